@@ -1,0 +1,71 @@
+"""Checks on arrays that come from outside: shape, finiteness, ranges. All rings use them, so they import numpy only."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+
+Array = NDArray[np.float64]
+
+
+def finite(name: str, values: ArrayLike) -> Array:
+    """Return `values` as a C-contiguous float64 array.
+
+    Raises:
+        ShapeError: the values are not numbers in a rectangular array.
+        NotFiniteError: a value is NaN or infinite.
+    """
+    try:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(name, np.shape(np.asarray(values, dtype=object)), "a rectangular array of numbers") from None
+    # A sum of squares is finite only if all its terms are (or they overflow, which the second look settles).
+    flat = array.reshape(-1)
+    if not isfinite(flat.dot(flat)) and not np.isfinite(array).all():
+        bad = np.flatnonzero(~np.isfinite(array))[:8]
+        raise NotFiniteError(name, {int(index): float(array.flat[index]) for index in bad})
+    return array
+
+
+def vector(name: str, values: ArrayLike, size: int) -> Array:
+    """Return `values` as a finite float64 array of shape (size,). Raises ShapeError, NotFiniteError."""
+    array = finite(name, values)
+    if np.shape(values) != (size,):
+        raise ShapeError(name, np.shape(values), f"({size},)")
+    return array
+
+
+def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
+    """Return `values` as finite float64 rows (k, size), and whether they came as one 1-D sample.
+
+    Raises:
+        ShapeError: not of shape (size,) or (k, size).
+        NotFiniteError: a value is NaN or infinite.
+    """
+    shape = np.shape(values)
+    array = finite(name, values)
+    if len(shape) not in (1, 2) or shape[-1] != size:
+        raise ShapeError(name, shape, f"({size},) or (k, {size})")
+    return array.reshape(-1, size), len(shape) == 1
+
+
+def integer(name: str, value: Any, minimum: int) -> int:
+    """Return `value` as an int of at least `minimum`. Raises ParameterError."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ParameterError(name, value, f"an integer of at least {minimum}")
+    return int(value)
+
+
+def real(name: str, value: Any, low: float, high: float = np.inf, *, low_open: bool = False) -> float:
+    """Return `value` as a finite float within [low, high], or (low, high] when `low_open`. Raises ParameterError."""
+    bound = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{']' if isfinite(high) else ')'}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(name, value, bound) from None
+    if isinstance(value, bool) or not isfinite(number) or not low <= number <= high or (low_open and number == low):
+        raise ParameterError(name, value, bound)
+    return number

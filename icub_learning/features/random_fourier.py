@@ -1,0 +1,46 @@
+"""Random Fourier features of the Gaussian kernel."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, integer, real, rows
+from icub_learning.errors import ParameterError
+
+
+class RandomFourierFeatures:
+    """Maps x to cosines and sines whose inner products approximate the Gaussian kernel exp(-||x - x'||^2 / 2 sigma^2).
+
+    With frequencies omega_1..omega_m drawn from N(0, sigma^-2 I), m = n_features / 2, the row is
+    [cos(omega_j x), sin(omega_j x)] / sqrt(m): of unit norm for every x, and unbiased for the kernel (thesis 8.2.2,
+    eq. 8.8-8.9, whose printed variance sigma^2 of the frequencies is a misprint for sigma^-2).
+
+    Args:
+        n_inputs: length of x.
+        n_features: length of a row, even: one cosine and one sine for each frequency.
+        length_scale: sigma > 0, in the unit of x.
+        seed: of the draw; equal seeds give equal maps.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(self, n_inputs: int, n_features: int, length_scale: float = 1.0, seed: int = 0) -> None:
+        self.n_inputs = integer("n_inputs", n_inputs, 1)
+        self.n_features = integer("n_features", n_features, 2)
+        if self.n_features % 2:
+            raise ParameterError("n_features", n_features, "even: a cosine and a sine for each frequency")
+        self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)
+        self.seed = integer("seed", seed, 0)
+        draw = np.random.default_rng(self.seed).standard_normal((self.n_features // 2, self.n_inputs))
+        self.frequencies = draw / self.length_scale  # (n_features / 2, n_inputs), radians per unit of x
+
+    def transform(self, x: ArrayLike) -> Array:
+        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError."""
+        x_rows, single = rows("x", x, self.n_inputs)
+        phase = x_rows @ self.frequencies.T
+        half = self.n_features // 2
+        out = np.empty((len(x_rows), self.n_features))
+        np.cos(phase, out=out[:, :half])
+        np.sin(phase, out=out[:, half:])
+        out *= 1.0 / np.sqrt(half)
+        return out[0] if single else out

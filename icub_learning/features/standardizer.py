@@ -1,0 +1,73 @@
+"""Running mean and scale of a stream of samples."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, integer, rows
+from icub_learning.errors import StateError
+
+
+class Standardizer:
+    """Brings each input to zero mean and unit variance over the samples seen so far.
+
+    Mean and variance follow by Welford's recurrence (exact, one pass, no cancellation). The scale is the population
+    standard deviation; an input that has not varied yet has scale 1, so that `transform` is always defined.
+
+    Args:
+        n_inputs: length of a sample.
+
+    Raises:
+        ParameterError: n_inputs is not a positive integer.
+    """
+
+    def __init__(self, n_inputs: int) -> None:
+        self.n_inputs = integer("n_inputs", n_inputs, 1)
+        self.n_samples = 0
+        self.mean = np.zeros(self.n_inputs)  # unit of the input
+        self._squares = np.zeros(self.n_inputs)  # sum of squared deviations from the mean
+        self.scale = np.ones(self.n_inputs)  # unit of the input
+
+    def update(self, x: ArrayLike) -> None:
+        """Take one sample (n_inputs,) or several (k, n_inputs) in. Raises ShapeError, NotFiniteError."""
+        for row in rows("x", x, self.n_inputs)[0]:
+            self.n_samples += 1
+            before = row - self.mean
+            self.mean += before / self.n_samples
+            self._squares += before * (row - self.mean)
+        self._refresh_scale()
+
+    def transform(self, x: ArrayLike) -> Array:
+        """(x - mean) / scale, of the shape of x. Raises ShapeError, NotFiniteError."""
+        x_rows, single = rows("x", x, self.n_inputs)
+        standardized = (x_rows - self.mean) / self.scale
+        return standardized[0] if single else standardized
+
+    def state(self) -> dict[str, Array]:
+        """What was seen so far, as a dict of arrays; see `from_state`."""
+        return {"mean": self.mean.copy(), "squares": self._squares.copy(), "n_samples": np.asarray(self.n_samples)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Standardizer":
+        """Rebuild from `state`. Raises StateError that names what does not fit."""
+        try:
+            mean, squares = finite("mean", state["mean"]), finite("squares", state["squares"])
+            n_samples = integer("n_samples", int(state["n_samples"]), 0)
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe a standardizer: {error}") from None
+        if mean.ndim != 1 or mean.shape != squares.shape or not mean.size or (squares < 0).any():
+            raise StateError(f"mean {mean.shape} and squares {squares.shape} must be equally long, squares positive")
+        standardizer = cls(mean.size)
+        standardizer.n_samples = n_samples
+        standardizer.mean[:], standardizer._squares[:] = mean, squares
+        standardizer._refresh_scale()
+        return standardizer
+
+    def _refresh_scale(self) -> None:
+        deviation = np.sqrt(self._squares / max(self.n_samples, 1))
+        # Below this the deviation is the rounding of a constant input, not a movement of it.
+        still = deviation <= 1e-12 * np.maximum(np.abs(self.mean), 1e-300)
+        self.scale = np.where(still, 1.0, deviation)

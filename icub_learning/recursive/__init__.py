@@ -1,0 +1,5 @@
+"""The fixed-cost core: recursive regularized least squares on a Cholesky factor."""
+
+from icub_learning.recursive.least_squares import RecursiveLeastSquares
+
+__all__ = ["RecursiveLeastSquares"]
