@@ -7,10 +7,10 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy")
 
-from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.parameter import Parameter
 
-from icub_learning.errors import ParameterError  # noqa: E402
-from icub_learning.nodes.parameters import ParameterSpec, declare, values  # noqa: E402
+from icub_learning.errors import ParameterError
+from icub_learning.nodes.parameters import ParameterSpec, declare, values
 
 SPECS = [
     ParameterSpec(
@@ -38,11 +38,7 @@ def make_node(monkeypatch: pytest.MonkeyPatch) -> Iterator:
 
     def make(**overrides):
         given = [Parameter(name, value=value) for name, value in overrides.items()]
-        nodes.append(
-            rclpy.create_node(
-                "parameters_test", context=context, parameter_overrides=given
-            )
-        )
+        nodes.append(rclpy.create_node("parameters_test", context=context, parameter_overrides=given))
         return nodes[-1]
 
     yield make
@@ -78,9 +74,7 @@ def test_defaults_and_descriptions(make_node) -> None:
         ("gains", [1.0, -1.0], "at least 0"),
     ],
 )
-def test_bad_start_up_value_is_named(
-    make_node, name: str, value: object, part: str
-) -> None:
+def test_bad_start_up_value_is_named(make_node, name: str, value: object, part: str) -> None:
     with pytest.raises(ParameterError, match="must be") as caught:
         declare(make_node(**{name: value}), SPECS)
     assert caught.value.name == name

@@ -44,9 +44,7 @@ class ParameterSpec:
 
     def descriptor(self) -> ParameterDescriptor:
         """Return what `ros2 param describe` shows."""
-        descriptor = ParameterDescriptor(
-            description=self.description, read_only=self.read_only
-        )
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
         descriptor.additional_constraints = self.bound()
         low, high = self.low, self.high
         if isinstance(self.default, float) and not (low is None and high is None):
@@ -79,17 +77,13 @@ class ParameterSpec:
 
     def validate(self, value: Any) -> None:
         """Do nothing if `value` is accepted. Raises ParameterError."""
-        entries = [value] if isinstance(value, (bool, int, float, str)) else list(value)
-        for entry in entries:
-            number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
-            below = number and self.low is not None and entry < self.low
-            above = number and self.high is not None and entry > self.high
-            if (
-                below
-                or above
-                or entry != entry
-                or (self.choices and entry not in self.choices)
-            ):
+        for entry in [value] if isinstance(value, (bool, int, float, str)) else list(value):
+            inside = not self.choices or entry in self.choices
+            if isinstance(entry, (int, float)) and not isinstance(entry, bool):
+                low = -math.inf if self.low is None else self.low
+                high = math.inf if self.high is None else self.high
+                inside = low <= entry <= high  # NaN is never inside
+            if not inside:
                 raise ParameterError(self.name, value, self.bound() or "a number")
         accepted = self.check(value) if self.check else None
         if accepted:
@@ -129,14 +123,10 @@ def declare(
         try:
             node.declare_parameter(spec.name, spec.default, spec.descriptor())
         except ParameterException:
-            given = node._parameter_overrides[
-                spec.name
-            ].value  # rclpy has no public way to read a refused override
+            given = node._parameter_overrides[spec.name].value  # rclpy has no public way to read a refused override
             if type(given) is type(spec.default):
                 spec.validate(given)
-            raise ParameterError(
-                spec.name, given, f"a {type(spec.default).__name__}"
-            ) from None
+            raise ParameterError(spec.name, given, f"a {type(spec.default).__name__}") from None
 
 
 def values(node: Node, specs: Sequence[ParameterSpec]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def transition(
         except IcubLearningError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        except Exception:  # noqa: BLE001: whatever it is, it must be logged and end the transition
+        except Exception:  # noqa: BLE001 - whatever it is, it must be logged and end the transition
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
         return TransitionCallbackReturn.SUCCESS
@@ -52,9 +52,7 @@ def transition(
     return callback
 
 
-def run(
-    make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None
-) -> int:
+def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM or the shutdown of its context.
 
     Args:
@@ -75,10 +73,7 @@ def run(
         args=None if args is None else list(args),
         signal_handler_options=SignalHandlerOptions.NO,
     )
-    previous = {
-        number: signal.signal(number, stop)
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     node = None
     try:
         node = make_node()
@@ -89,9 +84,7 @@ def run(
         # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
         with threadpool_limits(limits=1, user_api="blas"):
             while not stopping and rclpy.ok():
-                _spin_once(
-                    executor, node
-                )  # EventsExecutor.spin() would not return on a signal
+                _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         executor.remove_node(node)
         return 0
     except IcubLearningError as error:
@@ -121,5 +114,5 @@ def _spin_once(executor: Any, node: LifecycleNode) -> None:
         executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):
         rclpy.try_shutdown()
-    except Exception:  # noqa: BLE001: a node never dies of a message
+    except Exception:  # noqa: BLE001 - a node never dies of a message
         node.get_logger().error(traceback.format_exc())
