@@ -1,0 +1,115 @@
+"""Joint states as they arrive, checked and brought into the order of the learned joints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.errors import SampleError
+
+LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): no joint gets near it, but a corrupted message may
+
+
+@dataclass(frozen=True)
+class JointState:
+    """One accepted joint state, in the order of the learned joints; velocity or effort None where not measured."""
+
+    stamp: int  # ns
+    position: Array
+    velocity: Array | None
+    effort: Array | None
+
+
+class JointStateReader:
+    """Picks the learned joints out of messages that may hold more, and refuses what cannot be trusted.
+
+    Args:
+        joints: names of the learned joints, in the order in which everything else uses them.
+        known_joints: all joints of the robot; a name outside them belongs to another robot. Empty: any name is known.
+        any_order: whether the learned joints may come in another order than `joints`.
+        need_velocity: whether a message without velocities is refused.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[str],
+        known_joints: Sequence[str] = (),
+        *,
+        any_order: bool = False,
+        need_velocity: bool = True,
+    ) -> None:
+        self.joints = tuple(joints)
+        self._known = frozenset(known_joints) | frozenset(joints)
+        self._any_name = not known_joints
+        self._any_order = any_order
+        self._need_velocity = need_velocity
+        self._names: list[str] = []  # those of the last accepted message: the common case is that nothing changed
+        self._indices = np.arange(0)
+
+    def read(
+        self,
+        stamp: int,
+        names: Sequence[str],
+        position: ArrayLike,
+        velocity: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+    ) -> JointState:
+        """Return the learned joints' part of a message; None or empty: not measured.
+
+        Raises:
+            SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
+                velocity_missing, array_size, not_finite, out_of_range.
+        """
+        indices = self._indices if list(names) == self._names else self._find(names)
+        columns = {}
+        for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
+            array = np.asarray([] if values is None else values, dtype=np.float64)
+            if array.size == 0 and field != "position":
+                columns[field] = None
+                continue
+            if array.shape != (len(names),):
+                size = f"{array.size} numbers for {len(names)} names"
+                raise SampleError("array_size", f"{field} has {size}", name=field, value=array.size, bound=str(len(names)))
+            columns[field] = array[indices]
+        if self._need_velocity and columns["velocity"] is None:
+            text = "velocity is empty: publish it, or have velocities estimated from positions"
+            raise SampleError("velocity_missing", text, name="velocity")
+        for field in ("position", "velocity"):
+            if columns[field] is not None:
+                check_values(field, columns[field], self.joints, LARGEST_MOTION)
+        self._names, self._indices = list(names), indices
+        return JointState(stamp, **columns)
+
+    def _find(self, names: Sequence[str]) -> Array:
+        where = {name: index for index, name in enumerate(names)}
+        if len(where) < len(names):
+            repeated = sorted({name for name in names if list(names).count(name) > 1})
+            raise SampleError("joint_name_repeated", f"joint names come twice: {', '.join(repeated)}", value=repeated)
+        unknown = [name for name in names if name not in self._known]
+        if unknown and not self._any_name:
+            text = f"the robot has no joint {', '.join(map(repr, unknown))}"
+            raise SampleError("joint_name_unknown", text, name=unknown[0], value=unknown)
+        missing = [name for name in self.joints if name not in where]
+        if missing:
+            text = f"joint {', '.join(map(repr, missing))} is missing"
+            raise SampleError("joint_names_missing", text, name=missing[0], value=missing)
+        indices = np.array([where[name] for name in self.joints])
+        if not self._any_order and (np.diff(indices) < 0).any():
+            order = [name for name in names if name in set(self.joints)]
+            text = f"joints come as {order}, expected as {list(self.joints)}"
+            raise SampleError("joint_order", text, value=order, bound=str(list(self.joints)))
+        return indices
+
+
+def check_values(field: str, values: Array, names: Sequence[str], largest: float) -> None:
+    """Raise SampleError (not_finite, out_of_range) if a value is NaN, infinite or larger than any real one."""
+    if float(np.abs(values).max()) <= largest:
+        return
+    finite = np.isfinite(values)
+    worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(np.abs(values)))
+    reason = "out_of_range" if finite.all() else "not_finite"
+    bound = f"finite and of magnitude at most {largest:g}"
+    text = f"{field} of {names[worst]} is {values[worst]}, but must be {bound}"
+    raise SampleError(reason, text, name=names[worst], value=float(values[worst]), bound=bound)

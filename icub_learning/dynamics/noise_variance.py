@@ -1,0 +1,58 @@
+"""Running estimate of the measurement noise that a recursive learner leaves unexplained."""
+
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import StateError
+
+MEMORY_SAMPLES = 1000  # the average runs over about this many samples, so that early errors are outgrown
+
+
+class NoiseVariance:
+    """Average of the squared innovations, each divided by what its own leverage adds to it.
+
+    For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
+    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. All samples count the
+    same up to MEMORY_SAMPLES, and fade exponentially with that memory afterwards.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_samples = 0
+        self.value = np.full(n_outputs, np.inf)  # (n_outputs,), squared units of the outputs
+
+    def update(self, innovation: Array, leverage: float | Array) -> None:
+        """Take one prediction error (n_outputs,) in, made with the given leverage."""
+        estimate = innovation**2 / (1.0 + leverage)
+        self.n_samples += 1
+        if self.n_samples == 1:
+            self.value = estimate
+        else:
+            self.value = self.value + (estimate - self.value) / min(self.n_samples, MEMORY_SAMPLES)
+
+    def state(self) -> dict[str, Array]:
+        """As a dict of arrays."""
+        return {"value": self.value.copy(), "n_samples": np.asarray(self.n_samples)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_outputs: int) -> "NoiseVariance":
+        """Rebuild from `state`. Raises StateError."""
+        noise = cls(n_outputs)
+        noise.n_samples = int(state["n_samples"])
+        if noise.n_samples:
+            noise.value = finite("value", state["value"]).copy()
+        if noise.value.shape != (n_outputs,) or noise.n_samples < 0 or (noise.value < 0).any():
+            raise StateError(f"noise variance of shape {noise.value.shape} does not fit {n_outputs} outputs")
+        return noise
+
+    def merge(self, other: "NoiseVariance") -> None:
+        """Average both estimates by the number of samples behind them."""
+        if not other.n_samples:
+            return
+        if self.n_samples:
+            mine, theirs = (min(noise.n_samples, MEMORY_SAMPLES) for noise in (self, other))
+            self.value = (mine * self.value + theirs * other.value) / (mine + theirs)
+        else:
+            self.value = other.value.copy()
+        self.n_samples += other.n_samples

@@ -1,0 +1,101 @@
+"""Inverse dynamics by random features alone."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.prediction import Prediction
+from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
+from icub_learning.dynamics.regressor import Regressor
+from icub_learning.dynamics.states import check_kind, describe, matching_regressor, nested, part
+from icub_learning.errors import ParameterError, StateError
+
+# Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2 (m, ... for prismatic joints). What moves
+# less than this while the scale is set is treated as standing still.
+MINIMUM_MOTION_SCALE = (0.05, 0.05, 0.5)
+
+
+def motion_scale(n_joints: int) -> Array:
+    """MINIMUM_MOTION_SCALE for (q, v, a) of all joints, (3 n_joints,)."""
+    return np.repeat(MINIMUM_MOTION_SCALE, n_joints)
+
+
+class NonparametricEstimator:
+    """Learns y as a function of (q, v, a) on random Fourier features, knowing nothing of rigid bodies.
+
+    The comparison that the thesis calls NP (8.3-8.4).
+
+    Args:
+        regressor: only its joints and outputs are used.
+        n_random_features, length_scale, regularization, forgetting, n_warm_up, seed: see RandomFeatureLearner.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        n_random_features: int = 1000,
+        length_scale: float = 4.0,
+        regularization: float = 1e-3,
+        forgetting: float = 1.0,
+        n_warm_up: int = 200,
+        seed: int = 0,
+    ) -> None:
+        self.regressor = regressor
+        self._learner = RandomFeatureLearner(
+            motion_scale(regressor.n_joints),
+            regressor.n_outputs,
+            n_random_features=n_random_features,
+            length_scale=length_scale,
+            regularization=regularization,
+            forgetting=forgetting,
+            n_warm_up=n_warm_up,
+            seed=seed,
+        )
+        self.n_samples = 0
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        total, variance = self._learner.predict(self._inputs(q, v, a))
+        return Prediction(total, np.zeros_like(total), total, variance)
+
+    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError; nothing changes then."""
+        self._learner.update(self._inputs(q, v, a), y)
+        self.n_samples += 1
+
+    def merge(self, other: "NonparametricEstimator") -> None:
+        """Pool what another estimator with the same features learned. Raises ParameterError; nothing changes then."""
+        if type(other) is not type(self):
+            raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
+        self._learner.merge(other._learner)
+        self.n_samples += other.n_samples
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        return {
+            "estimator": np.asarray("nonparametric"),
+            "n_samples": np.asarray(self.n_samples),
+            **nested("regressor", describe(self.regressor)),
+            **nested("learner", self._learner.state()),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "NonparametricEstimator":
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        check_kind(state, "nonparametric")
+        regressor = matching_regressor(state, regressor)
+        estimator = cls(regressor, n_random_features=2)
+        estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
+        if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):
+            raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {3 * regressor.n_joints}")
+        estimator.n_samples = int(state["n_samples"])
+        return estimator
+
+    def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        n = self.regressor.n_joints
+        return np.concatenate([vector("q", q, n), vector("v", v, n), vector("a", a, n)])

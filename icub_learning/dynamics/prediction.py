@@ -1,0 +1,23 @@
+"""What every inverse dynamics estimator answers."""
+
+from dataclasses import dataclass
+
+from icub_learning.arrays import Array
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One prediction, each field (n_outputs,) in the units of the outputs (N and Nm for a wrench, the effort's unit else).
+
+    Attributes:
+        total: the prediction: parametric plus residual.
+        parametric: the rigid-body part (with friction, where the regressor has it); zero for a nonparametric estimator.
+        residual: the part learned by random features; zero for a parametric estimator.
+        variance: of a measurement about `total`, squared units: noise variance times (1 + leverage). Infinite until
+            the noise has been seen.
+    """
+
+    total: Array
+    parametric: Array
+    residual: Array
+    variance: Array

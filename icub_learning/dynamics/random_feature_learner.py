@@ -1,0 +1,155 @@
+"""Recursive least squares on random Fourier features of standardized inputs: the nonparametric half of the estimators."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, integer, vector
+from icub_learning.dynamics.noise_variance import NoiseVariance
+from icub_learning.dynamics.states import nested, part, scalar
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.features import RandomFourierFeatures, Standardizer
+from icub_learning.recursive import RecursiveLeastSquares
+
+
+class RandomFeatureLearner:
+    """Learns any smooth function of its inputs, sample by sample, at a fixed cost.
+
+    The first `n_warm_up` samples only set mean and scale of the inputs, which then stay as they are: with inputs that
+    kept moving under the features, what was learned would slowly come apart. Until then it predicts zero. A scale is
+    never below the input's `minimum_scale`, so that a robot which stands still while it warms up is not magnified.
+
+    Args:
+        minimum_scale: (n_inputs,), units of the inputs.
+        n_outputs: number of functions learned.
+        n_random_features: even; length of the feature rows.
+        length_scale: sigma of the Gaussian kernel on standardized inputs.
+        regularization: lambda > 0; feature rows have unit norm.
+        forgetting: in (0, 1]; weight of a sample after each further one.
+        n_warm_up: samples that set the scale.
+        seed: of the random features.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(
+        self,
+        minimum_scale: Array,
+        n_outputs: int,
+        *,
+        n_random_features: int,
+        length_scale: float,
+        regularization: float,
+        forgetting: float,
+        n_warm_up: int,
+        seed: int,
+    ) -> None:
+        self.n_inputs, self.n_outputs = len(minimum_scale), n_outputs
+        self.n_warm_up = integer("n_warm_up", n_warm_up, 1)
+        self._minimum_scale = minimum_scale
+        self._standardizer = Standardizer(self.n_inputs)
+        self._features = RandomFourierFeatures(self.n_inputs, n_random_features, length_scale, seed)
+        self._rls = RecursiveLeastSquares(n_random_features, n_outputs, regularization, forgetting)
+        self._noise = NoiseVariance(n_outputs)
+        self.mean, self.scale = np.zeros(self.n_inputs), np.ones(self.n_inputs)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the scale of the inputs is set, so that it learns and predicts."""
+        return self._standardizer.n_samples >= self.n_warm_up
+
+    def predict(self, x: Array) -> tuple[Array, Array]:
+        """Mean and variance of a measurement, each (n_outputs,), at the input x (n_inputs,)."""
+        if not self.ready:
+            return np.zeros(self.n_outputs), self._noise.value
+        z = self._row(x)
+        return self._rls.predict(z), self._noise.value * (1.0 + self._rls.leverage(z))
+
+    def update(self, x: Array, y: ArrayLike) -> None:
+        """Learn one sample: x (n_inputs,), y (n_outputs,)."""
+        target = vector("y", y, self.n_outputs)
+        if not self.ready:
+            self._standardizer.update(x)
+            self._noise.update(target, 0.0)
+            if self.ready:
+                self._freeze()
+                self._noise = NoiseVariance(self.n_outputs)
+            return
+        z = self._row(x)
+        innovation, leverage = target - self._rls.predict(z), self._rls.leverage(z)
+        self._rls.update(z, target)
+        self._noise.update(innovation, leverage)
+
+    def merge(self, other: "RandomFeatureLearner") -> None:
+        """Pool what another learner saw on the same features. Raises ParameterError if they differ."""
+        for name in ("frequencies", "mean", "scale"):
+            mine, theirs = (getattr(x._features if name == "frequencies" else x, name) for x in (self, other))
+            if not np.array_equal(mine, theirs):
+                raise ParameterError(
+                    name, "different", "the same in both models: start both robots from one saved model or one scale"
+                )
+        self._rls.merge(other._rls)
+        self._noise.merge(other._noise)
+
+    def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
+        """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
+        self.mean, self.scale = vector("mean", mean, self.n_inputs), vector("scale", scale, self.n_inputs)
+        if (self.scale <= 0).any():
+            raise ParameterError("scale", float(self.scale.min()), "above 0")
+        self._standardizer.n_samples = max(self._standardizer.n_samples, self.n_warm_up)
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays."""
+        return {
+            "minimum_scale": self._minimum_scale,
+            "mean": self.mean,
+            "scale": self.scale,
+            "length_scale": np.asarray(self._features.length_scale),
+            "seed": np.asarray(self._features.seed),
+            "frequencies": self._features.frequencies,
+            "n_warm_up": np.asarray(self.n_warm_up),
+            **nested("standardizer", self._standardizer.state()),
+            **nested("rls", self._rls.state()),
+            **nested("noise", self._noise.state()),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "RandomFeatureLearner":
+        """Rebuild from `state`. Raises StateError."""
+        try:
+            rls = RecursiveLeastSquares.from_state(part(state, "rls"))
+            learner = cls(
+                finite("minimum_scale", state["minimum_scale"]),
+                rls.n_outputs,
+                n_random_features=rls.n_features,
+                length_scale=float(scalar(state, "length_scale")),
+                regularization=1.0,
+                forgetting=rls.forgetting,
+                n_warm_up=int(scalar(state, "n_warm_up")),
+                seed=int(scalar(state, "seed")),
+            )
+            frequencies = finite("frequencies", state["frequencies"])
+            if frequencies.shape != learner._features.frequencies.shape:
+                raise StateError(f"frequencies {frequencies.shape} do not fit {learner._features.frequencies.shape}")
+            learner._features.frequencies = frequencies  # kept, so that a change of generator cannot change a model
+            learner._rls = rls
+            learner._standardizer = Standardizer.from_state(part(state, "standardizer"))
+            learner.mean = vector("mean", state["mean"], learner.n_inputs)
+            learner.scale = vector("scale", state["scale"], learner.n_inputs)
+            learner._noise = NoiseVariance.from_state(part(state, "noise"), rls.n_outputs)
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except StateError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe a random feature learner: {error}") from None
+        return learner
+
+    def _row(self, x: Array) -> Array:
+        return self._features.transform((x - self.mean) / self.scale)
+
+    def _freeze(self) -> None:
+        self.mean = self._standardizer.mean.copy()
+        self.scale = np.maximum(self._standardizer.scale, self._minimum_scale)
