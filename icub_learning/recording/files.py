@@ -1,0 +1,125 @@
+"""Reading and writing a recording in the format that its path names."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from rosbags.rosbag2 import StoragePlugin
+
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.recording.recording import Recording
+from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
+from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
+
+FORMATS = ("sqlite3", "mcap", "csv", "npz")
+_SUFFIXES = {".db3": "sqlite3", ".mcap": "mcap", ".csv": "csv", ".npz": "npz"}
+
+
+def read(
+    path: str | Path,
+    joint_state_topic: str | None = None,
+    wrench_topic: str | None = None,
+    *,
+    stamp_source: Literal["header", "arrival"] = "header",
+    progress: bool = False,
+) -> Recording:
+    """Read a recording: a rosbag2 folder, a bare .db3 or .mcap file, a .csv table or an .npz archive.
+
+    Args:
+        path: the folder or file.
+        joint_state_topic: topic of sensor_msgs/JointState; None: the only one in the recording that has messages.
+        wrench_topic: topic of geometry_msgs/WrenchStamped; None: the only one, if there is any; "": read no wrench.
+        stamp_source: "header": the stamp in the message; "arrival": when the recorder received it, for drivers that
+            send bad stamps.
+        progress: show a bar when it takes longer than a second.
+
+    Raises:
+        RecordingError: the file is absent, of another kind or damaged, or the topic is not clear.
+        ParameterError: an unknown stamp_source.
+    """
+    path = Path(path)
+    if stamp_source not in ("header", "arrival"):
+        raise ParameterError("stamp_source", stamp_source, "'header' or 'arrival'")
+    if not path.exists():
+        raise RecordingError(f"{path} does not exist", name=str(path), bound="a recording")
+    if path.is_dir() or path.suffix in SUFFIXES:
+        recording = read_rosbag(path, joint_state_topic, wrench_topic, progress)
+    elif path.suffix == ".csv":
+        recording = read_csv(path, progress)
+    elif path.suffix == ".npz":
+        recording = read_npz(path)
+    else:
+        raise RecordingError(
+            f"{path} is of no known format; a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz"
+            " (unpack a compressed file first)",
+            name=str(path),
+            value=path.suffix,
+            bound="rosbag2, CSV or NPZ",
+        )
+    return _stamped_by_arrival(recording) if stamp_source == "arrival" else recording
+
+
+def _stamped_by_arrival(recording: Recording) -> Recording:
+    return replace(
+        recording,
+        joint_stamps=recording.joint_arrivals,
+        wrench_stamps=recording.wrench_arrivals,
+        irregular=tuple(event._replace(stamp=event.arrival) for event in recording.irregular),
+    )
+
+
+def write(
+    recording: Recording,
+    path: str | Path,
+    *,
+    storage: Literal["sqlite3", "mcap"] = "sqlite3",
+    joint_state_topic: str = "/joint_states",
+    wrench_topic: str = "/wrench",
+) -> None:
+    """Write a recording in the format that the suffix of `path` names.
+
+    Args:
+        recording: what to write.
+        path: X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`).
+        storage: of a rosbag2 folder.
+        joint_state_topic, wrench_topic: topics in a rosbag2 recording.
+
+    Raises:
+        RecordingError: something exists at `path`, or the format cannot hold what the recording has.
+        ParameterError: an unknown storage.
+    """
+    path = Path(path)
+    if storage not in ("sqlite3", "mcap"):
+        raise ParameterError("storage", storage, "'sqlite3' or 'mcap'")
+    kind = _SUFFIXES.get(path.suffix, storage)
+    if path.exists():
+        raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
+    if kind in ("csv", "npz") and recording.irregular:
+        raise RecordingError(
+            f"{path}: {len(recording.irregular)} messages have another layout than the rest, which only rosbag2 and mcap hold",
+            name=str(path),
+            value=len(recording.irregular),
+            bound="messages of one layout",
+        )
+    if kind in ("sqlite3", "mcap") and recording.acceleration is not None:
+        raise RecordingError(
+            f"{path}: JointState messages have no acceleration; write CSV or NPZ",
+            name=str(path),
+            bound="no acceleration",
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "csv":
+            write_csv(recording, path)
+        elif kind == "npz":
+            write_npz(recording, path)
+        else:
+            write_rosbag(recording, path, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
+    except Exception as error:  # leave nothing half written, whatever went wrong
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        if isinstance(error, RecordingError):
+            raise
+        raise RecordingError(
+            f"{path} cannot be written ({error})", name=str(path), value=str(error), bound="writable"
+        ) from error

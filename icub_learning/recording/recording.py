@@ -1,0 +1,154 @@
+"""What a recording is once it is read: arrays for the regular messages, and every message in the order it arrived."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from typing import NamedTuple
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.errors import RecordingError
+
+NO_NUMBERS = np.empty(0)
+AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+
+
+class JointStateEvent(NamedTuple):
+    """One joint state message as it was recorded, whether it is sound or not."""
+
+    arrival: int  # [ns] when the recorder received it
+    stamp: int  # [ns] what the message says, or the arrival with stamp_source="arrival"
+    names: tuple[str, ...]
+    position: Array  # [rad]; the arrays need not be as long as `names`: that is for the reader of the stream to refuse
+    velocity: Array  # [rad/s]; empty: not in the message
+    effort: Array  # [N m]; empty: not in the message
+
+
+class WrenchEvent(NamedTuple):
+    """One wrench message as it was recorded."""
+
+    arrival: int  # [ns]
+    stamp: int  # [ns]
+    values: Array  # (6,) force x y z [N], torque x y z [N m]
+
+
+def _no_stamps() -> np.ndarray:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Joint states and wrenches of one robot.
+
+    The arrays hold the regular messages: those with the joint names and the fields that most messages have.
+    Messages of another layout are in `irregular`; `events` brings all of them in the order in which they arrived.
+
+    Attributes:
+        joint_names: names of the J joints.
+        joint_stamps: (n,) int64 [ns].
+        position: (n, J) [rad].
+        velocity: (n, J) [rad/s], None where the messages carry none.
+        effort: (n, J) [N m, or the robot's own unit], None likewise.
+        acceleration: (n, J) [rad/s^2]; only CSV and NPZ can carry it.
+        wrench_stamps: (m,) int64 [ns].
+        wrench: (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench.
+        wrench_frame: frame_id of the wrench messages, empty where unknown.
+        joint_arrivals: (n,) int64 [ns] at which the recorder received each joint state; empty: as the stamps.
+        wrench_arrivals: (m,) int64 [ns] likewise.
+        irregular: joint states of another layout.
+
+    Raises:
+        RecordingError: the arrays do not fit each other.
+    """
+
+    joint_names: tuple[str, ...]
+    joint_stamps: np.ndarray
+    position: Array
+    velocity: Array | None = None
+    effort: Array | None = None
+    acceleration: Array | None = None
+    wrench_stamps: np.ndarray = field(default_factory=_no_stamps)
+    wrench: Array | None = None
+    wrench_frame: str = ""
+    joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
+    wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)
+    irregular: tuple[JointStateEvent, ...] = ()
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__  # the dataclass is frozen
+        set_field(self, "joint_names", tuple(self.joint_names))
+        for kind in ("joint", "wrench"):
+            stamps = np.asarray(getattr(self, f"{kind}_stamps"), dtype=np.int64)
+            arrivals = getattr(self, f"{kind}_arrivals")
+            set_field(self, f"{kind}_stamps", stamps)
+            set_field(self, f"{kind}_arrivals", np.asarray(arrivals, dtype=np.int64) if len(arrivals) else stamps)
+            self._check(f"{kind}_stamps", stamps, (len(stamps),))
+            self._check(f"{kind}_arrivals", getattr(self, f"{kind}_arrivals"), stamps.shape)
+        n_joint_states, n_joints = len(self.joint_stamps), len(self.joint_names)
+        for name in ("position", "velocity", "effort", "acceleration"):
+            values = getattr(self, name)
+            if values is not None:
+                set_field(self, name, np.asarray(values, dtype=np.float64))
+                self._check(name, getattr(self, name), (n_joint_states, n_joints))
+        if self.wrench is not None:
+            set_field(self, "wrench", np.asarray(self.wrench, dtype=np.float64))
+            self._check("wrench", self.wrench, (len(self.wrench_stamps), 6))
+        set_field(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
+        if self.wrench is None and len(self.wrench_stamps):
+            raise RecordingError("wrench_stamps without wrench", name="wrench", bound="both or neither")
+
+    @staticmethod
+    def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
+        if values.shape != shape:
+            raise RecordingError(
+                f"{name} has shape {values.shape}, but must be {shape}", name=name, value=values.shape, bound=str(shape)
+            )
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first to the last arrival of all messages (0 where there is at most one)."""
+        ends = [
+            (arrivals.min(), arrivals.max())
+            for arrivals in (self.joint_arrivals, self.wrench_arrivals)
+            if len(arrivals)
+        ]
+        return float(max(e for _, e in ends) - min(s for s, _ in ends)) * 1e-9 if ends else 0.0
+
+    @property
+    def n_joint_states(self) -> int:
+        """Number of joint state messages, irregular ones included."""
+        return len(self.joint_stamps) + len(self.irregular)
+
+    def events(self) -> Iterator[JointStateEvent | WrenchEvent]:
+        """All messages in order of arrival (a joint state before a wrench that arrived at the same nanosecond).
+
+        What a node subscribed at the time would have received: stamps that repeat or go backwards, NaN and irregular
+        messages included. The arrays are views: do not write to them.
+        """
+        return merge(self._joint_state_events(), self.irregular, self._wrench_events(), key=lambda event: event.arrival)
+
+    def _joint_state_events(self) -> Iterator[JointStateEvent]:
+        arrivals, order = _in_order(self.joint_arrivals)
+        for arrival, index in zip(arrivals, order, strict=True):
+            yield JointStateEvent(
+                arrival,
+                int(self.joint_stamps[index]),
+                self.joint_names,
+                self.position[index],
+                NO_NUMBERS if self.velocity is None else self.velocity[index],
+                NO_NUMBERS if self.effort is None else self.effort[index],
+            )
+
+    def _wrench_events(self) -> Iterator[WrenchEvent]:
+        if self.wrench is None:
+            return
+        arrivals, order = _in_order(self.wrench_arrivals)
+        for arrival, index in zip(arrivals, order, strict=True):
+            yield WrenchEvent(arrival, int(self.wrench_stamps[index]), self.wrench[index])
+
+
+def _in_order(arrivals: np.ndarray) -> tuple[list[int], list[int]]:
+    """The arrivals in rising order, and the indices that bring them there; equal ones stay in place."""
+    order = np.argsort(arrivals, kind="stable")
+    return arrivals[order].tolist(), order.tolist()

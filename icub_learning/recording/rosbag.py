@@ -1,0 +1,253 @@
+"""rosbag2 in and out: sqlite3 and mcap, as folders with metadata.yaml or as bare files."""
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from tqdm import tqdm
+
+from icub_learning.errors import RecordingError
+from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
+NANOSECONDS = 1_000_000_000
+SUFFIXES = (".db3", ".mcap")  # of bare storage files
+
+# What the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
+_FOREVER = QosTime(9223372036, 854775807)
+_QOS = Qos(
+    QosHistory.KEEP_LAST, 10, QosReliability.RELIABLE, QosDurability.VOLATILE, _FOREVER, _FOREVER,
+    QosLiveliness.AUTOMATIC, _FOREVER, False,
+)  # fmt: skip
+
+
+class _JointStates:
+    """Joint state messages by layout (names and fields present), packed: 8 bytes a number, no object per message."""
+
+    def __init__(self) -> None:
+        self.layouts: dict[tuple[tuple[str, ...], bool, bool], tuple[array, array]] = {}
+        self.malformed: list[JointStateEvent] = []
+
+    def add(self, event: JointStateEvent) -> None:
+        sizes = {len(values) for values in (event.velocity, event.effort)} - {0}
+        if len(event.position) != len(event.names) or not sizes <= {len(event.names)} or not event.names:
+            self.malformed.append(event)
+            return
+        layout = (event.names, len(event.velocity) > 0, len(event.effort) > 0)
+        times, numbers = self.layouts.setdefault(layout, (array("q"), array("d")))
+        times.extend((event.arrival, event.stamp))
+        for values in (event.position, event.velocity, event.effort):
+            numbers.frombytes(values.tobytes())
+
+    def arrays(self) -> dict[str, Any]:
+        """The fields of a Recording: the most frequent layout as arrays, all other messages as irregular."""
+        if not self.layouts:
+            return {
+                "joint_names": (),
+                "joint_stamps": np.zeros(0, dtype=np.int64),
+                "position": np.zeros((0, 0)),
+                "irregular": tuple(self.malformed),
+            }
+        main = max(self.layouts, key=lambda layout: len(self.layouts[layout][0]))
+        irregular = self.malformed + [
+            event for layout in self.layouts if layout != main for event in self._events(layout)
+        ]
+        times, fields = self._unpack(main)
+        return {
+            "joint_names": main[0],
+            "joint_arrivals": times[:, 0].copy(),
+            "joint_stamps": times[:, 1].copy(),
+            **fields,
+            "irregular": tuple(irregular),
+        }
+
+    def _unpack(self, layout: tuple[tuple[str, ...], bool, bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+        names, has_velocity, has_effort = layout
+        times, numbers = (np.frombuffer(buffer, dtype=buffer.typecode) for buffer in self.layouts[layout])
+        table = numbers.reshape(len(times) // 2, 1 + has_velocity + has_effort, len(names))
+        return times.reshape(-1, 2), {
+            "position": table[:, 0],
+            "velocity": table[:, 1] if has_velocity else None,
+            "effort": table[:, -1] if has_effort else None,
+        }
+
+    def _events(self, layout: tuple[tuple[str, ...], bool, bool]) -> Iterator[JointStateEvent]:
+        times, fields = self._unpack(layout)
+        none = np.empty((len(times), 0))
+        columns = [none if values is None else values for values in fields.values()]
+        for (arrival, stamp), position, velocity, effort in zip(times.tolist(), *columns, strict=True):
+            yield JointStateEvent(arrival, stamp, layout[0], position, velocity, effort)
+
+
+def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | None, progress: bool) -> Recording:
+    """Read a rosbag2 folder or a bare .db3 or .mcap file; the arguments are those of `icub_learning.recording.read`."""
+    _refuse_open_journal(path)
+    try:
+        with Reader(_with_metadata(path)) as reader:
+            joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
+            if joint_states is None:
+                found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
+                raise RecordingError(
+                    f"{path} holds no {JOINT_STATE}; its topics: {found}",
+                    name=str(path),
+                    bound=f"a topic of {JOINT_STATE}",
+                )
+            wrenches = (
+                None if wrench_topic == "" else choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
+            )
+            return _collect(reader, joint_states, wrenches, progress)
+    except RecordingError:
+        raise
+    except (
+        Exception
+    ) as error:  # a damaged file raises nearly anything in the parsers below: struct, index, Unicode, SQL ...
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise RecordingError(
+            f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or `mcap recover`"
+            " for mcap, else copy the file again",
+            name=str(path),
+            value=reason,
+            bound="a complete rosbag2 recording",
+        ) from error
+
+
+def _with_metadata(path: Path) -> Path:
+    """The path to open: a folder without metadata.yaml that holds one storage file is opened as that file."""
+    if not path.is_dir() or (path / "metadata.yaml").exists():
+        return path
+    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    if len(files) == 1:
+        return files[0]
+    raise RecordingError(
+        f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew",
+        name=str(path),
+        value=len(files),
+        bound="a rosbag2 folder",
+    )
+
+
+def _refuse_open_journal(path: Path) -> None:
+    """SQLite keeps the newest messages in FILE-wal while a recorder runs, or after it crashed: they would be left out."""
+    for file in path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]:
+        if file.exists() and file.stat().st_size:
+            raise RecordingError(
+                f"{file} holds messages that are not yet in the recording; stop the recorder, or run"
+                f" `sqlite3 {str(file)[:-4]} 'PRAGMA wal_checkpoint'`",
+                name=str(file),
+                bound="a recording that is closed",
+            )
+
+
+def choose(
+    path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
+) -> list[Connection] | None:
+    """The connections of the one topic of `msgtype`: the one asked for, or the only one that has messages.
+
+    Raises:
+        RecordingError: the topic asked for is absent or of another type, or several topics qualify.
+    """
+    topics: dict[str, list[Connection]] = {}
+    for connection in connections:
+        if connection.msgtype == msgtype:
+            topics.setdefault(connection.topic, []).append(connection)
+    counts = {name: sum(connection.msgcount for connection in group) for name, group in topics.items()}
+    candidates = ", ".join(f"{name} ({count} messages)" for name, count in counts.items())
+    if topic is not None:
+        name = topic if topic in topics else f"/{topic}"
+        if name not in topics:
+            raise RecordingError(
+                f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}",
+                name=option,
+                value=topic,
+                bound=candidates,
+            )
+        return topics[name]
+    filled = [name for name, count in counts.items() if count] or list(counts)
+    if len(filled) > 1:
+        raise RecordingError(
+            f"{path} has several topics of {msgtype}: {candidates}; choose one with {option}"
+            f" (--{option.replace('_', '-')} on the command line)",
+            name=option,
+            value=filled,
+            bound="one topic",
+        )
+    return topics[filled[0]] if filled else None
+
+
+def _collect(
+    reader: Reader, joint_states: list[Connection], wrenches: list[Connection] | None, progress: bool
+) -> Recording:
+    deserialize = get_typestore(Stores.LATEST).deserialize_cdr
+    collected = _JointStates()
+    wrench_times, wrench_values, wrench_frame = array("q"), array("d"), ""
+    connections = joint_states + (wrenches or [])
+    total = sum(connection.msgcount for connection in connections)
+    messages = reader.messages(connections)
+    for connection, arrival, data in tqdm(messages, "reading", total, disable=not progress, delay=1, leave=False):
+        message: Any = deserialize(data, connection.msgtype)
+        header = message.header
+        stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
+        if connection.msgtype == JOINT_STATE:
+            collected.add(
+                JointStateEvent(arrival, stamp, tuple(message.name), message.position, message.velocity, message.effort)
+            )
+        else:
+            force, torque = message.wrench.force, message.wrench.torque
+            wrench_times.extend((arrival, stamp))
+            wrench_values.extend((force.x, force.y, force.z, torque.x, torque.y, torque.z))
+            wrench_frame = header.frame_id
+    times = np.array(wrench_times, dtype=np.int64).reshape(-1, 2)
+    return Recording(
+        **collected.arrays(),
+        wrench_stamps=times[:, 1],
+        wrench_arrivals=times[:, 0],
+        wrench=None if wrenches is None else np.array(wrench_values).reshape(-1, 6),
+        wrench_frame=wrench_frame,
+    )
+
+
+def write_rosbag(
+    recording: Recording, path: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
+) -> None:
+    """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; see `icub_learning.recording.write`."""
+    if path.suffix not in SUFFIXES:
+        _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
+        return
+    with TemporaryDirectory(dir=path.parent) as temporary:
+        folder = Path(temporary) / "bag"
+        _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
+        (folder / f"bag{path.suffix}").rename(path)
+
+
+def _write_folder(
+    recording: Recording, folder: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
+) -> None:
+    store = get_typestore(Stores.LATEST)
+    types = store.types
+    make_header, make_time = types["std_msgs/msg/Header"], types["builtin_interfaces/msg/Time"]
+    make_joint_state, make_stamped = types[JOINT_STATE], types[WRENCH]
+    make_wrench, make_vector = types["geometry_msgs/msg/Wrench"], types["geometry_msgs/msg/Vector3"]
+    with Writer(folder, version=8, storage_plugin=storage) as writer:  # 8: older readers than those of 9 take it too
+        joint_states = writer.add_connection(
+            joint_state_topic, JOINT_STATE, typestore=store, offered_qos_profiles=[_QOS]
+        )
+        if recording.wrench is not None:
+            wrenches = writer.add_connection(wrench_topic, WRENCH, typestore=store, offered_qos_profiles=[_QOS])
+        for event in recording.events():
+            stamp = make_time(*divmod(event.stamp, NANOSECONDS))
+            if isinstance(event, WrenchEvent):
+                values = event.values.tolist()
+                wrench = make_wrench(force=make_vector(*values[:3]), torque=make_vector(*values[3:]))
+                message = make_stamped(make_header(stamp, recording.wrench_frame), wrench)
+                writer.write(wrenches, event.arrival, store.serialize_cdr(message, WRENCH))
+            else:
+                fields = [np.ascontiguousarray(values) for values in (event.position, event.velocity, event.effort)]
+                message = make_joint_state(make_header(stamp, ""), list(event.names), *fields)
+                writer.write(joint_states, event.arrival, store.serialize_cdr(message, JOINT_STATE))

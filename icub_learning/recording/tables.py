@@ -1,0 +1,282 @@
+"""Recordings as tables of numbers: CSV (one row a message) and NPZ (one array a column), with documented column names."""
+
+import csv
+import zipfile
+import zlib
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from icub_learning.errors import RecordingError
+from icub_learning.recording.recording import AXES, JointStateEvent, Recording
+
+FIELDS = ("position", "velocity", "effort", "acceleration")
+WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
+NANOSECONDS = 1_000_000_000
+
+
+class _Columns:
+    """Which columns of a table mean what.
+
+    Raises:
+        RecordingError: no stamps, no positions, a field that only some joints have, or a part of a wrench.
+    """
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        def refuse(problem: str, bound: str) -> RecordingError:
+            return RecordingError(
+                f"{path}: {problem}; see docs/recordings.md", name=str(path), value=names, bound=bound
+            )
+
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise refuse(f"column {min(repeated)!r} appears more than once", "different names")
+        self.joint_names = tuple(name.removeprefix("position.") for name in names if name.startswith("position."))
+        if not self.joint_names:
+            raise refuse(f"no column position.<joint> among {', '.join(names[:8]) or 'none'}", "position.<joint>")
+        if "stamp_ns" not in names and "time" not in names:
+            raise refuse("no column stamp_ns [ns] or time [s]", "stamp_ns or time")
+        self.stamp = "stamp_ns" if "stamp_ns" in names else "time"
+        self.fields: dict[str, list[str]] = {}
+        for field in FIELDS:
+            wanted = [f"{field}.{joint}" for joint in self.joint_names]
+            present = [name for name in names if name.startswith(f"{field}.")]
+            if present and set(present) != set(wanted):
+                odd = min(set(present) ^ set(wanted))
+                raise refuse(f"{field} must be given for the joints that have a position, or for none: {odd}", field)
+            if present:
+                self.fields[field] = wanted
+        found = [name for name in WRENCH_COLUMNS if name in names]
+        if found and len(found) < 6:
+            missing = next(name for name in WRENCH_COLUMNS if name not in names)
+            raise refuse(f"the wrench lacks {missing}", ", ".join(WRENCH_COLUMNS))
+        self.has_wrench = bool(found)
+
+
+def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
+    """When the rows of a table without arrival_ns arrived: at their stamps, or evenly spaced where those are not in order.
+
+    So the rows keep their order, and bad stamps reach the stream that has to refuse them.
+    """
+    steps = np.diff(stamps)
+    if np.all(steps >= 0):
+        return stamps
+    rows = np.arange(len(stamps))
+    step = max(1, int(np.median(np.abs(steps))))
+    return rows * step + int(np.median(stamps - rows * step))
+
+
+def read_csv(path: Path, progress: bool) -> Recording:
+    """Read a CSV file; blank cells mean that the message of this row did not carry the number.
+
+    Raises:
+        RecordingError: naming the file, and the line and column where one is at fault.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.reader(file)
+            header = [name.strip() for name in next(rows, [])]
+            return _collect_rows(
+                path, _Columns(path, header), header, tqdm(rows, "reading", disable=not progress, delay=1)
+            )
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise RecordingError(
+            f"{path} is not a CSV text file ({error})", name=str(path), bound="CSV in UTF-8"
+        ) from error
+
+
+def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -> Recording:
+    place = {name: index for index, name in enumerate(header)}
+    joint_places = {field: [place[name] for name in names] for field, names in columns.fields.items()}
+    flat_places = [index for places in joint_places.values() for index in places]
+    wrench_places = [place[name] for name in WRENCH_COLUMNS] if columns.has_wrench else []
+    stamp_place, arrival_place = place[columns.stamp], place.get("arrival_ns")
+    stamps, arrivals = array("q"), array("q")
+    joint_rows, joint_numbers = array("q"), array("d")
+    wrench_rows, wrench_numbers = array("q"), array("d")
+    irregular: dict[int, JointStateEvent] = {}
+
+    for line, row in enumerate(rows, start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise RecordingError(
+                f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?",
+                name=str(path),
+                value=len(row),
+                bound=f"{len(header)} cells",
+            )
+        try:
+            number = len(stamps)
+            cell = row[stamp_place]
+            stamps.append(int(cell) if columns.stamp == "stamp_ns" else round(float(cell) * NANOSECONDS))
+            if arrival_place is not None:
+                arrivals.append(int(row[arrival_place]))
+            joint_cells = [row[index] for index in flat_places]
+            wrench_cells = [row[index] for index in wrench_places]
+            if all(joint_cells):
+                joint_numbers.extend(map(float, joint_cells))
+                joint_rows.append(number)
+            elif any(joint_cells):
+                irregular[number] = _irregular(columns, joint_places, row)
+            if any(wrench_cells):
+                wrench_numbers.extend(map(float, wrench_cells))
+                wrench_rows.append(number)
+        except (ValueError, OverflowError) as error:
+            raise RecordingError(
+                f"{path}, line {line}: {error}", name=str(path), value=str(error), bound="numbers"
+            ) from None
+
+    table = np.array(joint_numbers).reshape(len(joint_rows), len(columns.fields), len(columns.joint_names))
+    fields: dict[str, Any] = {field: table[:, index] for index, field in enumerate(columns.fields)}
+    stamp = np.array(stamps, dtype=np.int64)
+    arrival = _plausible_arrivals(stamp) if arrival_place is None else np.array(arrivals, dtype=np.int64)
+    return Recording(
+        columns.joint_names,
+        joint_stamps=stamp[joint_rows],
+        joint_arrivals=arrival[joint_rows],
+        **fields,
+        wrench_stamps=stamp[wrench_rows],
+        wrench_arrivals=arrival[wrench_rows],
+        wrench=np.array(wrench_numbers).reshape(-1, 6) if columns.has_wrench else None,
+        irregular=tuple(
+            event._replace(arrival=int(arrival[number]), stamp=int(stamp[number]))
+            for number, event in irregular.items()
+        ),
+    )
+
+
+def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str]) -> JointStateEvent:
+    """A row with blanks among its joint cells: a message that named fewer joints, or lacked a field; times follow."""
+    named = [joint for joint, index in enumerate(places["position"]) if row[index]]
+    numbers = {
+        field: np.array([float(row[indices[joint]]) for joint in named if row[indices[joint]]])
+        for field, indices in places.items()
+    }
+    none = np.empty(0)
+    names = tuple(columns.joint_names[joint] for joint in named)
+    velocity, effort = numbers.get("velocity", none), numbers.get("effort", none)
+    return JointStateEvent(0, 0, names, numbers["position"], velocity, effort)
+
+
+def read_npz(path: Path) -> Recording:
+    """Read an NPZ archive with one 1-D array for every column name.
+
+    Raises:
+        RecordingError: not an NPZ archive, or arrays of other sizes than the stamps.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            table = {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise RecordingError(
+            f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez",
+            name=str(path),
+            value=str(error),
+            bound="an NPZ archive",
+        ) from error
+    columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
+    stamps = _stamps_of(path, table, "")
+    fields: dict[str, Any] = {field: _stack(path, table, names, len(stamps)) for field, names in columns.fields.items()}
+    wrench, wrench_stamps = None, stamps[:0]
+    arrivals: dict[str, Any] = {"joint_arrivals": _arrivals_of(path, table, "", stamps)}
+    if columns.has_wrench:
+        prefix = "wrench." if "wrench.stamp_ns" in table or "wrench.time" in table else ""
+        wrench_stamps = _stamps_of(path, table, prefix)
+        wrench = _stack(path, table, list(WRENCH_COLUMNS), len(wrench_stamps))
+        arrivals["wrench_arrivals"] = _arrivals_of(path, table, prefix, wrench_stamps)
+    frame = str(table["wrench.frame"]) if "wrench.frame" in table else ""
+    return Recording(
+        columns.joint_names,
+        joint_stamps=stamps,
+        **fields,
+        wrench_stamps=wrench_stamps,
+        wrench=wrench,
+        wrench_frame=frame,
+        **arrivals,
+    )
+
+
+def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size: int | None = None) -> np.ndarray:
+    column = table[name]
+    wanted = (len(column) if column.ndim else 0,) if size is None else (size,)
+    if column.shape != wanted or column.dtype.kind not in "iuf":
+        raise RecordingError(
+            f"{path}: {name} is an array of {column.dtype} of shape {column.shape}, but must be numbers of shape {wanted}",
+            name=name,
+            value=column.shape,
+            bound=f"numbers of shape {wanted}",
+        )
+    return column
+
+
+def _stack(path: Path, table: Mapping[str, np.ndarray], names: list[str], size: int) -> np.ndarray:
+    columns = [_number_column(path, table, name, size) for name in names]
+    return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
+
+
+def _stamps_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> np.ndarray:
+    if f"{prefix}stamp_ns" in table:
+        column = _number_column(path, table, f"{prefix}stamp_ns")
+        if column.dtype.kind == "f":
+            raise RecordingError(f"{path}: {prefix}stamp_ns must be integers", name=f"{prefix}stamp_ns", bound="int64")
+        return column.astype(np.int64)
+    seconds = _number_column(path, table, f"{prefix}time").astype(np.float64)
+    if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
+        raise RecordingError(
+            f"{path}: {prefix}time holds a value that is no time [s]", name=f"{prefix}time", bound="[s]"
+        )
+    return np.rint(seconds * NANOSECONDS).astype(np.int64)
+
+
+def _arrivals_of(path: Path, table: Mapping[str, np.ndarray], prefix: str, stamps: np.ndarray) -> np.ndarray:
+    name = f"{prefix}arrival_ns"
+    return (
+        _number_column(path, table, name, len(stamps)).astype(np.int64)
+        if name in table
+        else _plausible_arrivals(stamps)
+    )
+
+
+def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
+    return {
+        f"{field}.{joint}": values[:, index]
+        for field in FIELDS
+        if (values := getattr(recording, field)) is not None
+        for index, joint in enumerate(recording.joint_names)
+    }
+
+
+def write_npz(recording: Recording, path: Path) -> None:
+    """Write one array a column; wrenches get stamps of their own."""
+    table = {"stamp_ns": recording.joint_stamps, "arrival_ns": recording.joint_arrivals, **_joint_columns(recording)}
+    if recording.wrench is not None:
+        table |= {"wrench.stamp_ns": recording.wrench_stamps, "wrench.arrival_ns": recording.wrench_arrivals}
+        table |= dict(zip(WRENCH_COLUMNS, recording.wrench.T, strict=True))
+        table["wrench.frame"] = np.array(recording.wrench_frame)
+    with path.open("wb") as file:  # savez would append .npz to another name
+        np.savez_compressed(file, **table)  # type: ignore[arg-type]
+
+
+def write_csv(recording: Recording, path: Path) -> None:
+    """Write one row a message, in order of arrival; numbers so that they read back exactly."""
+    joints = _joint_columns(recording)
+    wrench_columns = WRENCH_COLUMNS if recording.wrench is not None else ()
+    joint_table = np.stack(list(joints.values()), axis=1) if joints else np.empty((len(recording.joint_stamps), 0))
+    rows: list[tuple[int, int, list[Any]]] = []
+    for arrival, stamp, values in zip(recording.joint_arrivals, recording.joint_stamps, joint_table, strict=True):
+        rows.append((int(arrival), int(stamp), [*values.tolist(), *[""] * len(wrench_columns)]))
+    if recording.wrench is not None:
+        for arrival, stamp, values in zip(
+            recording.wrench_arrivals, recording.wrench_stamps, recording.wrench, strict=True
+        ):
+            rows.append((int(arrival), int(stamp), [*[""] * len(joints), *values.tolist()]))
+    rows.sort(key=lambda row: row[0])
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["stamp_ns", "arrival_ns", *joints, *wrench_columns])
+        writer.writerows([stamp, arrival, *cells] for arrival, stamp, cells in rows)

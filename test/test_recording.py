@@ -1,0 +1,405 @@
+"""Recordings: every format gives back what was written, bad messages survive as they are, and damage is named."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
+from icub_learning.recording import JointStateEvent, Recording, WrenchEvent, read, write
+
+JOINTS = ("r_shoulder_pitch", "r_elbow", "r_wrist_yaw")
+ROSBAGS = ("bag", "bag.db3", "bag.mcap")
+PATHS = (*ROSBAGS, "table.csv", "table.npz")
+TYPES = get_typestore(Stores.ROS2_KILTED)  # not the store that the reader uses: the definitions must agree
+
+
+def make_recording(n: int = 40, m: int = 17, seed: int = 0, **fields) -> Recording:
+    rng = np.random.default_rng(seed)
+    stamps = 1_700_000_000_000_000_001 + np.cumsum(rng.integers(1, 10_000_000, n))
+    wrench_stamps = 1_700_000_000_000_000_000 + np.cumsum(rng.integers(1, 20_000_000, m))
+    given_fields = {
+        "velocity": rng.normal(size=(n, 3)),
+        "effort": rng.normal(size=(n, 3)) * 1e-17,
+        "wrench_stamps": wrench_stamps,
+        "wrench_arrivals": wrench_stamps + 123_456,
+        "wrench": rng.normal(size=(m, 6)) * 1e3,
+        "joint_arrivals": stamps + 99,
+        **fields,
+    }
+    return Recording(JOINTS, stamps, rng.normal(size=(n, 3)), **given_fields)
+
+
+def assert_same(a: Recording, b: Recording) -> None:
+    assert a.joint_names == b.joint_names
+    for name in ("joint_stamps", "joint_arrivals", "wrench_stamps", "wrench_arrivals"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+    for name in ("position", "velocity", "effort", "acceleration", "wrench"):
+        x, y = getattr(a, name), getattr(b, name)
+        assert (x is None) == (y is None), name
+        if x is not None:
+            np.testing.assert_array_equal(x, y, name)  # exactly, NaN equal to NaN
+    assert [event_key(e) for e in a.events()] == [event_key(e) for e in b.events()]
+
+
+def event_key(event: JointStateEvent | WrenchEvent) -> tuple:
+    return tuple(field.tobytes() if isinstance(field, np.ndarray) else field for field in event)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_round_trip(tmp_path, name):
+    recording = make_recording()
+    write(recording, tmp_path / "new" / name)
+    assert_same(read(tmp_path / "new" / name), recording)
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [name]  # nothing left beside it
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("absent", ["velocity", "effort", "wrench"])
+def test_round_trip_without_a_field(tmp_path, name, absent):
+    none = {"wrench_stamps": [], "wrench_arrivals": []} if absent == "wrench" else {}
+    recording = make_recording(**{absent: None}, **none)
+    write(recording, tmp_path / name)
+    assert_same(read(tmp_path / name), recording)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.npz"])
+def test_tables_hold_accelerations(tmp_path, name):
+    recording = make_recording(acceleration=np.full((40, 3), 0.1))
+    write(recording, tmp_path / name)
+    assert_same(read(tmp_path / name), recording)
+
+
+def test_rosbag_refuses_accelerations(tmp_path):
+    with pytest.raises(RecordingError, match="no acceleration"):
+        write(make_recording(acceleration=np.zeros((40, 3))), tmp_path / "bag")
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+stamps = st.integers(-(2**31) * 10**9, (2**31 - 1) * 10**9)  # what a header can say
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["bag", "bag.mcap", "table.csv", "table.npz"]),
+    rows=st.lists(st.tuples(stamps, numbers, numbers), min_size=1, max_size=6),
+    forces=st.lists(st.tuples(stamps, numbers), max_size=4),
+)
+def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
+    """Stamps that are negative, repeat and go backwards, and numbers that are none, come back as they were."""
+    folder = tmp_path_factory.mktemp("any")
+    recording = Recording(
+        ("a",),
+        [row[0] for row in rows],
+        [[row[1]] for row in rows],
+        effort=[[row[2]] for row in rows],
+        joint_arrivals=np.arange(len(rows)) * 10 + 5,
+        wrench_stamps=[force[0] for force in forces],
+        wrench_arrivals=np.arange(len(forces)) * 10,
+        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6),
+    )
+    write(recording, folder / name)
+    back = read(folder / name)
+    np.testing.assert_array_equal(back.joint_stamps, recording.joint_stamps)
+    np.testing.assert_array_equal(back.position, recording.position)
+    np.testing.assert_array_equal(back.effort, recording.effort)
+    np.testing.assert_array_equal(back.wrench_stamps, recording.wrench_stamps)
+    np.testing.assert_array_equal(back.wrench, recording.wrench)
+    assert [type(event) for event in back.events()] == [type(event) for event in recording.events()]
+
+
+@pytest.mark.parametrize("name", ["bag", "bag.mcap"])
+def test_irregular_messages_survive_in_order(tmp_path, name):
+    row = np.array([1.0, 2.0, 3.0])
+    nothing = np.empty(0)
+    recording = make_recording()
+    between = int(recording.joint_arrivals[5]) + 1
+    irregular = (
+        JointStateEvent(between, 7, JOINTS[::-1], row, row, row),
+        JointStateEvent(between + 1, 0, JOINTS[:2], row[:2], row[:2], row[:2]),
+        JointStateEvent(between + 2, 8, JOINTS, row, nothing, row),
+        JointStateEvent(between + 3, 9, JOINTS, row[:1], row, row),
+        JointStateEvent(between + 4, 10, (), nothing, nothing, nothing),
+    )
+    recording = make_recording(irregular=irregular)
+    write(recording, tmp_path / name)
+    back = read(tmp_path / name)
+    assert_same(back, recording)
+    assert [event.stamp for event in back.irregular] == [7, 0, 8, 9, 10]
+    assert back.n_joint_states == 45
+    arrivals = [event.arrival for event in back.events()]
+    assert arrivals == sorted(arrivals)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.npz"])
+def test_tables_refuse_irregular_messages(tmp_path, name):
+    event = JointStateEvent(0, 7, ("x",), np.ones(1), np.empty(0), np.empty(0))
+    with pytest.raises(RecordingError, match="another layout"):
+        write(make_recording(irregular=(event,)), tmp_path / name)
+
+
+def test_csv_as_a_person_writes_it(tmp_path):
+    path = tmp_path / "hand.csv"
+    path.write_text(
+        "\ufefftime,note,velocity.b,position.a,position.b,velocity.a,wrench.force.x,wrench.force.y,wrench.force.z,"
+        "wrench.torque.x,wrench.torque.y,wrench.torque.z\n"
+        "0.5,start,20,1,2,10,1,2,3,4,5,6\n"
+        "\n"
+        "0.505,,21,1.5,2.5,11,,,,,,\n"
+        "0.51,wrench only,,,,,6,5,4,3,2,1\n"
+        "0.4,backwards,22,nan,2.5,12,,,,,,\n"
+        "0.52,joint b unnamed,,1.5,,12,,,,,,\n"
+        "0.53,no velocities,,1.5,2.5,,,,,,,\n",
+        encoding="utf-8",
+    )
+    recording = read(path)
+    assert recording.joint_names == ("a", "b")
+    assert recording.joint_stamps.tolist() == [500_000_000, 505_000_000, 400_000_000]
+    np.testing.assert_array_equal(recording.position, [[1, 2], [1.5, 2.5], [np.nan, 2.5]])
+    np.testing.assert_array_equal(recording.velocity, [[10, 20], [11, 21], [12, 22]])
+    assert recording.effort is None
+    np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
+    events = list(recording.events())
+    assert [event.stamp // 10**6 for event in events] == [500, 500, 505, 510, 400, 520, 530]  # the order of the rows
+    assert events[5].names == ("a",)
+    assert events[5].velocity.tolist() == [12]
+    assert events[6].names == ("a", "b")
+    assert len(events[6].velocity) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "no column position"),
+        ("time,q1\n1,2\n", "no column position"),
+        ("position.a\n1\n", "no column stamp_ns"),
+        ("time,position.a,position.a\n1,2,3\n", "more than once"),
+        ("time,position.a,position.b,velocity.a\n1,2,3,4\n", r"velocity\.b"),
+        ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
+        ("time,position.a,wrench.force.x\n1,2,3\n", r"wrench\.force\.y"),
+        ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"),
+        ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
+        ("time,position.a\n,2\n", "line 2"),
+        ("time,position.a\nnan,2\n", "line 2"),
+        ("time,position.a\n1e30,2\n", "line 2"),
+        ("stamp_ns,position.a\n1.5,2\n", "line 2"),
+    ],
+)
+def test_faulty_csv(tmp_path, text, expected):
+    path = tmp_path / "faulty.csv"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=expected) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_npz_with_one_clock_and_in_seconds(tmp_path):
+    wrench = {f"wrench.{part}.{axis}": np.ones(2) for part in ("force", "torque") for axis in "xyz"}
+    np.savez(tmp_path / "x.npz", **{"time": [1.0, 1.25], "position.a": [1, 2], **wrench})
+    recording = read(tmp_path / "x.npz")
+    assert recording.joint_stamps.tolist() == recording.wrench_stamps.tolist() == [10**9, 1_250_000_000]
+    assert recording.wrench.shape == (2, 6)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "expected"),
+    [
+        ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"),
+        ({"time": [1.0], "position.a": ["one"]}, r"position\.a"),
+        ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
+        ({"time": [np.nan], "position.a": [1.0]}, "time"),
+        ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
+        ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
+    ],
+)
+def test_faulty_npz(tmp_path, arrays, expected):
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(RecordingError, match=expected):
+        read(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_that_exists_is_not_overwritten(tmp_path, name):
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(RecordingError, match="exists already"):
+        write(make_recording(), tmp_path / name)
+    assert (tmp_path / name).read_text() == "precious"
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    recording = make_recording(wrench_frame="\ud800")  # no UTF-8 for it
+    for name in ROSBAGS:
+        with pytest.raises(RecordingError, match="cannot be written"):
+            write(recording, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_paths_and_formats(tmp_path):
+    with pytest.raises(RecordingError, match="does not exist"):
+        read(tmp_path / "none.db3")
+    (tmp_path / "x.bag").write_text("")
+    with pytest.raises(RecordingError, match="no known format"):
+        read(tmp_path / "x.bag")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RecordingError, match=r"no metadata\.yaml"):
+        read(tmp_path / "empty")
+    with pytest.raises(ParameterError, match="stamp_source"):
+        read(tmp_path / "empty", stamp_source="clock")
+    with pytest.raises(ParameterError, match="storage"):
+        write(make_recording(), tmp_path / "new", storage="leveldb")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
+    """Cut off and with flipped bytes: a RecordingError that names the file, or a recording; never anything else."""
+    write(make_recording(n=200), tmp_path / name)
+    path = tmp_path / name
+    file = next(path.glob("*.db3")) if path.is_dir() else path
+    sound = file.read_bytes()
+    rng = np.random.default_rng(1)
+    damaged = [b"", b"not a recording", sound[: len(sound) // 2], sound[:-1], bytes(len(sound))]
+    for _ in range(40):
+        flipped = bytearray(sound)
+        for place in rng.integers(0, len(sound), 20):
+            flipped[place] ^= int(rng.integers(1, 256))
+        damaged.append(bytes(flipped))
+    refused = 0
+    for content in damaged:
+        file.write_bytes(content)
+        try:
+            read(path)
+        except RecordingError as error:
+            assert str(path) in str(error) or str(file) in str(error)
+            refused += 1
+    assert refused >= 4
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a: [", "rosbag2_bagfile_information: 3", "rosbag2_bagfile_information: {version: 99}"]
+)
+def test_damaged_metadata(tmp_path, text):
+    write(make_recording(), tmp_path / "bag")
+    (tmp_path / "bag" / "metadata.yaml").write_text(text)
+    with pytest.raises(RecordingError, match="bag"):
+        read(tmp_path / "bag")
+
+
+def test_a_folder_without_metadata_is_read_from_its_only_file(tmp_path):
+    recording = make_recording()
+    write(recording, tmp_path / "bag", storage="mcap")
+    (tmp_path / "bag" / "metadata.yaml").unlink()
+    assert_same(read(tmp_path / "bag"), recording)
+
+
+def test_an_unfinished_sqlite_journal_is_refused(tmp_path):
+    path = tmp_path / "x.db3"
+    write(make_recording(), path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, 1, x'00')")
+    connection.commit()
+    with pytest.raises(RecordingError, match="wal_checkpoint"):
+        read(path)
+    connection.close()
+
+
+def write_topics(path: Path, topics: dict[str, tuple[str, int]]) -> None:
+    joint_state, wrench = (TYPES.types[t] for t in ("sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"))
+    header = TYPES.types["std_msgs/msg/Header"](TYPES.types["builtin_interfaces/msg/Time"](1, 5), "hand")
+    vector = TYPES.types["geometry_msgs/msg/Vector3"](1.0, 2.0, 3.0)
+    messages = {
+        "sensor_msgs/msg/JointState": joint_state(header, ["a"], np.ones(1), np.ones(1), np.ones(1)),
+        "geometry_msgs/msg/WrenchStamped": wrench(header, TYPES.types["geometry_msgs/msg/Wrench"](vector, vector)),
+        "std_msgs/msg/Header": header,
+    }
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        for topic, (kind, count) in topics.items():
+            connection = writer.add_connection(topic, kind, typestore=TYPES)
+            for time in range(count):
+                writer.write(connection, time + 1, TYPES.serialize_cdr(messages[kind], kind))
+
+
+def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
+    joint_state, wrench = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+    write_topics(tmp_path / "one", {"/arm/state": (joint_state, 3), "/silent": (joint_state, 0), "/w": (wrench, 2)})
+    recording = read(tmp_path / "one")
+    assert (len(recording.joint_stamps), len(recording.wrench)) == (3, 2)
+    assert recording.wrench_frame == "hand"
+    assert recording.joint_stamps[0] == 1_000_000_005
+    assert read(tmp_path / "one", stamp_source="arrival").joint_stamps.tolist() == [1, 2, 3]
+    assert read(tmp_path / "one", wrench_topic="").wrench is None
+
+    topics = {"/left": (joint_state, 1), "/right": (joint_state, 2), "/w1": (wrench, 1), "/w2": (wrench, 2)}
+    write_topics(tmp_path / "two", topics)
+    with pytest.raises(RecordingError, match=r"/left \(1 messages\), /right \(2 messages\).*--joint-state-topic"):
+        read(tmp_path / "two")
+    with pytest.raises(RecordingError, match=r"/w1 \(1 messages\), /w2 \(2 messages\).*--wrench-topic"):
+        read(tmp_path / "two", "/left")
+    assert len(read(tmp_path / "two", "right", "/w2").joint_stamps) == 2
+    with pytest.raises(RecordingError, match=r"no topic /w1 of sensor_msgs"):
+        read(tmp_path / "two", "/w1")
+
+    write_topics(tmp_path / "none", {"/header": ("std_msgs/msg/Header", 1)})
+    with pytest.raises(RecordingError, match=r"its topics: /header \(std_msgs/msg/Header\)"):
+        read(tmp_path / "none")
+
+
+def test_rosbag_carries_the_message_definitions(tmp_path):
+    """So that tools without ROS read it too, and `ros2 bag play` finds the quality of service."""
+    write(make_recording(), tmp_path / "bag", joint_state_topic="/arm/joint_states", wrench_topic="/arm/wrench")
+    with Reader(tmp_path / "bag") as reader:
+        found = {connection.topic: connection for connection in reader.connections}
+        assert {topic: c.msgtype for topic, c in found.items()} == {
+            "/arm/joint_states": "sensor_msgs/msg/JointState",
+            "/arm/wrench": "geometry_msgs/msg/WrenchStamped",
+        }
+        assert all("std_msgs/Header header" in c.msgdef.data for c in found.values())
+        assert all(c.ext.offered_qos_profiles[0].reliability.name == "RELIABLE" for c in found.values())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"position": np.zeros((2, 1))},
+        {"position": np.zeros((1, 2))},
+        {"velocity": np.zeros((2, 1))},
+        {"wrench": np.zeros((1, 6))},
+        {"wrench_stamps": [1]},
+        {"joint_arrivals": [1, 2]},
+    ],
+)
+def test_arrays_that_do_not_fit(fields):
+    good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
+    Recording(**good)
+    with pytest.raises(IcubLearningError):
+        Recording(**(good | fields))
+
+
+def test_empty_rosbag(tmp_path):
+    write_topics(tmp_path / "bag", {"/j": ("sensor_msgs/msg/JointState", 0)})
+    recording = read(tmp_path / "bag")
+    assert list(recording.events()) == []
+    assert recording.duration == 0.0
+
+
+def test_real_ur10(shared_data):
+    """Against the messages read with SQL and decoded one by one."""
+    path = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
+    recording = read(path)
+    rows = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True).execute(
+        "SELECT data FROM messages ORDER BY id"
+    )
+    messages = [TYPES.deserialize_cdr(data, "sensor_msgs/msg/JointState") for (data,) in rows]
+    assert recording.position.shape == (len(messages), 6) == (3441, 6)
+    assert recording.joint_names[0] == "shoulder_pan_joint"
+    np.testing.assert_array_equal(recording.effort, [message.effort for message in messages])
+    np.testing.assert_array_equal(
+        recording.joint_stamps, [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages]
+    )
+    assert recording.wrench is None
+    assert recording.duration == pytest.approx(27.52, abs=1e-6)
