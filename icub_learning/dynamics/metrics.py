@@ -1,0 +1,101 @@
+"""Figures of merit of predictions: RMSE, nMSE, windowed RMSE, percentiles of times."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, integer
+from icub_learning.errors import ShapeError
+
+
+def rmse(errors: ArrayLike) -> Array:
+    """Root of the mean squared error, sqrt(mean(e^2)), of each column; NaN where there is no sample.
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+
+    Returns:
+        (n_outputs,) in the units of the errors.
+
+    Raises:
+        ShapeError: not two-dimensional.
+        NotFiniteError: an error is NaN or infinite.
+    """
+    table = _table("errors", errors)
+    return np.sqrt(_mean_square(table))
+
+
+def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
+    """Mean squared error over the variance of what was measured in the same samples, of each column.
+
+    1 is what predicting the mean of these samples would reach. NaN where the measurement does not vary, or where there
+    is no sample.
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+        measured: (n, n_outputs).
+
+    Returns:
+        (n_outputs,) without unit.
+
+    Raises:
+        ShapeError: not two-dimensional, or of different shapes.
+        NotFiniteError: a value is NaN or infinite.
+    """
+    table, outputs = _table("errors", errors), _table("measured", measured)
+    if table.shape != outputs.shape:
+        raise ShapeError("measured", outputs.shape, f"{table.shape}, as the errors")
+    if not len(table):
+        return np.full(table.shape[1], np.nan)
+    variance = outputs.var(axis=0)
+    constant = np.ptp(outputs, axis=0) == 0  # the rounding of var would make a ratio of noise
+    return np.divide(_mean_square(table), variance, out=np.full(table.shape[1], np.nan), where=~constant)
+
+
+def group_rmse(errors: ArrayLike) -> float:
+    """Root of the mean squared error over all samples and columns, e.g. of the three axes of a force; NaN for none."""
+    table = _table("errors", errors)
+    return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
+
+
+def windowed_rmse(errors: ArrayLike, window: int) -> Array:
+    """RMSE over all columns and the last `window` samples, at every sample; fewer at the start (thesis 8.4.3, fig. 8.4).
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+        window: number of samples.
+
+    Returns:
+        (n,) in the units of the errors.
+
+    Raises:
+        ShapeError: not two-dimensional.
+        NotFiniteError: an error is NaN or infinite.
+        ParameterError: a window below 1.
+    """
+    table, window = _table("errors", errors), integer("window", window, 1)
+    squares = np.mean(table**2, axis=1)
+    sums = np.concatenate([[0.0], np.cumsum(squares)])
+    ends = np.arange(1, len(squares) + 1)
+    starts = np.maximum(ends - window, 0)
+    # The difference of sums may round below zero where errors vanish after large ones.
+    return np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts))
+
+
+def percentiles(values: ArrayLike) -> dict[str, float]:
+    """Median, 99th percentile and maximum as p50, p99, max; NaN where there is no value."""
+    array = finite("values", values).ravel()
+    if not array.size:
+        return dict.fromkeys(("p50", "p99", "max"), float("nan"))
+    p50, p99 = np.percentile(array, [50, 99])
+    return {"p50": float(p50), "p99": float(p99), "max": float(array.max())}
+
+
+def _mean_square(table: Array) -> Array:
+    return np.mean(table**2, axis=0) if len(table) else np.full(table.shape[1], np.nan)
+
+
+def _table(name: str, values: ArrayLike) -> Array:
+    table = finite(name, values)
+    if np.ndim(values) != 2:
+        raise ShapeError(name, np.shape(values), "(n, n_outputs)")
+    return table
