@@ -1,0 +1,56 @@
+"""Learned models as files: an .npz of plain arrays, written whole or not at all, read without pickle."""
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icub_learning.errors import StateError
+
+
+def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
+    """Write a state (dict of arrays) to `path`, ".npz" added where missing; returns the path written.
+
+    The file appears under its name only when it is complete, so that a crash leaves the older one in place.
+
+    Raises:
+        StateError: the path is empty or cannot be written.
+    """
+    if not str(path):
+        raise StateError("path is empty: name the file to write", name="path", value=path)
+    target = Path(path).expanduser()
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, unfinished = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez_compressed(file, **state)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, target)
+        except BaseException:
+            os.unlink(unfinished)
+            raise
+    except (OSError, ValueError) as error:
+        raise StateError(f"cannot write {target}: {error}", name="path", value=str(target)) from error
+    return target
+
+
+def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a state that `save_state` wrote. Raises StateError if the file is missing, damaged or something else."""
+    source = Path(path).expanduser()
+    if not str(path):
+        raise StateError("path is empty: name the file to read", name="path", value=path)
+    if not source.exists() and source.suffix != ".npz":
+        source = source.with_name(source.name + ".npz")
+    try:
+        with np.load(source, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except FileNotFoundError:
+        raise StateError(f"there is no file {source}", name="path", value=str(source)) from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError) as error:
+        raise StateError(f"{source} is no saved model: {error}", name="path", value=str(source)) from error

@@ -1,0 +1,254 @@
+"""The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+from icub_learning_msgs.srv import ModelFile
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.stream import External, InverseDynamicsStream, StateRecord
+from icub_learning.errors import IcubLearningError, SampleError
+from icub_learning.models import load_state, save_state
+from icub_learning.nodes import parameters
+from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
+from icub_learning.nodes.inverse_dynamics_report import StreamReport
+from icub_learning.nodes.spinning import run, transition
+from icub_learning.robots import find_urdf
+
+SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+STREAM_QOS = QoSProfile(depth=10)
+STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class InverseDynamicsNode(LifecycleNode):
+    """Subscribes to joint states and wrenches, publishes predictions; see docs/ros_interface.md."""
+
+    def __init__(self) -> None:
+        super().__init__("inverse_dynamics")
+        parameters.declare(self, PARAMETERS, self._on_parameter)
+        self._stream: InverseDynamicsStream | None = None
+        self._active = False
+
+    @transition
+    def on_configure(self) -> None:
+        """Build learner and stream from the parameters, and everything that talks to them."""
+        settings = parameters.values(self, PARAMETERS)
+        self._settings = assembly.Settings(
+            **{name: settings[name] for name in assembly.SETTING_NAMES} | {"urdf": find_urdf(settings["urdf"])}
+        )
+        self._regressor = assembly.make_regressor(self._settings)
+        self._estimator = assembly.make_estimator(self._settings, self._regressor)
+        self._stream = assembly.make_stream(self._settings, self._regressor, self._estimator)
+        self._stream.learning = settings["learning"]
+        self._by_arrival = settings["stamp_source"] == "arrival"
+        self._is_wrench = settings["output"] == "wrench"
+        self._frame = settings["frame_id"] or (self._regressor.frame if self._is_wrench else "")
+        self._make_messages()
+        self._make_endpoints()
+        self._report = StreamReport(self)
+        self._timer = self.create_timer(settings["report_period"], self._publish_report)
+        self.get_logger().info(
+            f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
+            f"{self._regressor.n_joints} joints, {self._regressor.n_base} identifiable of "
+            f"{self._regressor.n_parameters} rigid-body parameters"
+        )
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to predict."""
+        self._active = True
+        super().on_activate(None)
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop to predict and learn; what was learned stays."""
+        self._active = False
+        super().on_deactivate(None)
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Drop learner and endpoints."""
+        self._active = False
+        self._drop()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """As on_cleanup."""
+        self._active = False
+        self._drop()
+
+    def _make_messages(self) -> None:
+        """Messages are made once and reused: only stamps and numbers change."""
+        names = list(self._regressor.output_names)
+        self._prediction = DynamicsPrediction(names=names)
+        self._prediction.header.frame_id = self._frame
+        if self._is_wrench:
+            self._outputs = {kind: WrenchStamped() for kind in ("predicted", "parametric", "external")}
+        else:
+            self._outputs = {kind: JointState(name=names) for kind in ("predicted", "parametric", "external")}
+        for message in self._outputs.values():
+            message.header.frame_id = self._frame
+
+    def _make_endpoints(self) -> None:
+        kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
+        self._output_publishers = {
+            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM_QOS) for name in self._outputs
+        }
+        self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
+        self._inertial_publisher = self.create_lifecycle_publisher(
+            InertialParameters, "~/inertial_parameters", STATE_QOS
+        )
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        self._endpoints = [self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR_QOS)]
+        if self._is_wrench:
+            self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR_QOS))
+        services = (
+            (SetBool, "set_learning", self._set_learning),
+            (Trigger, "reset", self._reset),
+            (ModelFile, "save_model", self._save_model),
+            (ModelFile, "load_model", self._load_model),
+            (ModelFile, "merge_model", self._merge_model),
+        )
+        self._services_made = [self.create_service(kind, f"~/{name}", call) for kind, name, call in services]
+
+    def _drop(self) -> None:
+        if self._stream is None:
+            return
+        self.destroy_timer(self._timer)
+        for subscription in self._endpoints:
+            self.destroy_subscription(subscription)
+        for service in self._services_made:
+            self.destroy_service(service)
+        for publisher in (*self._output_publishers.values(), self._prediction_publisher, self._inertial_publisher):
+            self.destroy_lifecycle_publisher(publisher)
+        self.destroy_publisher(self._diagnostics_publisher)
+        self._stream = None
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if not self._active:
+            return
+        arrival = time.perf_counter()
+        stamp = self._stamp(message)
+        try:
+            record = self._stream.joint_state(
+                stamp, message.name, message.position, message.velocity, message.effort
+            )
+        except SampleError as error:
+            self._report.refused(error)
+            return
+        self._publish_prediction(record)
+        self._report.latency.add(time.perf_counter() - arrival)
+        self._pair_and_learn()
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        if not self._active:
+            return
+        try:
+            self._stream.measurement(self._stamp(message), wrench_to_array(message.wrench))
+        except SampleError as error:
+            self._report.refused(error)
+            return
+        self._pair_and_learn()
+
+    def _pair_and_learn(self) -> None:
+        for external in self._stream.pair():
+            self._publish_external(external)
+        start = time.perf_counter()
+        if self._stream.learn():
+            self._report.learning.add(time.perf_counter() - start)
+
+    def _stamp(self, message: Any) -> int:
+        return self.get_clock().now().nanoseconds if self._by_arrival else stamp_to_ns(message.header.stamp)
+
+    def _publish_prediction(self, record: StateRecord) -> None:
+        prediction, message = record.prediction, self._prediction
+        for kind, values in (("predicted", prediction.total), ("parametric", prediction.parametric)):
+            self._publish_output(kind, record.stamp, values)
+        set_stamp(message.header.stamp, record.stamp)
+        message.total, message.parametric = doubles(prediction.total), doubles(prediction.parametric)
+        message.residual, message.variance = doubles(prediction.residual), doubles(prediction.variance)
+        self._prediction_publisher.publish(message)
+
+    def _publish_external(self, external: External) -> None:
+        self._publish_output("external", external.stamp, external.external)
+
+    def _publish_output(self, kind: str, stamp: int, values: Any) -> None:
+        message = self._outputs[kind]
+        set_stamp(message.header.stamp, stamp)
+        if self._is_wrench:
+            set_wrench(message.wrench, values)
+        else:
+            message.effort = doubles(values)
+        self._output_publishers[kind].publish(message)
+
+    def _publish_report(self) -> None:
+        self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._active))
+        if self._active:
+            message = self._report.inertial_parameters(self._estimator, self._regressor, self._frame)
+            if message is not None:
+                self._inertial_publisher.publish(message)
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        if name == "learning" and self._stream is not None:
+            self._stream.learning = bool(value)
+
+    def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._stream.learning = request.data
+        response.success, response.message = True, "learning" if request.data else "predicting only"
+        return response
+
+    def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._use(assembly.make_estimator(self._settings, self._regressor))
+        response.success, response.message = True, "all that was learned is forgotten"
+        return response
+
+    def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        return self._answer(response, lambda: f"saved to {save_state(request.path, self._estimator.state())}")
+
+    def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def load() -> str:
+            self._use(self._from_file(request.path))
+            return f"loaded a model of {self._estimator.n_samples} samples"
+
+        return self._answer(response, load)
+
+    def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def merge() -> str:
+            other = self._from_file(request.path)
+            self._estimator.merge(other)
+            return f"merged {other.n_samples} samples; the model now holds {self._estimator.n_samples}"
+
+        return self._answer(response, merge)
+
+    def _from_file(self, path: str) -> Any:
+        return type(self._estimator).from_state(load_state(path), self._regressor)
+
+    def _use(self, estimator: Any) -> None:
+        self._estimator = self._stream.estimator = estimator
+
+    def _answer(self, response: Any, act: Any) -> Any:
+        """Do what a service asks; whatever is refused is said, and changes nothing."""
+        try:
+            response.success, response.message = True, act()
+        except IcubLearningError as error:
+            response.success, response.message = False, str(error)
+            self.get_logger().warning(str(error))
+        return response
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run(InverseDynamicsNode, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

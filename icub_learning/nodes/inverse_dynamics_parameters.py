@@ -1,0 +1,103 @@
+"""The parameters of the inverse dynamics node, each with its meaning, unit and range."""
+
+from icub_learning.nodes.parameters import ParameterSpec
+from icub_learning.nodes.spinning import AUTOSTART
+
+PARAMETERS = (
+    AUTOSTART,
+    ParameterSpec(
+        "urdf",
+        "icub",
+        "robot description: a path, XML text, package://PACKAGE/FILE, or a known robot (icub, ur10, panda)",
+        read_only=True,
+    ),
+    ParameterSpec("joints", [""], "learned joints, in the order of all arrays", read_only=True),
+    ParameterSpec(
+        "output",
+        "wrench",
+        "what is learned: the wrench at a force/torque sensor, or the efforts of the joints",
+        choices=("wrench", "joint_torque"),
+        read_only=True,
+    ),
+    ParameterSpec("sensor", "r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)", read_only=True),
+    ParameterSpec("friction", True, "learn Coulomb, viscous and offset columns (output: joint_torque)", read_only=True),
+    ParameterSpec(
+        "estimator",
+        "semiparametric",
+        "rigid bodies and random features, or one of them",
+        choices=("semiparametric", "parametric", "nonparametric"),
+        read_only=True,
+    ),
+    ParameterSpec("n_random_features", 1000, "random features, even", low=2, high=10000, read_only=True),
+    ParameterSpec("length_scale", 4.0, "of the kernel, on standardized inputs", low=1e-3, high=1e3, read_only=True),
+    ParameterSpec(
+        "parametric_regularization", 1e-2, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
+    ),
+    ParameterSpec(
+        "nonparametric_regularization", 1e-3, "lambda of the random features", low=1e-12, high=1e12, read_only=True
+    ),
+    ParameterSpec(
+        "forgetting", 1.0, "weight of a sample after each further one; 1 forgets nothing", low=0.5, high=1.0, read_only=True
+    ),
+    ParameterSpec(
+        "prior",
+        "zero",
+        "rigid-body parameters before any sample: zero, or nominal from the URDF",
+        choices=("zero", "nominal"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "n_warm_up", 200, "samples that set the scale of the random features' inputs", low=1, high=100000, read_only=True
+    ),
+    ParameterSpec("seed", 0, "of the random features", low=0, high=2**31 - 1, read_only=True),
+    ParameterSpec("learning", True, "learn from the start; ~/set_learning switches it while the node runs"),
+    ParameterSpec("derivative_window", 9, "samples under the local polynomial", low=2, high=1000, read_only=True),
+    ParameterSpec("derivative_order", 3, "order of the local polynomial", low=2, high=7, read_only=True),
+    ParameterSpec(
+        "derivative_delay",
+        4,
+        "samples between the newest joint state and the one that is learned from",
+        low=0,
+        high=999,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "velocity_weight",
+        0.05,
+        "s; deviation of measured positions over that of measured velocities; 0 uses positions alone",
+        low=0.0,
+        high=100.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "max_gap", 0.1, "s between joint states beyond which derivatives start anew", low=1e-4, high=60.0, read_only=True
+    ),
+    ParameterSpec(
+        "velocity_source",
+        "message",
+        "whether joint states must carry velocities, or they are estimated from positions",
+        choices=("message", "estimated"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "joint_order",
+        "configured",
+        "whether the learned joints must come in the order of `joints`, or may come in any",
+        choices=("configured", "any"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "tolerance", 0.0025, "s; farthest stamps of a wrench and its joint state", low=0.0, high=1.0, read_only=True
+    ),
+    ParameterSpec(
+        "stamp_source",
+        "header",
+        "time of a message: its header, or its arrival where a driver sets no usable stamps",
+        choices=("header", "arrival"),
+        read_only=True,
+    ),
+    ParameterSpec("frame_id", "", "frame of published wrenches; empty: the sensor's link in the URDF", read_only=True),
+    ParameterSpec(
+        "report_period", 1.0, "s between ~/inertial_parameters and /diagnostics messages", low=0.05, high=60.0, read_only=True
+    ),
+)

@@ -1,0 +1,82 @@
+"""What the inverse dynamics node says of itself: diagnostics and the learned inertial parameters."""
+
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from icub_learning_msgs.msg import InertialParameters
+from rclpy.node import Node
+
+from icub_learning.dynamics.regressor import Regressor
+from icub_learning.dynamics.stream import InverseDynamicsStream
+from icub_learning.errors import SampleError
+from icub_learning.nodes.conversions import doubles
+from icub_learning.nodes.timing import DurationWindow
+
+LOG_PERIOD = 5.0  # s; a stream of bad messages must not fill the log
+
+
+class StreamReport:
+    """Counts, times and refusals of one stream, and what changed since the last report."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.latency = DurationWindow()  # from the joint state's callback to its published prediction
+        self.learning = DurationWindow()
+        self._reported_refusals = 0
+        self._reported_predictions = 0
+        self._published_samples = -1
+        self._last_time = node.get_clock().now()
+
+    def refused(self, error: SampleError) -> None:
+        """Log a refusal, at most one per LOG_PERIOD; all are counted by the stream."""
+        self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
+
+    def diagnostics(self, stream: InverseDynamicsStream, active: bool) -> DiagnosticArray:
+        """One status with everything: a warning while samples are refused or none arrive."""
+        counts, now = stream.counts, self._node.get_clock().now()
+        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        rate = (counts.predicted - self._reported_predictions) / seconds
+        refused = sum(counts.refused.values())
+        news = refused - self._reported_refusals
+        self._last_time, self._reported_predictions, self._reported_refusals = now, counts.predicted, refused
+        status = DiagnosticStatus(name=f"{self._node.get_name()}: stream", hardware_id=self._node.get_name())
+        if not active:
+            status.level, status.message = DiagnosticStatus.OK, "inactive"
+        elif news:
+            status.level, status.message = DiagnosticStatus.WARN, f"{news} refused; last: {counts.last_refusal}"
+        elif rate == 0.0:
+            status.level, status.message = DiagnosticStatus.STALE, "no joint states arrive"
+        else:
+            status.level = DiagnosticStatus.OK
+            status.message = f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz"
+        pairs = {
+            "predictions": counts.predicted,
+            "prediction rate [Hz]": f"{rate:.1f}",
+            "measurements paired": counts.measured,
+            "samples learned": counts.learned,
+            "joint states without measurement": counts.unpaired,
+            "latency, arrival to publication": self.latency.summary(),
+            "learning": self.learning.summary(),
+            "refused": refused,
+            **{f"refused: {reason}": number for reason, number in sorted(counts.refused.items())},
+            "last refusal": counts.last_refusal,
+        }
+        status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = now.to_msg()
+        return message
+
+    def inertial_parameters(self, estimator: Any, regressor: Regressor, frame: str) -> InertialParameters | None:
+        """The estimate if it changed since the last call; None for an estimator without rigid-body parameters."""
+        parametric = getattr(estimator, "parametric", estimator)
+        if not hasattr(parametric, "parameters") or parametric.n_samples == self._published_samples:
+            return None
+        self._published_samples = parametric.n_samples
+        values = parametric.parameters
+        message = InertialParameters(names=list(regressor.parameter_names), n_samples=parametric.n_samples)
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        message.header.frame_id = frame
+        message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
+        message.base_values = doubles(np.asarray(regressor.base_projection) @ values)
+        return message

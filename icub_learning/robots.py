@@ -1,0 +1,80 @@
+"""Robot descriptions by short name, package URI, path or XML text."""
+
+import os
+from importlib import metadata
+from pathlib import Path
+
+from icub_learning.errors import ModelError
+
+# Short names of robots whose descriptions are installed with this package (see requirements.in).
+KNOWN_ROBOTS = ("icub", "ur10", "panda")
+
+_EXAMPLE_ROBOTS = {
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
+    "panda": "panda_description/urdf/panda.urdf",
+}
+ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators
+
+
+def find_urdf(robot: str | os.PathLike[str]) -> str:
+    """Return what `robot` means as a path or XML text that the regressors take.
+
+    Args:
+        robot: "icub" (iCubGenova01), "ur10" or "panda"; the name of any robot of icub-models ("iCubGazeboV2_5");
+            "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text.
+
+    Raises:
+        ModelError: nothing of that name is found; the message lists what would be.
+    """
+    text = os.fspath(robot)
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return text
+    if text.startswith("package://"):
+        return str(_in_ros_package(text))
+    if Path(text).expanduser().is_file():
+        return str(Path(text).expanduser())
+    if text in _EXAMPLE_ROBOTS:
+        return str(_in_distribution("example-robot-data", _EXAMPLE_ROBOTS[text]))
+    found = _icub(ICUB_MODEL if text == "icub" else text)
+    if found is None:
+        known = ", ".join(KNOWN_ROBOTS)
+        message = f"there is no URDF file {text!r}, nor a known robot of that name ({known})"
+        raise ModelError(message, name="urdf", value=text, bound=f"a path, XML text, package:// URI or one of {known}")
+    return str(found)
+
+
+def _icub(name: str) -> Path | None:
+    """The URDF of a robot of icub-models, from its wheel or from a ROS workspace, or None."""
+    try:
+        import icub_models
+
+        return Path(icub_models.get_model_file(name))
+    except (ImportError, FileNotFoundError):
+        pass
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        candidate = Path(prefix) / "share" / "iCub" / "robots" / name / "model.urdf"
+        if prefix and candidate.is_file():
+            return candidate
+    return None
+
+
+def _in_distribution(distribution: str, ending: str) -> Path:
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        message = f"the description is in the Python package {distribution}: pip install {distribution}"
+        raise ModelError(message, name="urdf", value=ending, bound=distribution) from None
+    for file in files:
+        if str(file).endswith(ending):
+            return Path(str(file.locate())).resolve()
+    raise ModelError(f"{distribution} has no file {ending}", name="urdf", value=ending, bound=distribution)
+
+
+def _in_ros_package(uri: str) -> Path:
+    package, _, inside = uri.removeprefix("package://").partition("/")
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        candidate = Path(prefix) / "share" / package / inside
+        if prefix and candidate.is_file():
+            return candidate
+    message = f"{uri} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
+    raise ModelError(message, name="urdf", value=uri, bound="a file of an installed package")
