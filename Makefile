@@ -1,0 +1,54 @@
+# Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all bench lint lock clean
+MAKEFLAGS += --no-print-directory
+
+# ARGS goes to what is run: make test ARGS="test/test_kernel.py -x"
+ARGS ?=
+
+# The matrices are small: several BLAS threads only wait for each other.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+ifneq ($(and $(ROS_DISTRO),$(AMENT_PREFIX_PATH)),)
+# A sourced ROS 2 finds what is installed into .venv as it finds any other overlay.
+export AMENT_PREFIX_PATH := $(CURDIR)/.venv:$(AMENT_PREFIX_PATH)
+export LD_LIBRARY_PATH := $(CURDIR)/.venv/lib:$(LD_LIBRARY_PATH)
+else
+unexport PYTHONPATH
+endif
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@echo 'PYTHON=python3.12 make ... chooses the interpreter (3.10 to 3.13); ARGS="..." goes to what is run.'
+
+demo:  ## a simulated iCub arm learns its inverse dynamics live (under 5 minutes); results under out/
+	@tools/setup
+	@.venv/bin/icub-learning demo $(ARGS)
+
+test:  ## the tests
+	@tools/setup test
+	@.venv/bin/python -m pytest $(ARGS)
+
+test-all:  ## the tests, slow ones too
+	@tools/setup test
+	@.venv/bin/python -m pytest -m '' $(ARGS)
+
+bench:  ## measurements of cost and accuracy
+	@tools/setup bench
+	@.venv/bin/python -m benchmarks $(ARGS)
+
+lint:  ## ruff and mypy
+	@tools/setup test
+	@.venv/bin/python -m ruff check .
+	@.venv/bin/python -m mypy
+
+lock:  ## resolve requirements*.in anew into requirements*.lock
+	@tools/setup
+	@tools/lock
+
+clean:  ## remove everything that was made here, .venv too
+	rm -rf .venv build out .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+	find icub_learning test benchmarks launch -name __pycache__ -prune -exec rm -rf {} +
+	find icub_learning -name '*.so' -delete

@@ -1,0 +1,66 @@
+"""Build and install icub_learning, by colcon (ament_python) or by pip."""
+
+import re
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+
+NAME = "icub_learning"
+# Paths relative to this file: setuptools accepts no others, and both colcon and pip run it from its own folder.
+VERSION = re.search(r'^__version__ = "(.+)"$', Path(NAME, "__init__.py").read_text(), re.MULTILINE)[1]
+
+
+def data_files() -> list[tuple[str, list[str]]]:
+    """Return (folder below the prefix, files) of all that ROS 2 looks up under share/."""
+    share = Path("share", NAME)
+    table = {
+        Path("share", "ament_index", "resource_index", "packages"): [f"resource/{NAME}"],
+        share: ["package.xml"],
+    }
+    for folder in ("launch", "config", "urdf"):
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                table.setdefault(share / path.parent, []).append(str(path))
+    return [(str(target), files) for target, files in table.items()]
+
+
+setup(
+    name=NAME,
+    version=VERSION,
+    description="Lifelong robot learning for ROS 2 at a fixed cost per sample: inverse dynamics learned while moving",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    maintainer="icub_learning maintainers",
+    maintainer_email="maintainers@icub-learning.invalid",
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    ext_modules=[
+        Extension(
+            f"{NAME}.recursive._kernel",
+            sources=[f"{NAME}/recursive/_kernel.c"],
+            depends=[f"{NAME}/recursive/_sweep.h"],
+            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno"],
+        )
+    ],
+    data_files=data_files(),
+    # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS installation, or the wheels of requirements-ros.in.
+    install_requires=[
+        "numpy",
+        "scipy",
+        "threadpoolctl",
+        "pin",
+        "mujoco",
+        "icub-models",
+        "rosbags",
+        "matplotlib",
+        "tqdm",
+        "PyYAML",
+    ],
+    entry_points={
+        "console_scripts": [
+            "icub-learning = icub_learning.cli.main:main",
+            "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics:main",
+            "icub_simulation_node = icub_learning.nodes.icub_simulation:main",
+        ],
+    },
+)
