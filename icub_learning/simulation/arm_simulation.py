@@ -1,0 +1,233 @@
+"""The simulated arm: physics, controller, effects and sensors, one millisecond at a time."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm_model import ArmModel
+from icub_learning.simulation.effects import CableBundle, CrossTalk, Encoders, JointFriction, SensorDrift, SensorNoise
+from icub_learning.simulation.motions import Blend, Hold, Motion, Reference, task_motions
+from icub_learning.simulation.payload import Payload
+from icub_learning.simulation.readings import Sensors, Truth
+from icub_learning.simulation.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
+from icub_learning.simulation.trajectory import TrajectoryMotion
+
+POSITION_GAIN = 100.0**2  # [1/s^2], of the computed torque controller
+VELOCITY_GAIN = 2 * 100.0  # [1/s], critically damped
+BLEND_SPEED = 0.7  # [rad/s], mean speed of the joint with the longest way in a change of task
+MIN_BLEND = 1.0  # [s]
+_BLOCK = 20  # time steps for which references and noise are computed at once
+
+
+class ArmSimulation:
+    """iCub's arm under a computed torque controller, which moves as tasks or trajectories command.
+
+    The reading after a step belongs to the state before it: positions, velocities, the acceleration that leads to the
+    next state, and the wrench at the same instant. Same settings and commands give the same readings.
+
+    Args:
+        settings: what is simulated.
+
+    Attributes:
+        settings: as given.
+        arm: names and kinematics of the arm.
+        task: the task under way, or "trajectory".
+    """
+
+    def __init__(self, settings: SimulationSettings | None = None) -> None:
+        self.settings = settings if settings is not None else SimulationSettings()
+        self.arm = ArmModel(self.settings.side)
+        self.task = self.settings.task
+        self._model = self.arm.physics()
+        self._data = mujoco.MjData(self._model)
+        self._payload = Payload(self._model)
+        self._hand, self._sensor, self._shoulder, self._forearm = (
+            self._model.body(name).id
+            for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.forearm)
+        )
+        self._steps = 1  # a stamp of 0 means "not set" in ROS
+        self._motions = task_motions(self.arm, self.settings)
+        self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
+        self._fill()
+        self._data.qpos[:], self._data.qvel[:], _ = self._reference()
+        self._make_effects()
+        self._sensors: Sensors | None = None
+        self._truth: Truth | None = None
+
+    def _make_effects(self) -> None:
+        chosen = self.settings
+        rng = np.random.default_rng([chosen.seed, 100])
+        self._cross_talk = CrossTalk(chosen.cross_talk, rng)
+        self._drift = SensorDrift(chosen.drift, rng)
+        self._noise = SensorNoise(chosen.noise)
+        self._rng = rng
+        self._normals = rng.standard_normal((1000, 2, 6))
+        self._friction = JointFriction(chosen.joint_friction)
+        self._encoders = Encoders(chosen.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
+        self._cable = CableBundle(chosen.cable_stiffness, chosen.cable_bending_stiffness, chosen.cable_hysteresis)
+        relaxed = mujoco.MjData(self._model)
+        relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
+        mujoco.mj_kinematics(self._model, relaxed)
+        self._cable.relax(*(self._pose(relaxed, body) for body in (self._sensor, self._forearm)))
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the next reading [s]."""
+        return self._steps * TIME_STEP
+
+    @property
+    def stamp(self) -> int:
+        """Simulated time of the next reading [ns]."""
+        return self._steps * TIME_STEP_NS
+
+    def sensors(self) -> Sensors:
+        """Return what the sensors showed at the last step. Raises SimulationError before the first one."""
+        if self._sensors is None:
+            raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
+        return self._sensors
+
+    def truth(self) -> Truth:
+        """Return what was true at the last step. Raises SimulationError before the first one."""
+        if self._truth is None:
+            raise SimulationError("there is no truth before the first step", name="step", value=0, bound="at least 1")
+        return self._truth
+
+    def set_task(self, task: str) -> None:
+        """Change over smoothly to `task`, one of TASKS.
+
+        Raises:
+            SimulationError: the task is unknown, or two changes of task are still under way.
+        """
+        if task not in TASKS:
+            message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"
+            raise SimulationError(message, name="task", value=task, bound=", ".join(TASKS))
+        if task == self.task and task != "hold":
+            return
+        self._settle()
+        if isinstance(self._motion, Blend) and isinstance(self._motion.old, Blend):
+            raise SimulationError("two changes of task are still under way", name="task", value=task, bound="wait")
+        q = self._reference()[0]
+        new = self._motions.get(task) or Hold(q)
+        target = new(np.array([self.time]))[0][0]
+        duration = max(MIN_BLEND, float(np.abs(target - q).max()) / BLEND_SPEED)
+        self._motion = Blend(self._motion, new, self.time, duration)
+        self.task = task
+        self._fill()
+
+    def command_trajectory(
+        self,
+        joint_names: Sequence[str],
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None,
+    ) -> None:
+        """Follow a trajectory from now on, and hold at its end; see TrajectoryMotion for arguments and errors."""
+        q, v, a = (part.copy() for part in self._reference())
+        self._motion = TrajectoryMotion(
+            self.time,
+            (q, v, a),
+            joint_names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            arm_joints=self.arm.joint_names,
+            limits=self.arm.limits,
+        )
+        self.task = "trajectory"
+        self._fill()
+
+    def attach_payload(self, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Put a ball of `mass` [kg] into the hand at `position` (3,) [m] in its frame; 0 drops it. See Payload."""
+        self._payload.attach(mass, position)
+
+    def step(self) -> None:
+        """Advance by one millisecond."""
+        model, data = self._model, self._data
+        q, v = data.qpos.copy(), data.qvel.copy()
+        mujoco.mj_step1(model, data)
+        cable_wrench = self._pull_cable()
+        effort = self._control(q, v)
+        data.qfrc_applied[:] = effort - self._friction.torque(v)
+        mujoco.mj_step2(model, data)
+
+        wrench = data.sensordata.copy()
+        drift_normal, noise_normal = self._next_normals()
+        drift = self._drift.step(drift_normal)
+        measured = self._cross_talk.matrix @ wrench + drift + self._noise.step(noise_normal)
+        self._sensors = Sensors(self.stamp, *self._encoders.step(q, v), effort, measured)
+        self._truth = Truth(
+            stamp=self.stamp,
+            position=q,
+            velocity=v,
+            acceleration=data.qacc.copy(),
+            wrench=wrench,
+            rigid_wrench=wrench - cable_wrench,
+            cable_wrench=cable_wrench,
+            drift=drift,
+            payload_mass=self._payload.mass,
+            payload_position=self._payload.position,
+            hand_position=data.xpos[self._hand].copy(),
+        )
+        self._row += 1
+        self._steps += 1
+
+    def _reference(self) -> Reference:
+        """The reference of the step to come."""
+        if self._row == _BLOCK:
+            self._settle()
+            self._fill()
+        q, v, a = self._block
+        return q[self._row], v[self._row], a[self._row]
+
+    def _settle(self) -> None:
+        """Forget the motions that are blended out."""
+        while isinstance(self._motion, Blend) and self.time >= self._motion.end:
+            self._motion = self._motion.new
+
+    def _fill(self) -> None:
+        """Compute the references of the steps to come."""
+        self._block = self._motion((self._steps + np.arange(_BLOCK)) * TIME_STEP)
+        self._row = 0
+
+    def _next_normals(self) -> Array:
+        """Standard normal numbers for one step, (2, 6); their sequence does not depend on commands."""
+        row = self._steps % len(self._normals)
+        if row == 0:
+            self._normals = self._rng.standard_normal(self._normals.shape)
+        return self._normals[row]
+
+    def _control(self, q: Array, v: Array) -> Array:
+        """Return motor torques (7,) that make the arm, as far as it is rigid and empty-handed, follow the reference."""
+        to_q, to_v, to_a = self._reference()
+        a = to_a + POSITION_GAIN * (to_q - q) + VELOCITY_GAIN * (to_v - v)
+        robot = self.arm.kinematics
+        return pinocchio.rnea(robot.model, robot.data, q, v, a).copy()
+
+    def _pull_cable(self) -> Array:
+        """Let the cable bundle pull at both of its ends; return its share of the wrench at the sensor, (6,)."""
+        data = self._data
+        point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._forearm))
+        for body, sign in ((self._forearm, 1.0), (self._shoulder, -1.0)):
+            data.xfrc_applied[body, :3] = sign * force
+            data.xfrc_applied[body, 3:] = sign * (torque + _cross(point - data.xipos[body], force))
+        axes = data.xmat[self._sensor].reshape(3, 3)
+        moment = torque + _cross(point - data.xpos[self._sensor], force)
+        return -np.concatenate([force @ axes, moment @ axes])
+
+    @staticmethod
+    def _pose(data: mujoco.MjData, body: int) -> tuple[Array, Array, Array]:
+        return data.xpos[body], data.xmat[body], data.xquat[body]
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross product; NumPy's own takes ten times as long for single vectors."""
+    result = np.empty(3)
+    mujoco.mju_cross(result, a, b)
+    return result

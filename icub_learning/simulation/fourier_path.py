@@ -1,0 +1,84 @@
+"""Closed joint-space paths as Fourier series of a phase, and slow variations between several of them."""
+
+import numpy as np
+
+from icub_learning.arrays import Array
+
+
+def fourier_basis(phases: Array, n_harmonics: int) -> Array:
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics and their first two derivatives by phi.
+
+    Args:
+        phases: (n,) [rad].
+
+    Returns:
+        (3, n, 2 * n_harmonics + 1): values, first, second derivatives.
+    """
+    h = np.arange(1.0, n_harmonics + 1)
+    angles = np.multiply.outer(phases, h)
+    cos, sin = np.cos(angles), np.sin(angles)
+    basis = np.zeros((3, len(phases), 2 * n_harmonics + 1))
+    basis[0, :, 0] = 1.0
+    basis[:, :, 1 : n_harmonics + 1] = cos, -h * sin, -h * h * cos
+    basis[:, :, n_harmonics + 1 :] = sin, h * cos, -h * h * sin
+    return basis
+
+
+class SlowWaves:
+    """Signals that wander slowly and smoothly within [-1, 1] and do not repeat: each is a mean of three sinusoids.
+
+    Args:
+        n_signals: number of signals.
+        periods: shortest and longest period of the sinusoids [s].
+        rng: draws periods and phases.
+
+    Attributes:
+        rates: (3, n_signals) [rad/s].
+    """
+
+    def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
+        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))
+        self._phases = rng.uniform(0, 2 * np.pi, size=(3, n_signals))
+
+    def __call__(self, times: Array) -> Array:
+        """Return values, first and second derivatives at `times` (n,) [s], as (3, n, n_signals)."""
+        angles = np.multiply.outer(times, self.rates) + self._phases
+        sin, cos = np.sin(angles), np.cos(angles)
+        return np.stack([sin, self.rates * cos, -(self.rates**2) * sin]).mean(axis=2)
+
+
+class VariedPath:
+    """A closed path whose shape wanders slowly between a main path and its variants.
+
+    The position is always a convex combination of points of the paths, so it keeps within any joint limits that all
+    of them keep.
+
+    Args:
+        coefficients: (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
+    """
+
+    def __init__(self, coefficients: Array) -> None:
+        self._n_paths, size, self._n_joints = coefficients.shape
+        self._n_harmonics = size // 2
+        self._flat = np.ascontiguousarray(coefficients.transpose(1, 0, 2).reshape(size, -1))
+
+    def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
+        """Return joint positions, velocities and accelerations, (n, n_joints) each.
+
+        Args:
+            phase: (3, n) phase along the path [rad], and its first two derivatives by time.
+            shape: (3, n, n_variants) weights of the variants and their first two derivatives by time: at least 0,
+                summing to at most 1; the main path has the rest.
+        """
+        angle, rate, acceleration = phase[..., None]
+        basis = fourier_basis(phase[0], self._n_harmonics)
+        points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
+        weights = np.empty((3, len(phase[0]), self._n_paths))
+        weights[:, :, 1:] = shape
+        weights[:, :, 0] = -shape.sum(axis=2)
+        weights[0, :, 0] += 1.0
+        # mixed[i, j]: i-th derivative of the weights by time, j-th derivative of the paths by phase
+        mixed = np.einsum("ank,bnkj->abnj", weights, points)
+        velocity = mixed[1, 0] + rate * mixed[0, 1]
+        bend = rate**2 * mixed[0, 2] + acceleration * mixed[0, 1]
+        return mixed[0, 0], velocity, mixed[2, 0] + 2 * rate * mixed[1, 1] + bend

@@ -1,0 +1,53 @@
+"""An object in the hand: a ball whose mass and place can be changed while the physics runs."""
+
+import math
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning import arrays
+
+MAX_MASS = 3.0  # [kg]
+MAX_DISTANCE = 0.3  # [m], of each coordinate
+DENSITY = 1000.0  # [kg/m^3]
+
+
+class Payload:
+    """The body "payload" of a MuJoCo model: the frame of the body sits in the centre of the ball.
+
+    Attributes:
+        mass: [kg], 0 without a payload.
+        position: (3,) of the centre in the frame of the hand [m].
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._body = model.body("payload").id
+        self._scratch = mujoco.MjData(model)  # mj_setConst overwrites the state it is given
+        self.mass = 0.0
+        self.position = np.zeros(3)
+
+    def attach(self, mass: float, position: ArrayLike) -> None:
+        """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 drops it.
+
+        Raises:
+            ParameterError: the mass or a coordinate is outside its range.
+            ShapeError, NotFiniteError: the position is not three finite numbers.
+        """
+        mass = arrays.real("mass", mass, 0.0, MAX_MASS)
+        centre = arrays.vector("position", position, 3)
+        for axis, value in zip("xyz", centre, strict=True):
+            arrays.real(f"position.{axis}", value, -MAX_DISTANCE, MAX_DISTANCE)
+        self.mass, self.position = mass, centre.copy() if mass else np.zeros(3)
+        self._model.body_mass[self._body] = mass
+        self._model.body_pos[self._body] = self.position
+        self._model.body_inertia[self._body] = ball_inertia(mass)
+        mujoco.mj_setConst(self._model, self._scratch)  # masses of subtrees and all that follows from them
+
+
+def ball_inertia(mass: float) -> float:
+    """Return the moment of inertia [kg m^2] about its centre of a ball of DENSITY."""
+    radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
+    return 0.4 * mass * radius**2
