@@ -76,7 +76,7 @@ class RecursiveLeastSquares:
     @property
     def weights(self) -> Array:
         """The current solution W, (d, T); a copy."""
-        return np.ascontiguousarray(self._weights[:, : self.n_features].T)
+        return self._weights[:, : self.n_features].T.copy(order="C")
 
     @property
     def factor(self) -> Array:
