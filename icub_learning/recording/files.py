@@ -97,7 +97,7 @@ def write(
         raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
     if kind in ("csv", "npz") and recording.irregular:
         raise RecordingError(
-            f"{path}: {len(recording.irregular)} messages have another layout than the rest, which only rosbag2 and mcap hold",
+            f"{path}: {len(recording.irregular)} messages have another layout than the rest: only rosbag2 holds these",
             name=str(path),
             value=len(recording.irregular),
             bound="messages of one layout",

@@ -110,8 +110,8 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
     ) as error:  # a damaged file raises nearly anything in the parsers below: struct, index, Unicode, SQL ...
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise RecordingError(
-            f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or `mcap recover`"
-            " for mcap, else copy the file again",
+            f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or for mcap"
+            " `mcap recover`; else copy the file again",
             name=str(path),
             value=reason,
             bound="a complete rosbag2 recording",
@@ -134,7 +134,7 @@ def _with_metadata(path: Path) -> Path:
 
 
 def _refuse_open_journal(path: Path) -> None:
-    """SQLite keeps the newest messages in FILE-wal while a recorder runs, or after it crashed: they would be left out."""
+    """SQLite keeps the newest messages in FILE-wal while a recorder runs or once it crashed: they would be left out."""
     for file in path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]:
         if file.exists() and file.stat().st_size:
             raise RecordingError(
@@ -216,7 +216,7 @@ def _collect(
 def write_rosbag(
     recording: Recording, path: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
 ) -> None:
-    """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; see `icub_learning.recording.write`."""
+    """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; arguments: see `files.write`."""
     if path.suffix not in SUFFIXES:
         _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
         return

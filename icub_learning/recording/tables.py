@@ -1,4 +1,4 @@
-"""Recordings as tables of numbers: CSV (one row a message) and NPZ (one array a column), with documented column names."""
+"""Recordings as tables: CSV (one row a message) and NPZ (one array a column), with the names of docs/recordings.md."""
 
 import csv
 import zipfile
@@ -58,7 +58,7 @@ class _Columns:
 
 
 def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
-    """When the rows of a table without arrival_ns arrived: at their stamps, or evenly spaced where those are not in order.
+    """When rows without arrival_ns arrived: at their stamps, or evenly spaced where those are not in order.
 
     So the rows keep their order, and bad stamps reach the stream that has to refuse them.
     """
@@ -206,7 +206,7 @@ def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size:
     wanted = (len(column) if column.ndim else 0,) if size is None else (size,)
     if column.shape != wanted or column.dtype.kind not in "iuf":
         raise RecordingError(
-            f"{path}: {name} is an array of {column.dtype} of shape {column.shape}, but must be numbers of shape {wanted}",
+            f"{path}: {name} holds {column.dtype} of shape {column.shape}, but must hold numbers of shape {wanted}",
             name=name,
             value=column.shape,
             bound=f"numbers of shape {wanted}",

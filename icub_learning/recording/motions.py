@@ -1,0 +1,104 @@
+"""Motions that only a recording can give, smoothed both ways in time or recorded: the yardstick for the causal ones."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.derivatives import CausalDerivatives, Motion
+from icub_learning.dynamics.joint_states import JointStateReader
+from icub_learning.dynamics.stamps import StampSequence
+from icub_learning.errors import RecordingError, SampleError
+from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+
+HALF_WINDOW = 6  # samples on either side
+ORDER = 4  # of the local polynomials
+
+
+class KnownMotions:
+    """Takes the place of `CausalDerivatives` in a stream, with motions that are known beforehand for every stamp.
+
+    Both `newest` and `delayed` are the motion at the newest sample. Not for a running robot, where the smoothed motion
+    would need samples that have not come yet.
+
+    Args:
+        motions: by stamp [ns], from `smooth` or `recorded`.
+    """
+
+    def __init__(self, motions: dict[int, Motion]) -> None:
+        self._motions = motions
+        self._newest: Motion | None = None
+
+    def reset(self) -> None:
+        """Nothing is kept between samples."""
+
+    def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
+        """Take one sample in; only its stamp is used. Raises RecordingError if no motion is known for it."""
+        if stamp not in self._motions:
+            raise RecordingError(f"no motion is known at {stamp} ns", name="stamp", value=stamp)
+        self._newest = self._motions[stamp]
+
+    def newest(self) -> Motion:
+        """The motion at the newest sample."""
+        assert self._newest is not None  # a stream adds before it asks
+        return self._newest
+
+    def delayed(self) -> Motion:
+        """The motion at the newest sample: nothing need be waited for."""
+        return self.newest()
+
+
+def smooth(
+    events: Iterable[JointStateEvent | WrenchEvent],
+    reader: JointStateReader,
+    velocity_weight: float,
+    max_gap: float,
+) -> dict[int, Motion]:
+    """Smoothed motions at the stamps [ns] of all joint states that a stream with this reader would accept.
+
+    Each is that of a polynomial fitted to positions and velocities on both sides of its instant (Savitzky and Golay
+    1964), so without phase shift; at the ends of a stretch of time only one side is there.
+
+    Args:
+        events: of a recording.
+        reader: a new one, as the stream has.
+        velocity_weight, max_gap: see CausalDerivatives.
+    """
+    motions: dict[int, Motion] = {}
+    fit = CausalDerivatives(len(reader.joints), 2 * HALF_WINDOW + 1, ORDER, velocity_weight, HALF_WINDOW, max_gap)
+    stamps = StampSequence()
+    for event in events:
+        if isinstance(event, WrenchEvent):
+            continue
+        try:
+            restarted = stamps.check(event.stamp)
+            state = reader.read(event.stamp, event.names, event.position, event.velocity, event.effort)
+        except SampleError:
+            continue  # the stream will refuse it too
+        stamps.last = event.stamp
+        if restarted:
+            fit.reset()
+        fit.add(event.stamp, state.position, state.velocity)
+        motions[event.stamp] = fit.newest()
+        middle = fit.delayed()
+        if middle is not None:
+            motions[middle.stamp] = middle
+    return motions
+
+
+def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
+    """Motions whose accelerations are those that the recording itself holds, by stamp [ns], where they are finite.
+
+    Raises:
+        RecordingError: it holds no velocities and accelerations, or not those of all the joints.
+    """
+    if recording.acceleration is None or recording.velocity is None:
+        text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"
+        raise RecordingError(text, name="acceleration")
+    missing = [joint for joint in joints if joint not in recording.joint_names]
+    if missing:
+        raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
+    columns = [recording.joint_names.index(joint) for joint in joints]
+    fields = (values[:, columns] for values in (recording.position, recording.velocity, recording.acceleration))
+    stamps = recording.joint_stamps.tolist()
+    return {stamp: Motion(stamp, *row) for stamp, *row in zip(stamps, *fields, strict=True) if np.isfinite(row).all()}
