@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array, integer
 from icub_learning.errors import StateError
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples, so that early errors are outgrown
@@ -39,11 +39,16 @@ class NoiseVariance:
     def from_state(cls, state: dict[str, Any], n_outputs: int) -> "NoiseVariance":
         """Rebuild from `state`. Raises StateError."""
         noise = cls(n_outputs)
-        noise.n_samples = int(state["n_samples"])
-        if noise.n_samples:
-            noise.value = finite("value", state["value"]).copy()
-        if noise.value.shape != (n_outputs,) or noise.n_samples < 0 or (noise.value < 0).any():
-            raise StateError(f"noise variance of shape {noise.value.shape} does not fit {n_outputs} outputs")
+        try:
+            noise.n_samples = integer("n_samples", int(state["n_samples"]), 0)
+            value = np.asarray(state["value"], dtype=np.float64)
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe a noise variance: {error}") from None
+        if value.shape != (n_outputs,) or not (value >= 0).all():
+            raise StateError(f"noise variance {value} must be {n_outputs} numbers of at least 0")
+        noise.value = value.copy()
         return noise
 
     def merge(self, other: "NoiseVariance") -> None:

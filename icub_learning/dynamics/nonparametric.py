@@ -9,7 +9,7 @@ from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.prediction import Prediction
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
-from icub_learning.dynamics.states import check_kind, describe, matching_regressor, nested, part
+from icub_learning.dynamics.states import check_kind, describe, matching_regressor, nested, part, scalar
 from icub_learning.errors import ParameterError, StateError
 
 # Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2 (m, ... for prismatic joints). What moves
@@ -93,7 +93,7 @@ class NonparametricEstimator:
         estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
         if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):
             raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {3 * regressor.n_joints}")
-        estimator.n_samples = int(state["n_samples"])
+        estimator.n_samples = int(scalar(state, "n_samples"))
         return estimator
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
