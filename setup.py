@@ -43,7 +43,7 @@ setup(
         )
     ],
     data_files=data_files(),
-    # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS installation, or the wheels of requirements-ros.in.
+    # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS 2, or the wheels of requirements-ros.in.
     install_requires=[
         "numpy",
         "scipy",
@@ -51,6 +51,7 @@ setup(
         "pin",
         "mujoco",
         "icub-models",
+        "example-robot-data",
         "rosbags",
         "matplotlib",
         "tqdm",

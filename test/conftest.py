@@ -1,0 +1,149 @@
+"""Fixtures that all tests share: one BLAS thread, real recordings, ROS domains of their own, processes that end."""
+
+import contextlib
+import fcntl
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"  # before NumPy is imported; child processes inherit it
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+# Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
+ROS_DOMAINS = range(1, 102)
+GRACE = 5.0  # [s], between asking a process to end and killing it
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_blas_thread() -> Iterator[None]:
+    """Pin BLAS to one thread, also where it was loaded before this file could set the environment."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds setup.py."""
+    return CHECKOUT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real recordings: $ICUB_LEARNING_DATA, or shared/data beside the checkout; skips where there is none."""
+    given = os.environ.get("ICUB_LEARNING_DATA")
+    folder = Path(given) if given else CHECKOUT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no recordings in {folder}: set ICUB_LEARNING_DATA")
+    return folder
+
+
+@pytest.fixture
+def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A ROS_DOMAIN_ID that no other test on this machine holds, set for this process and its children."""
+    for domain in random.SystemRandom().sample(ROS_DOMAINS, len(ROS_DOMAINS)):
+        with open(Path(tempfile.gettempdir(), f"icub_learning_ros_domain_{domain}.lock"), "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+            monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            yield domain
+            return
+    pytest.fail("every ROS domain is held by another test")
+
+
+class Process:
+    """A child process with its output in a file: waits are bounded, and its whole group ends with the test."""
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        self.log = log
+        with open(log, "wb") as output:
+            self._popen = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            )
+
+    @property
+    def running(self) -> bool:
+        """Whether the process has not ended yet."""
+        return self._popen.poll() is None
+
+    @property
+    def output(self) -> str:
+        """What it has written so far, to standard output and standard error."""
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, pattern: str, timeout: float = 20.0) -> re.Match[str]:
+        """Wait for output that matches, at most `timeout` seconds; the test fails if the process ends before."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            ended = not self.running
+            if found := re.search(pattern, self.output):
+                return found
+            if ended:
+                pytest.fail(f"ended with {self._popen.returncode} before {pattern!r} came:\n{self.output}")
+            time.sleep(0.05)
+        pytest.fail(f"{pattern!r} did not come within {timeout} s:\n{self.output}")
+
+    def wait(self, timeout: float) -> int:
+        """Return the exit code; the test fails if the process does not end within `timeout` seconds."""
+        try:
+            return self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"still running after {timeout} s:\n{self.output}")
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """Send a signal, kill the whole group if that does not end it within the grace time; return the exit code."""
+        if self.running:
+            self._popen.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(GRACE)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGKILL)  # also children that outlived their parent
+        return self._popen.wait()
+
+
+@pytest.fixture
+def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Start `command` (list of strings) as a Process that is stopped at the end of the test."""
+    started: list[Process] = []
+
+    def start(*command: str) -> Process:
+        started.append(Process(list(command), tmp_path / f"process_{len(started)}.log"))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.stop()
+
+
+@pytest.fixture
+def start_node(ros_domain: int, start_process: Callable[..., Process]) -> Callable[..., Process]:
+    """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
+
+    Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters, in YAML where they are
+    lists; `remap=["wrench:=/ft"]` renames topics.
+    """
+
+    def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
+        command = [sys.executable, "-m", f"icub_learning.nodes.{name}", "--ros-args"]
+        for rule in remap or []:
+            command += ["--remap", rule]
+        for key, value in parameters.items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            command += ["--param", f"{key}:={text}"]
+        return start_process(*command)
+
+    return start
