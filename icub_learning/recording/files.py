@@ -69,6 +69,12 @@ def _stamped_by_arrival(recording: Recording) -> Recording:
     )
 
 
+def check_free(path: Path) -> None:
+    """Raise RecordingError if something exists at `path`."""
+    if path.exists():
+        raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
+
+
 def write(
     recording: Recording,
     path: str | Path,
@@ -93,8 +99,7 @@ def write(
     if storage not in ("sqlite3", "mcap"):
         raise ParameterError("storage", storage, "'sqlite3' or 'mcap'")
     kind = _SUFFIXES.get(path.suffix, storage)
-    if path.exists():
-        raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
+    check_free(path)
     if kind in ("csv", "npz") and recording.irregular:
         raise RecordingError(
             f"{path}: {len(recording.irregular)} messages have another layout than the rest: only rosbag2 holds these",

@@ -1,7 +1,5 @@
 """rosbag2 in and out: sqlite3 and mcap, as folders with metadata.yaml or as bare files."""
 
-from array import array
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,6 +11,7 @@ from rosbags.typesys import Stores, get_typestore
 from tqdm import tqdm
 
 from icub_learning.errors import RecordingError
+from icub_learning.recording.collector import Collector
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -26,64 +25,6 @@ _QOS = Qos(
     QosHistory.KEEP_LAST, 10, QosReliability.RELIABLE, QosDurability.VOLATILE, _FOREVER, _FOREVER,
     QosLiveliness.AUTOMATIC, _FOREVER, False,
 )  # fmt: skip
-
-
-class _JointStates:
-    """Joint state messages by layout (names and fields present), packed: 8 bytes a number, no object per message."""
-
-    def __init__(self) -> None:
-        self.layouts: dict[tuple[tuple[str, ...], bool, bool], tuple[array, array]] = {}
-        self.malformed: list[JointStateEvent] = []
-
-    def add(self, event: JointStateEvent) -> None:
-        sizes = {len(values) for values in (event.velocity, event.effort)} - {0}
-        if len(event.position) != len(event.names) or not sizes <= {len(event.names)} or not event.names:
-            self.malformed.append(event)
-            return
-        layout = (event.names, len(event.velocity) > 0, len(event.effort) > 0)
-        times, numbers = self.layouts.setdefault(layout, (array("q"), array("d")))
-        times.extend((event.arrival, event.stamp))
-        for values in (event.position, event.velocity, event.effort):
-            numbers.frombytes(values.tobytes())
-
-    def arrays(self) -> dict[str, Any]:
-        """The fields of a Recording: the most frequent layout as arrays, all other messages as irregular."""
-        if not self.layouts:
-            return {
-                "joint_names": (),
-                "joint_stamps": np.zeros(0, dtype=np.int64),
-                "position": np.zeros((0, 0)),
-                "irregular": tuple(self.malformed),
-            }
-        main = max(self.layouts, key=lambda layout: len(self.layouts[layout][0]))
-        irregular = self.malformed + [
-            event for layout in self.layouts if layout != main for event in self._events(layout)
-        ]
-        times, fields = self._unpack(main)
-        return {
-            "joint_names": main[0],
-            "joint_arrivals": times[:, 0].copy(),
-            "joint_stamps": times[:, 1].copy(),
-            **fields,
-            "irregular": tuple(irregular),
-        }
-
-    def _unpack(self, layout: tuple[tuple[str, ...], bool, bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
-        names, has_velocity, has_effort = layout
-        times, numbers = (np.frombuffer(buffer, dtype=buffer.typecode) for buffer in self.layouts[layout])
-        table = numbers.reshape(len(times) // 2, 1 + has_velocity + has_effort, len(names))
-        return times.reshape(-1, 2), {
-            "position": table[:, 0],
-            "velocity": table[:, 1] if has_velocity else None,
-            "effort": table[:, -1] if has_effort else None,
-        }
-
-    def _events(self, layout: tuple[tuple[str, ...], bool, bool]) -> Iterator[JointStateEvent]:
-        times, fields = self._unpack(layout)
-        none = np.empty((len(times), 0))
-        columns = [none if values is None else values for values in fields.values()]
-        for (arrival, stamp), position, velocity, effort in zip(times.tolist(), *columns, strict=True):
-            yield JointStateEvent(arrival, stamp, layout[0], position, velocity, effort)
 
 
 def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | None, progress: bool) -> Recording:
@@ -185,8 +126,7 @@ def _collect(
     reader: Reader, joint_states: list[Connection], wrenches: list[Connection] | None, progress: bool
 ) -> Recording:
     deserialize = get_typestore(Stores.LATEST).deserialize_cdr
-    collected = _JointStates()
-    wrench_times, wrench_values, wrench_frame = array("q"), array("d"), ""
+    collector = Collector()
     connections = joint_states + (wrenches or [])
     total = sum(connection.msgcount for connection in connections)
     messages = reader.messages(connections)
@@ -195,22 +135,13 @@ def _collect(
         header = message.header
         stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
         if connection.msgtype == JOINT_STATE:
-            collected.add(
-                JointStateEvent(arrival, stamp, tuple(message.name), message.position, message.velocity, message.effort)
-            )
+            fields = (tuple(message.name), message.position, message.velocity, message.effort)
+            collector.add_joint_state(JointStateEvent(arrival, stamp, *fields))
         else:
             force, torque = message.wrench.force, message.wrench.torque
-            wrench_times.extend((arrival, stamp))
-            wrench_values.extend((force.x, force.y, force.z, torque.x, torque.y, torque.z))
-            wrench_frame = header.frame_id
-    times = np.array(wrench_times, dtype=np.int64).reshape(-1, 2)
-    return Recording(
-        **collected.arrays(),
-        wrench_stamps=times[:, 1],
-        wrench_arrivals=times[:, 0],
-        wrench=None if wrenches is None else np.array(wrench_values).reshape(-1, 6),
-        wrench_frame=wrench_frame,
-    )
+            values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+            collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
+    return collector.recording(with_wrench=wrenches is not None)
 
 
 def write_rosbag(

@@ -1,0 +1,94 @@
+"""Gathers messages one by one into a recording, at the memory of their numbers."""
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+
+Layout = tuple[tuple[str, ...], bool, bool]  # names, whether there are velocities, whether there are efforts
+
+
+class Collector:
+    """Takes joint states and wrenches in the order of arrival; `recording` is what they make."""
+
+    def __init__(self) -> None:
+        self.n_joint_states = 0
+        self._layouts: dict[Layout, tuple[array, array]] = {}
+        self._malformed: list[JointStateEvent] = []
+        self._wrench_times, self._wrenches = array("q"), array("d")
+        self._wrench_frame = ""
+
+    @property
+    def n_wrenches(self) -> int:
+        """How many wrenches were taken."""
+        return len(self._wrench_times) // 2
+
+    def add_joint_state(self, event: JointStateEvent) -> None:
+        """Take one joint state, sound or not."""
+        self.n_joint_states += 1
+        sizes = {len(values) for values in (event.velocity, event.effort)} - {0}
+        if len(event.position) != len(event.names) or not sizes <= {len(event.names)} or not event.names:
+            self._malformed.append(event)
+            return
+        layout = (event.names, len(event.velocity) > 0, len(event.effort) > 0)
+        times, numbers = self._layouts.setdefault(layout, (array("q"), array("d")))
+        times.extend((event.arrival, event.stamp))
+        for values in (event.position, event.velocity, event.effort):
+            numbers.frombytes(values.tobytes())
+
+    def add_wrench(self, event: WrenchEvent, frame: str) -> None:
+        """Take one wrench."""
+        self._wrench_times.extend((event.arrival, event.stamp))
+        self._wrenches.frombytes(event.values.tobytes())
+        self._wrench_frame = frame
+
+    def recording(self, with_wrench: bool) -> Recording:
+        """Everything taken so far.
+
+        Args:
+            with_wrench: whether wrenches were asked for: none that came is then an empty array, not None.
+        """
+        times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
+        return Recording(
+            **self._joint_states(),
+            wrench_stamps=times[:, 1],
+            wrench_arrivals=times[:, 0],
+            wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None,
+            wrench_frame=self._wrench_frame,
+        )
+
+    def _joint_states(self) -> dict[str, Any]:
+        """The most frequent layout as arrays, all other messages as irregular."""
+        if not self._layouts:
+            none = {"joint_names": (), "joint_stamps": np.zeros(0, dtype=np.int64), "position": np.zeros((0, 0))}
+            return {**none, "irregular": tuple(self._malformed)}
+        main = max(self._layouts, key=lambda layout: len(self._layouts[layout][0]))
+        others = [event for layout in self._layouts if layout != main for event in self._events(layout)]
+        times, fields = self._unpack(main)
+        return {
+            "joint_names": main[0],
+            "joint_arrivals": times[:, 0],
+            "joint_stamps": times[:, 1],
+            **fields,
+            "irregular": tuple(self._malformed + others),
+        }
+
+    def _unpack(self, layout: Layout) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+        names, has_velocity, has_effort = layout
+        times, numbers = (np.array(buffer, dtype=buffer.typecode) for buffer in self._layouts[layout])
+        table = numbers.reshape(len(times) // 2, 1 + has_velocity + has_effort, len(names))
+        return times.reshape(-1, 2), {
+            "position": table[:, 0],
+            "velocity": table[:, 1] if has_velocity else None,
+            "effort": table[:, -1] if has_effort else None,
+        }
+
+    def _events(self, layout: Layout) -> Iterator[JointStateEvent]:
+        times, fields = self._unpack(layout)
+        none = np.empty((len(times), 0))
+        columns = [none if values is None else values for values in fields.values()]
+        for (arrival, stamp), position, velocity, effort in zip(times.tolist(), *columns, strict=True):
+            yield JointStateEvent(arrival, stamp, layout[0], position, velocity, effort)
