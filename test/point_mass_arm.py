@@ -1,0 +1,110 @@
+"""An arm of point masses, as URDF text and, without any robotics library, by Newton's law on every point."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+
+GRAVITY = np.array([0.0, 0.0, -9.81])  # [m/s^2]
+JOINTS = ("turn", "spin", "slide")
+SENSOR = "sensor"
+# name, type, axis, xyz, rpy; each joint carries the link of the same name + "_link"; `tip` is rigidly part of `slide`
+_CHAIN = (
+    ("turn", "revolute", (0.6, 0.0, 0.8), (0.1, -0.2, 0.3), (0.3, -0.5, 0.8)),
+    ("sensor", "fixed", None, (0.05, 0.1, 0.2), (-0.7, 0.2, 1.1)),
+    ("spin", "continuous", (0.0, 1.0, 0.0), (0.2, 0.0, -0.1), (0.1, 0.9, -0.4)),
+    ("slide", "prismatic", (1.0, 0.0, 0.0), (-0.1, 0.15, 0.1), (1.2, 0.1, 0.6)),
+    ("tip", "fixed", None, (0.1, 0.1, 0.05), (0.4, -1.0, 0.2)),
+)
+
+
+def _random_points():
+    random = np.random.default_rng(3)
+    return {name: (random.uniform(0.2, 1.0, 5), random.uniform(-0.2, 0.2, (5, 3))) for name, *_ in _CHAIN}
+
+
+POINTS = _random_points()  # link name: masses (5,) [kg] and positions (5, 3) in the link's frame [m]
+
+
+def urdf():
+    """The arm as XML text."""
+    robot = ElementTree.Element("robot", name="point_mass_arm")
+    ElementTree.SubElement(robot, "link", name="base")
+    parent = "base"
+    for name, kind, axis, xyz, rpy in _CHAIN:
+        masses, points = POINTS[name]
+        centre = masses @ points / masses.sum()
+        arms = points - centre
+        inertia = np.sum(masses * np.sum(arms**2, axis=1)) * np.eye(3) - (masses * arms.T) @ arms
+        link = ElementTree.SubElement(robot, "link", name=f"{name}_link")
+        inertial = ElementTree.SubElement(link, "inertial")
+        ElementTree.SubElement(inertial, "origin", xyz=_text(centre))
+        ElementTree.SubElement(inertial, "mass", value=repr(float(masses.sum())))
+        entries = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(inertia[i, j])) for i in range(3) for j in range(i, 3)}
+        ElementTree.SubElement(inertial, "inertia", entries)
+        joint = ElementTree.SubElement(robot, "joint", name=name, type=kind)
+        ElementTree.SubElement(joint, "origin", xyz=_text(xyz), rpy=_text(rpy))
+        ElementTree.SubElement(joint, "parent", link=parent)
+        ElementTree.SubElement(joint, "child", link=f"{name}_link")
+        if axis:
+            ElementTree.SubElement(joint, "axis", xyz=_text(axis))
+            ElementTree.SubElement(joint, "limit", lower="-3", upper="3", effort="100", velocity="10")
+        parent = f"{name}_link"
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def wrench_and_torques(q, v, a):
+    """What the sensor measures (6,) and the joints' torques (3,), by differentiating every point's path twice."""
+    h = 1e-3  # [s]
+    paths = np.stack([_points(q + v * t + a * t * t / 2) for t in (-2 * h, -h, 0.0, h, 2 * h)])
+    acceleration = np.tensordot([-1, 16, -30, 16, -1], paths, axes=1) / (12 * h * h)
+    masses = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])
+    forces = masses[:, None] * (acceleration - GRAVITY)
+    points, frames = paths[2], _frames(q)
+    wrench = np.zeros(6)
+    torques = []
+    for index, (_, kind, axis, *_) in enumerate(_CHAIN):
+        rotation, origin = frames[index]
+        beyond = slice(5 * index, None)
+        force = forces[beyond].sum(axis=0)
+        moment = np.cross(points[beyond] - origin, forces[beyond]).sum(axis=0)
+        if index == 1:
+            wrench = np.concatenate([rotation.T @ force, rotation.T @ moment])
+        if axis:
+            torques.append((rotation @ axis) @ (force if kind == "prismatic" else moment))
+    return wrench, np.array(torques)
+
+
+def _text(numbers):
+    return " ".join(repr(float(number)) for number in numbers)
+
+
+def _about(axis, angle):
+    """Rotation by Rodrigues' formula."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def _frames(q):
+    """Rotation and origin of every link in the world."""
+    rotation, origin = np.eye(3), np.zeros(3)
+    found = []
+    for name, kind, axis, xyz, rpy in _CHAIN:
+        origin = origin + rotation @ xyz
+        for direction, angle in zip(np.eye(3)[::-1], rpy[::-1], strict=True):
+            rotation = rotation @ _about(direction, angle)
+        if axis:
+            position = q[JOINTS.index(name)]
+            if kind == "prismatic":
+                origin = origin + rotation @ np.multiply(axis, position)
+            else:
+                rotation = rotation @ _about(axis, position)
+        found.append((rotation, origin))
+    return found
+
+
+def _points(q):
+    frames = _frames(q)
+    return np.concatenate(
+        [origin + POINTS[name][1] @ rotation.T for (name, *_), (rotation, origin) in zip(_CHAIN, frames, strict=True)]
+    )
