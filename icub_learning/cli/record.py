@@ -1,0 +1,90 @@
+"""`icub-learning record`: joint states and wrenches from topics into a file that `evaluate` and `replay` read."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+EXAMPLE = """\
+example:
+  icub-learning record arm.mcap --duration 60 --joint-states /joint_states --wrench /right_arm/wrench
+
+Ctrl-C ends the recording and keeps it."""
+
+PATIENCE = 5.0  # [s] without a joint state before it says so
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "record",
+        help="record joint states and wrenches from topics",
+        description="Record joint states and wrenches until the duration is over, or until Ctrl-C.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "output", metavar="OUTPUT", type=Path, help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
+    )
+    parser.add_argument(
+        "--duration", metavar="SECONDS", type=float, help="from the first message; default: until Ctrl-C"
+    )
+    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
+    parser.add_argument("--wrench", metavar="TOPIC", default="wrench", help="default: wrench")
+    parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record and write."""
+    from geometry_msgs.msg import WrenchStamped
+    from sensor_msgs.msg import JointState
+
+    from icub_learning.arrays import real
+    from icub_learning.cli.topics import DEEP_QOS, joint_state_event, ros_node, wrench_event
+    from icub_learning.errors import RecordingError
+    from icub_learning.recording import write
+    from icub_learning.recording.collector import Collector
+    from icub_learning.recording.files import check_free
+
+    check_free(args.output)
+    duration = float("inf") if args.duration is None else real("--duration", args.duration, 0.0, low_open=True)
+    collector = Collector()
+    began = 0.0
+
+    def take_joint_state(message: JointState) -> None:
+        nonlocal began
+        began = began or time.monotonic()
+        collector.add_joint_state(joint_state_event(message, time.time_ns()))
+
+    def take_wrench(message: WrenchStamped) -> None:
+        collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
+
+    with ros_node("icub_learning_record") as (node, spin, stopped):
+        node.create_subscription(JointState, args.joint_states, take_joint_state, DEEP_QOS)
+        if not args.no_wrench:
+            node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_QOS)
+        started, warned = time.monotonic(), False
+        while not stopped() and not (began and time.monotonic() - began >= duration):
+            left = duration if not began else duration - (time.monotonic() - began)
+            spin(max(0.0, min(left, 0.5)))
+            _show(collector, began)
+            if not began and not warned and time.monotonic() - started > PATIENCE:
+                warned = True
+                print(f"no joint state on {node.resolve_topic_name(args.joint_states)} yet", file=sys.stderr)
+        if not collector.n_joint_states:
+            raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        # Still inside: a second Ctrl-C while the file is written must not cost what was recorded.
+        write(collector.recording(with_wrench=not args.no_wrench), args.output)
+    print(f"{args.output}: {collector.n_joint_states} joint states, {collector.n_wrenches} wrenches")
+    return 0
+
+
+def _show(collector: Any, began: float) -> None:
+    if sys.stderr.isatty() and began:
+        seconds = time.monotonic() - began
+        counts = f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"
+        print(f"\r\x1b[K{seconds:6.1f} s: {counts}", end="", file=sys.stderr, flush=True)
