@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except IcubLearningError as error:
-        print(f"icub-learning {args.command}: {error}", file=sys.stderr)
+        print(f"icub-learning {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in ("rclpy", "icub_learning_msgs", "sensor_msgs"):

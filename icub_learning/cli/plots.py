@@ -91,7 +91,7 @@ def plot_evaluation(path: Path, results: Mapping[str, Evaluation], output: str, 
     handles = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(handles.values(), handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=9)
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=9)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     save(figure, path)
 

@@ -16,7 +16,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from icub_learning.errors import ParameterError
+from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.recording import JointStateEvent, WrenchEvent
 
@@ -50,7 +50,7 @@ def ros_node(name: str) -> Iterator[tuple[Node, Callable[[float], None], Callabl
     try:
         yield node, spin, lambda: stopping
     except InvalidTopicNameException as error:
-        raise ParameterError("topic", error.args[0], "a valid ROS topic name") from error
+        raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
     finally:
         executor.remove_node(node)
         node.destroy_node()
