@@ -26,7 +26,7 @@ SIMULATION = "icub_simulation"
 RATE = 200.0  # [Hz] of joint states and wrenches
 START_LIMIT = 40.0  # [s] until every node must have predicted
 SLACK = 1.25  # a plane takes at most this many times its seconds, if the simulation is slower than real time
-DOMAINS = range(120, 220)  # of DDS; others on this machine are unlikely to be there
+DOMAINS = range(1, 102)  # of DDS: their ports lie below those that Linux gives away
 PLANES = ("circle_xy", "circle_xz")
 
 

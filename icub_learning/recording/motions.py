@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.derivatives import CausalDerivatives, Motion
-from icub_learning.dynamics.joint_states import JointStateReader
+from icub_learning.dynamics.derivatives import Motion
+from icub_learning.dynamics.joint_states import JointState, JointStateReader
 from icub_learning.dynamics.stamps import StampSequence
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
@@ -56,16 +56,17 @@ def smooth(
 ) -> dict[int, Motion]:
     """Smoothed motions at the stamps [ns] of all joint states that a stream with this reader would accept.
 
-    Each is that of a polynomial fitted to positions and velocities on both sides of its instant (Savitzky and Golay
-    1964), so without phase shift; at the ends of a stretch of time only one side is there.
+    Each is that of a polynomial fitted to positions and velocities around its instant (Savitzky and Golay 1964), the
+    same number of samples on both sides and so without phase shift, except at the ends of a stretch of time.
 
     Args:
         events: of a recording.
         reader: a new one, as the stream has.
-        velocity_weight, max_gap: see CausalDerivatives.
+        velocity_weight: standard deviation of a position over that of a velocity [s]; 0: positions alone.
+        max_gap: longest time between two samples of one stretch [s].
     """
     motions: dict[int, Motion] = {}
-    fit = CausalDerivatives(len(reader.joints), 2 * HALF_WINDOW + 1, ORDER, velocity_weight, HALF_WINDOW, max_gap)
+    stretch: list[JointState] = []
     stamps = StampSequence()
     for event in events:
         if isinstance(event, WrenchEvent):
@@ -76,13 +77,34 @@ def smooth(
         except SampleError:
             continue  # the stream will refuse it too
         stamps.last = event.stamp
-        if restarted:
-            fit.reset()
-        fit.add(event.stamp, state.position, state.velocity)
-        motions[event.stamp] = fit.newest()
-        middle = fit.delayed()
-        if middle is not None:
-            motions[middle.stamp] = middle
+        if stretch and (restarted or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
+            motions |= _smooth_stretch(stretch, velocity_weight)
+            stretch = []
+        stretch.append(state)
+    return motions | _smooth_stretch(stretch, velocity_weight)
+
+
+def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float) -> dict[int, Motion]:
+    """Motions of samples without a gap; in short stretches the order is lowered to what the samples determine."""
+    motions = {}
+    width = min(len(stretch), 2 * HALF_WINDOW + 1)
+    stamps = np.array([state.stamp for state in stretch], dtype=np.int64)
+    for index, state in enumerate(stretch):
+        first = min(max(0, index - HALF_WINDOW), len(stretch) - width)
+        window = stretch[first : first + width]
+        seconds = (stamps[first : first + width] - state.stamp) * 1e-9
+        span = max(1e-9, float(np.abs(seconds).max()))  # keeps the powers of time near 1
+        powers = np.arange(min(ORDER, width - 1) + 1)
+        u = (seconds / span)[:, None]
+        design, values = u**powers, np.array([sample.position for sample in window])
+        velocities = [sample.velocity for sample in window]
+        if velocity_weight and all(velocity is not None for velocity in velocities):
+            slopes = powers * u ** np.maximum(powers - 1, 0) / span
+            design = np.concatenate([design, velocity_weight * slopes])
+            values = np.concatenate([values, velocity_weight * np.array(velocities)])
+        fitted = np.zeros((3, values.shape[1]))
+        fitted[: len(powers)] = np.linalg.lstsq(design, values, rcond=None)[0][:3]
+        motions[state.stamp] = Motion(state.stamp, fitted[0], fitted[1] / span, 2 * fitted[2] / span**2)
     return motions
 
 

@@ -1,0 +1,50 @@
+"""`icub-learning launch`: starts what the launch files start, on machines without `ros2 launch` too."""
+
+import argparse
+from typing import Any
+
+from icub_learning.launching.table import SYSTEMS, System
+
+EXAMPLE = """\
+example:
+  icub-learning launch simulation
+  icub-learning launch robot robot:=ur10 joint_states:=/joint_states --show
+  icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
+
+Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "launch",
+        help="start a simulation, a robot's or a recording's nodes together",
+        description="Start the same processes as the launch files do.",
+        epilog="\n\n".join([*map(_describe, SYSTEMS.values()), EXAMPLE]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("system", metavar="SYSTEM", choices=tuple(SYSTEMS), help="one of " + ", ".join(SYSTEMS))
+    parser.add_argument("arguments", metavar="NAME:=VALUE", nargs="*", help="launch arguments, see below")
+    parser.add_argument("--show", action="store_true", help="print the command lines and start nothing")
+
+
+def _describe(system: System) -> str:
+    lines = [f"{system.name} (launch/{system.launch_file}): {system.description}"]
+    for argument in system.arguments:
+        default = "must be given" if argument.default is None else f"default: {argument.default}"
+        lines.append(f"  {argument.name:<13} {argument.description} ({default})")
+    return "\n".join(lines)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Start, or show."""
+    from icub_learning.launching.commands import commands, parse
+    from icub_learning.launching.supervisor import Supervisor
+
+    system = SYSTEMS[args.system]
+    lines = commands(system, parse(system, args.arguments))
+    if args.show:
+        print("\n".join(map(str, lines)))
+        return 0
+    return Supervisor().run(lines)
