@@ -17,6 +17,9 @@ from icub_learning.simulation.settings import TIME_STEP
 
 ROBOT = "iCubGenova01"  # the later models carry inertias raised to unrealistic values
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
+# Rotors of the motors as seen behind their gears [kg m^2]: they steady the light links of the wrist. They do not
+# load the force/torque sensor, and published efforts are those behind the gears, without them.
+ROTOR_INERTIA = np.array([0.08, 0.08, 0.08, 0.08, 0.01, 0.01, 0.01])
 
 
 def urdf_path() -> Path:
@@ -55,9 +58,9 @@ class ArmModel:
         return f"{self.side[0]}_shoulder_3"
 
     @property
-    def forearm(self) -> str:
-        """The link between the forearm's rotation and the wrist."""
-        return f"{self.side[0]}_forearm"
+    def elbow(self) -> str:
+        """The link between the elbow and the rotation of the forearm."""
+        return f"{self.side[0]}_elbow_1"
 
     @property
     def hand(self) -> str:
@@ -66,8 +69,10 @@ class ArmModel:
 
     @cached_property
     def kinematics(self) -> RobotModel:
-        """The seven-joint Pinocchio model."""
-        return RobotModel(urdf_path(), self.joint_names)
+        """The seven-joint Pinocchio model, rotors included."""
+        robot = RobotModel(urdf_path(), self.joint_names)
+        robot.model.armature = ROTOR_INERTIA
+        return robot
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
@@ -93,7 +98,9 @@ class ArmModel:
         spec.option.timestep = TIME_STEP
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP | mujoco.mjtDisableBit.mjDSBL_CONTACT)
-        for joint in spec.joints:
+        for name, inertia in zip(self.joint_names, ROTOR_INERTIA, strict=True):
+            joint = spec.joint(name)
+            joint.armature = inertia
             joint.damping = np.zeros_like(joint.damping)  # friction is an effect of its own
         spec.body(self.hand).add_body(name="payload")
         spec.body(self.sensor_frame).add_site(name="sensor")

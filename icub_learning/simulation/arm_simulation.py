@@ -9,16 +9,23 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
-from icub_learning.simulation.arm_model import ArmModel
-from icub_learning.simulation.effects import CableBundle, CrossTalk, Encoders, JointFriction, SensorDrift, SensorNoise
+from icub_learning.simulation.arm_model import ROTOR_INERTIA, ArmModel
+from icub_learning.simulation.effects import (
+    CableBundle,
+    CrossTalk,
+    Encoders,
+    JointFriction,
+    Pose,
+    SensorDrift,
+    SensorNoise,
+)
 from icub_learning.simulation.motions import Blend, Hold, Motion, Reference, task_motions
 from icub_learning.simulation.payload import Payload
 from icub_learning.simulation.readings import Sensors, Truth
 from icub_learning.simulation.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
 from icub_learning.simulation.trajectory import TrajectoryMotion
 
-POSITION_GAIN = 100.0**2  # [1/s^2], of the computed torque controller
-VELOCITY_GAIN = 2 * 100.0  # [1/s], critically damped
+BANDWIDTH = 80.0  # [rad/s], of the computed torque controller: three equal poles
 BLEND_SPEED = 0.7  # [rad/s], mean speed of the joint with the longest way in a change of task
 MIN_BLEND = 1.0  # [s]
 _BLOCK = 20  # time steps for which references and noise are computed at once
@@ -46,9 +53,9 @@ class ArmSimulation:
         self._model = self.arm.physics()
         self._data = mujoco.MjData(self._model)
         self._payload = Payload(self._model)
-        self._hand, self._sensor, self._shoulder, self._forearm = (
+        self._hand, self._sensor, self._shoulder, self._elbow = (
             self._model.body(name).id
-            for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.forearm)
+            for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow)
         )
         self._steps = 1  # a stamp of 0 means "not set" in ROS
         self._motions = task_motions(self.arm, self.settings)
@@ -56,6 +63,7 @@ class ArmSimulation:
         self._fill()
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()
         self._make_effects()
+        self._integral = np.zeros(len(self._data.qpos))  # [rad s], of the tracking errors
         self._sensors: Sensors | None = None
         self._truth: Truth | None = None
 
@@ -69,11 +77,13 @@ class ArmSimulation:
         self._normals = rng.standard_normal((1000, 2, 6))
         self._friction = JointFriction(chosen.joint_friction)
         self._encoders = Encoders(chosen.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
-        self._cable = CableBundle(chosen.cable_stiffness, chosen.cable_bending_stiffness, chosen.cable_hysteresis)
+        self._cable = CableBundle(
+            chosen.cable_stiffness, chosen.cable_bending_stiffness, chosen.cable_hysteresis, chosen.side
+        )
         relaxed = mujoco.MjData(self._model)
         relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
         mujoco.mj_kinematics(self._model, relaxed)
-        self._cable.relax(*(self._pose(relaxed, body) for body in (self._sensor, self._forearm)))
+        self._cable.relax(*(self._pose(relaxed, body) for body in (self._sensor, self._elbow)))
 
     @property
     def time(self) -> float:
@@ -153,10 +163,11 @@ class ArmSimulation:
         q, v = data.qpos.copy(), data.qvel.copy()
         mujoco.mj_step1(model, data)
         cable_wrench = self._pull_cable()
-        effort = self._control(q, v)
-        data.qfrc_applied[:] = effort - self._friction.torque(v)
+        data.qfrc_applied[:] = self._control(q, v)
         mujoco.mj_step2(model, data)
 
+        # what the drives measure behind the rotors; they make up for what their gears lose
+        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + self._friction.torque(v)
         wrench = data.sensordata.copy()
         drift_normal, noise_normal = self._next_normals()
         drift = self._drift.step(drift_normal)
@@ -206,15 +217,17 @@ class ArmSimulation:
     def _control(self, q: Array, v: Array) -> Array:
         """Return motor torques (7,) that make the arm, as far as it is rigid and empty-handed, follow the reference."""
         to_q, to_v, to_a = self._reference()
-        a = to_a + POSITION_GAIN * (to_q - q) + VELOCITY_GAIN * (to_v - v)
+        error = to_q - q
+        self._integral += TIME_STEP * error  # takes up what the model does not know: cables and payload
+        a = to_a + 3 * BANDWIDTH * (to_v - v) + 3 * BANDWIDTH**2 * error + BANDWIDTH**3 * self._integral
         robot = self.arm.kinematics
         return pinocchio.rnea(robot.model, robot.data, q, v, a).copy()
 
     def _pull_cable(self) -> Array:
         """Let the cable bundle pull at both of its ends; return its share of the wrench at the sensor, (6,)."""
         data = self._data
-        point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._forearm))
-        for body, sign in ((self._forearm, 1.0), (self._shoulder, -1.0)):
+        point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._elbow))
+        for body, sign in ((self._elbow, 1.0), (self._shoulder, -1.0)):
             data.xfrc_applied[body, :3] = sign * force
             data.xfrc_applied[body, 3:] = sign * (torque + _cross(point - data.xipos[body], force))
         axes = data.xmat[self._sensor].reshape(3, 3)
@@ -222,7 +235,7 @@ class ArmSimulation:
         return -np.concatenate([force @ axes, moment @ axes])
 
     @staticmethod
-    def _pose(data: mujoco.MjData, body: int) -> tuple[Array, Array, Array]:
+    def _pose(data: mujoco.MjData, body: int) -> Pose:
         return data.xpos[body], data.xmat[body], data.xquat[body]
 
 

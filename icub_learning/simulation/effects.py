@@ -42,78 +42,89 @@ class DahlFriction:
         return self._force
 
 
+Pose = tuple[Array, Array, Array]  # position (3,) [m], rotation matrix (9,), quaternion w x y z (4,), in the world
+
+
 class CableBundle:
-    """An elastic bundle of cables across the elbow, clamped above the force/torque sensor and to the forearm.
+    """An elastic bundle of cables across the elbow, clamped above the force/torque sensor and to the link of the elbow.
 
     It forms a bow beside the elbow: a spring along the chord between its clamps, which pulls when stretched and pushes
-    when compressed, and a bending and twisting spring between their directions (about all axes alike). Its strands rub
-    on each other, which adds hysteresis to both. Because its upper clamp sits on the link above the sensor, what it
-    carries by-passes the sensor: the sensor misses it and shows the wrench of the rigid arm minus that of the bundle.
+    when compressed, and a spring against bending and twisting between their directions (about all axes alike). Its
+    sheath creeps, which damps both, and its strands rub on each other, which adds hysteresis to both. Because its upper
+    clamp sits on the link above the sensor, what it carries by-passes the sensor: the sensor misses it and shows the
+    wrench of the rigid arm minus that of the bundle.
 
     Args:
         stiffness: force per stretch of the chord [N/m].
         bending_stiffness: torque per angle [N m/rad].
         hysteresis: friction relative to the elastic force at a stretch of STRETCH, and torque at an angle of BEND.
+        side: "right" or "left" arm.
     """
 
-    UPPER_CLAMP = np.array([0.00, 0.045, -0.03])  # [m], in the frame of the sensor
-    LOWER_CLAMP = np.array([-0.07, 0.035, 0.03])  # [m], in the frame of the forearm
+    UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
+    LOWER_CLAMP = np.array([-0.05, 0.03, 0.03])  # [m], in the frame of the right elbow's link
+    CREEP_TIME = 0.05  # [s], damping relative to stiffness
     STRETCH = 0.02  # [m]
     BEND = 0.7  # [rad]
     PRESLIDING = 0.15  # part of STRETCH and BEND over which the friction turns round
 
-    def __init__(self, stiffness: float, bending_stiffness: float, hysteresis: float) -> None:
+    def __init__(self, stiffness: float, bending_stiffness: float, hysteresis: float, side: str) -> None:
+        mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
+        self._upper_clamp, self._lower_clamp = mirror * self.UPPER_CLAMP, mirror * self.LOWER_CLAMP
         self._stiffness = stiffness
         self._bending_stiffness = bending_stiffness
         self._rest_length = 0.0
-        self._rest = np.array([1.0, 0.0, 0.0, 0.0])
+        self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
         level = hysteresis * stiffness * self.STRETCH
         self._stretch_friction = DahlFriction(level, self.PRESLIDING * self.STRETCH)
         level = hysteresis * bending_stiffness * self.BEND
         self._bend_friction = DahlFriction(level, self.PRESLIDING * self.BEND)
-        self._rotation = np.zeros(3)
-        self._quaternion = np.zeros(4)
+        self._previous: tuple[float, Array] | None = None
 
-    def relax(self, sensor_pose: tuple[Array, Array, Array], forearm_pose: tuple[Array, Array, Array]) -> None:
-        """Take these poses as those in which the bundle carries nothing; arguments as in `step`."""
-        self._rest_length = float(np.linalg.norm(self._chord(sensor_pose, forearm_pose)[1]))
-        inverse = np.zeros(4)
-        mujoco.mju_negQuat(inverse, sensor_pose[2])
-        mujoco.mju_mulQuat(self._rest, inverse, forearm_pose[2])
+    def relax(self, sensor: Pose, elbow: Pose) -> None:
+        """Take these poses of the sensor and of the elbow's link as those in which the bundle carries nothing."""
+        self._rest_length = float(np.linalg.norm(self._chord(sensor, elbow)[1]))
+        inverse = np.empty(4)
+        mujoco.mju_negQuat(inverse, sensor[2])
+        mujoco.mju_mulQuat(self._rest_direction, inverse, elbow[2])
 
-    def step(
-        self, sensor_pose: tuple[Array, Array, Array], forearm_pose: tuple[Array, Array, Array]
-    ) -> tuple[Array, Array, Array]:
-        """Return what the bundle does to the forearm: point of attack [m], force [N] and torque [N m].
+    def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
+        """Return what the bundle does to the elbow's link: point of attack [m], force [N], torque [N m], in the world.
 
         The link above the sensor feels the opposite force at the same point and the opposite torque.
-
-        Args:
-            sensor_pose: position (3,), rotation matrix (9,) or (3, 3), and quaternion (4,), in the world.
-            forearm_pose: likewise.
         """
-        lower, chord = self._chord(sensor_pose, forearm_pose)
+        lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
         stretch = length - self._rest_length
-        tension = self._stiffness * stretch + self._stretch_friction.step(stretch)
-
-        mujoco.mju_mulQuat(self._quaternion, sensor_pose[2], self._rest)
-        mujoco.mju_subQuat(self._rotation, forearm_pose[2], self._quaternion)  # in the axes of the rest direction
-        rotation = np.zeros(3)
-        mujoco.mju_rotVecQuat(rotation, self._rotation, self._quaternion)
+        rotation, axes = self._rotation(sensor, elbow)
         angle = math.sqrt(rotation @ rotation)
-        moment = self._bending_stiffness * angle + self._bend_friction.step(angle)
-        return lower, chord * (-tension / length), rotation * (-moment / max(angle, 1e-9))
+        before, rotation_before = self._previous if self._previous is not None else (stretch, rotation)
+        self._previous = stretch, rotation
 
-    def _chord(self, sensor_pose: tuple[Array, ...], forearm_pose: tuple[Array, ...]) -> tuple[Array, Array]:
+        rate = self.CREEP_TIME / TIME_STEP
+        tension = self._stiffness * (stretch + rate * (stretch - before)) + self._stretch_friction.step(stretch)
+        moment = self._bending_stiffness * (rotation + rate * (rotation - rotation_before))
+        moment += rotation * (self._bend_friction.step(angle) / max(angle, 1e-9))
+        torque = np.empty(3)
+        mujoco.mju_rotVecQuat(torque, -moment, axes)
+        return lower, chord * (-tension / length), torque
+
+    def _chord(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
         """The lower clamp, and the vector from the upper to the lower clamp, in the world."""
-        upper = sensor_pose[0] + sensor_pose[1].reshape(3, 3) @ self.UPPER_CLAMP
-        lower = forearm_pose[0] + forearm_pose[1].reshape(3, 3) @ self.LOWER_CLAMP
+        upper = sensor[0] + sensor[1].reshape(3, 3) @ self._upper_clamp
+        lower = elbow[0] + elbow[1].reshape(3, 3) @ self._lower_clamp
         return lower, lower - upper
+
+    def _rotation(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
+        """The rotation vector away from rest, and the quaternion of the axes it is given in."""
+        axes, rotation = np.empty(4), np.empty(3)
+        mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
+        mujoco.mju_subQuat(rotation, elbow[2], axes)
+        return rotation, axes
 
 
 class JointFriction:
-    """Viscous and (smoothed) Coulomb friction in the gears of the seven joints.
+    """Viscous and (smoothed) Coulomb friction in the gears of the seven joints, which the drives make up for.
 
     Args:
         scale: 1 for a typical arm.

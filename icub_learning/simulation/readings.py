@@ -13,7 +13,7 @@ class Sensors:
         stamp: simulated time [ns], never 0.
         position: (7,) of the joint encoders [rad].
         velocity: (7,) of the joint encoders [rad/s], late by half a window of theirs.
-        effort: (7,) torques of the motors [N m].
+        effort: (7,) torques at the joints, friction included, rotors not [N m].
         wrench: (6,) force [N] and torque [N m] of the force/torque sensor.
     """
 

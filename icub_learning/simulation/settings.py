@@ -38,19 +38,19 @@ class SimulationSettings:
         0.01, 0.0, 0.02, "how far the centre of the circle wanders slowly [m]; posture and speed wander along with it"
     )
     cable_stiffness: float = _number(
-        150.0, 0.0, 2000.0, "cable bundle across the elbow: force per stretch between its clamps [N/m]"
+        200.0, 0.0, 2000.0, "cable bundle across the elbow: force per stretch between its clamps [N/m]"
     )
     cable_bending_stiffness: float = _number(
-        0.6, 0.0, 5.0, "cable bundle across the elbow: torque per angle between its clamps [N m/rad]"
+        1.0, 0.0, 5.0, "cable bundle across the elbow: torque per angle between its clamps [N m/rad]"
     )
     cable_hysteresis: float = _number(
-        0.1, 0.0, 1.0, "cable bundle: friction between its strands, relative to its elastic force"
+        0.3, 0.0, 1.0, "cable bundle: friction between its strands, relative to its elastic force"
     )
     cross_talk: float = _number(
         0.01, 0.0, 0.1, "force/torque sensor: how much of one axis shows on another, relative to full scale"
     )
     drift: float = _number(0.2, 0.0, 10.0, "force/torque sensor: standard deviation of its slow drift [N]")
-    noise: float = _number(0.1, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
+    noise: float = _number(0.25, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
     encoder_bits: int = _number(
         16, 0, 24, "joint encoders: counts of a revolution as a power of 2; 0: exact positions and velocities"
     )
