@@ -11,7 +11,7 @@ from icub_learning.errors import IcubLearningError
 
 # Modules of this package, each with add_parser(subparsers) and run(args). Importing one must be cheap: numerics, ROS
 # and plots are imported by `run`, so that --help answers at once.
-COMMANDS = ("record", "replay", "evaluate")
+COMMANDS = ("demo", "launch", "record", "replay", "evaluate")
 
 FAILED = 1
 BAD_INPUT = 2
