@@ -2,7 +2,7 @@
  *
  * One step reads and writes the triangle once (rotations, top to bottom) and reads it once more (back substitution).
  * Compiled for the plain processor, AVX2 and AVX-512; the best one that the machine has is chosen at import, so a build
- * made on one machine runs on another. Arrays come through the buffer protocol; Python has checked what they hold.
+ * made on one machine runs on another. Arrays come through the buffer protocol; `plain` tells what may be passed on.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,9 +10,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#define BLOCK 8      /* rows whose rotations are applied in one pass over the columns; sizes are multiples of it */
-#define MAX_RANK 8   /* rows taken in one sweep; the caller splits longer batches */
-#define UNROLL 4
+#define BLOCK 8      /* side of a tile of the triangle; sizes are multiples of it */
+#define MAX_RANK 8   /* rows taken in one sweep; longer batches are split */
+#define UNROLL 4     /* independent sums of a dot product */
+#define STRIP 128    /* columns that several right-hand sides share */
+#define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
+
+/* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
+static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
+#define FROM(r) (STEP + BLOCK - (r))
+#define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
 
 #define LANES 2
 #define SUFFIX _portable
@@ -44,13 +51,15 @@ typedef struct {
     const char *name;
     void (*rotate)(double *, double *, double *, ptrdiff_t, ptrdiff_t, double);
     void (*solve_back)(const double *, double *, ptrdiff_t, ptrdiff_t);
-    void (*solve_forward)(const double *, double *, ptrdiff_t, ptrdiff_t);
+    void (*leverage)(const double *, double *, double *, ptrdiff_t, ptrdiff_t);
     void (*predict)(const double *, const double *, double *, ptrdiff_t, ptrdiff_t, ptrdiff_t);
     void (*correct)(double *, const double *, const double *, ptrdiff_t, ptrdiff_t, ptrdiff_t);
+    ptrdiff_t (*count_beyond)(const double *, ptrdiff_t, double);
 } Kernel;
 
-#define KERNEL(suffix) \
-    {#suffix, rotate_##suffix, solve_back_##suffix, solve_forward_##suffix, predict_##suffix, correct_##suffix}
+#define KERNEL(suffix)                                                                                       \
+    {#suffix, rotate_##suffix, solve_back_##suffix, leverage_##suffix, predict_##suffix, correct_##suffix, \
+     count_beyond_##suffix}
 
 static const Kernel kernels[] = {
     KERNEL(portable),
@@ -71,99 +80,159 @@ static int supported(const Kernel *candidate) {
     return 1;
 }
 
-/* A writable C-contiguous float64 buffer with at least `length` numbers. */
-static int take(PyObject *object, Py_buffer *view, ptrdiff_t length, int writable) {
+/* A C-contiguous buffer of native float64. */
+static int take(PyObject *object, Py_buffer *view, int writable) {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) return 0;
-    if (view->itemsize == sizeof(double) && view->format && !strcmp(view->format, "d") &&
-        view->len >= length * (ptrdiff_t)sizeof(double))
-        return 1;
-    PyErr_Format(PyExc_ValueError, "expected a contiguous float64 array of at least %zd numbers, got %zd bytes of '%s'",
-                 length, view->len, view->format ? view->format : "?");
+    if (view->itemsize == sizeof(double) && view->format && !strcmp(view->format, "d")) return 1;
+    PyErr_Format(PyExc_ValueError, "expected an array of float64, got format '%s'", view->format ? view->format : "?");
     PyBuffer_Release(view);
     return 0;
 }
 
-static int check_sizes(Py_ssize_t size, Py_ssize_t outputs, Py_ssize_t rank) {
-    if (size > 0 && size % BLOCK == 0 && outputs > 0 && rank > 0 && rank <= MAX_RANK) return 1;
-    PyErr_Format(PyExc_ValueError, "size %zd must be a positive multiple of %d, outputs %zd positive, rank %zd in 1..%d",
-                 size, BLOCK, outputs, rank, MAX_RANK);
+/* Takes `count` buffers, the first `n_writable` of them writable; all or none. */
+static int take_all(PyObject **objects, Py_buffer *views, int count, int n_writable) {
+    for (int i = 0; i < count; i++)
+        if (!take(objects[i], &views[i], i < n_writable)) {
+            while (i > 0) PyBuffer_Release(&views[--i]);
+            return 0;
+        }
+    return 1;
+}
+
+static void release_all(Py_buffer *views, int count) {
+    for (int i = 0; i < count; i++) PyBuffer_Release(&views[i]);
+}
+
+/* `size` is `features` rounded up to whole tiles. */
+static int check_sizes(Py_ssize_t size, Py_ssize_t features, Py_ssize_t outputs) {
+    if (size > 0 && size <= LARGEST_SIZE && size % BLOCK == 0 && features > size - BLOCK && features <= size &&
+        outputs > 0 && outputs <= LARGEST_SIZE)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "size %zd must be a multiple of %d in 1..%d, features %zd less by 0..%d, outputs %zd in 1..%d",
+                 size, BLOCK, LARGEST_SIZE, features, BLOCK - 1, outputs, LARGEST_SIZE);
     return 0;
 }
 
+static int check_length(const char *name, const Py_buffer *view, ptrdiff_t least) {
+    const ptrdiff_t length = view->len / (ptrdiff_t)sizeof(double);
+    if (length >= least) return 1;
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, needs %zd", name, length, least);
+    return 0;
+}
+
+/* Number of rows of `features` numbers in z. */
+static ptrdiff_t count_rows(const Py_buffer *z, ptrdiff_t features) { return z->len / (features * (ptrdiff_t)sizeof(double)); }
+
+/* Rows of z, each padded with zeros to `size`. */
+static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank) {
+    for (ptrdiff_t l = 0; l < rank; l++) {
+        memcpy(out + l * size, z + l * features, features * sizeof(double));
+        memset(out + l * size + features, 0, (size - features) * sizeof(double));
+    }
+}
+
+PyDoc_STRVAR(plain_doc,
+             "plain(values, width, limit)\n--\n\n"
+             "Whether values is C-contiguous float64 of shape (width,) or (k, width), each number within +-limit.");
+static PyObject *plain(PyObject *self, PyObject *args) {
+    PyObject *values;
+    Py_ssize_t width;
+    double limit;
+    Py_buffer view;
+    if (!PyArg_ParseTuple(args, "Ond", &values, &width, &limit)) return NULL;
+    if (!take(values, &view, 0)) {
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    const int fits = (view.ndim == 1 || view.ndim == 2) && view.shape[view.ndim - 1] == width &&
+                     !kernel->count_beyond(view.buf, view.len / (ptrdiff_t)sizeof(double), limit);
+    PyBuffer_Release(&view);
+    return PyBool_FromLong(fits);
+}
+
 PyDoc_STRVAR(update_doc,
-             "update(factor, weights, rows, targets, gain, size, outputs, rank, root_forgetting)\n--\n\n"
-             "One step in place: factor (size, size), weights (outputs, size). `rows` (rank, size) is destroyed,\n"
-             "`targets` (rank, outputs) becomes the innovation, `gain` (rank, size) becomes A_new^-1 rows^T.");
+             "update(triangle, weights, work, z, y, size, features, outputs, forgetting)\n--\n\n"
+             "Learn the rows z (k, features), y (k, outputs) in place; what was learned before fades by `forgetting` once.\n"
+             "triangle size (size + BLOCK) / 2 numbers: see _sweep.h; weights (outputs, size); work: MAX_RANK (2 size + outputs) numbers.");
 static PyObject *update(PyObject *self, PyObject *args) {
     PyObject *objects[5];
-    Py_ssize_t size, outputs, rank;
-    double root_forgetting;
+    Py_ssize_t size, features, outputs;
+    double forgetting;
     if (!PyArg_ParseTuple(args, "OOOOOnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &size,
-                          &outputs, &rank, &root_forgetting) || !check_sizes(size, outputs, rank))
+                          &features, &outputs, &forgetting) || !check_sizes(size, features, outputs))
         return NULL;
-    const ptrdiff_t lengths[5] = {size * size, outputs * size, rank * size, rank * outputs, rank * size};
     Py_buffer views[5];
-    int taken = 0;
-    while (taken < 5 && take(objects[taken], &views[taken], lengths[taken], 1)) taken++;
-    if (taken == 5) {
-        double *factor = views[0].buf, *weights = views[1].buf, *rows = views[2].buf, *targets = views[3].buf;
-        double *gain = views[4].buf, predicted[MAX_RANK * 64], *prediction = predicted;
-        for (ptrdiff_t start = 0; start < outputs; start += 64) { /* in slices, so that the stack suffices */
-            const ptrdiff_t count = outputs - start < 64 ? outputs - start : 64;
-            kernel->predict(weights + start * size, rows, prediction, size, count, rank);
-            for (ptrdiff_t l = 0; l < rank; l++)
-                for (ptrdiff_t o = 0; o < count; o++) targets[l * outputs + start + o] -= prediction[l * count + o];
+    if (!take_all(objects, views, 5, 3)) return NULL;
+    const ptrdiff_t count = count_rows(&views[3], features);
+    if (check_length("triangle", &views[0], size * (size + BLOCK) / 2) && check_length("weights", &views[1], outputs * size) &&
+        check_length("work", &views[2], MAX_RANK * (2 * size + outputs)) && check_length("y", &views[4], count * outputs)) {
+        double *triangle = views[0].buf, *weights = views[1].buf, *rows = views[2].buf;
+        double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+        const double *z = views[3].buf, *y = views[4].buf;
+        for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
+            const ptrdiff_t rank = count - start < MAX_RANK ? count - start : MAX_RANK;
+            pad(rows, z + start * features, size, features, rank);
+            kernel->predict(weights, rows, innovation, size, outputs, rank);
+            for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[start * outputs + n] - innovation[n];
+            kernel->rotate(triangle, rows, gain, size, rank, start ? 1.0 : forgetting);
+            kernel->solve_back(triangle, gain, size, rank);
+            kernel->correct(weights, gain, innovation, size, outputs, rank);
         }
-        kernel->rotate(factor, rows, gain, size, rank, root_forgetting);
-        kernel->solve_back(factor, gain, size, rank);
-        kernel->correct(weights, gain, targets, size, outputs, rank);
+        double *last_tile = triangle + size * (size + BLOCK) / 2 - BLOCK * BLOCK;
+        for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
     }
-    while (taken > 0) PyBuffer_Release(&views[--taken]);
+    release_all(views, 5);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(predict_doc, "predict(weights, rows, out, size, outputs, rank)\n--\n\nout (rank, outputs) = rows weights^T.");
+PyDoc_STRVAR(predict_doc,
+             "predict(out, work, weights, z, size, features, outputs)\n--\n\n"
+             "out (k, outputs) = z (k, features) weights^T; work: MAX_RANK size numbers.");
 static PyObject *predict(PyObject *self, PyObject *args) {
-    PyObject *weights, *rows, *out;
-    Py_ssize_t size, outputs, rank;
-    Py_buffer w, z, o;
-    if (!PyArg_ParseTuple(args, "OOOnnn", &weights, &rows, &out, &size, &outputs, &rank)) return NULL;
-    if (!check_sizes(size, outputs, rank > MAX_RANK ? 1 : rank)) return NULL;
-    if (!take(weights, &w, outputs * size, 0)) return NULL;
-    if (take(rows, &z, rank * size, 0)) {
-        if (take(out, &o, rank * outputs, 1)) {
-            kernel->predict(w.buf, z.buf, o.buf, size, outputs, rank);
-            PyBuffer_Release(&o);
+    PyObject *objects[4];
+    Py_ssize_t size, features, outputs;
+    if (!PyArg_ParseTuple(args, "OOOOnnn", &objects[0], &objects[1], &objects[2], &objects[3], &size, &features,
+                          &outputs) || !check_sizes(size, features, outputs))
+        return NULL;
+    Py_buffer views[4];
+    if (!take_all(objects, views, 4, 2)) return NULL;
+    const ptrdiff_t count = count_rows(&views[3], features);
+    if (check_length("out", &views[0], count * outputs) && check_length("work", &views[1], MAX_RANK * size) &&
+        check_length("weights", &views[2], outputs * size))
+        for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
+            const ptrdiff_t rank = count - start < MAX_RANK ? count - start : MAX_RANK;
+            pad(views[1].buf, (const double *)views[3].buf + start * features, size, features, rank);
+            kernel->predict(views[2].buf, views[1].buf, (double *)views[0].buf + start * outputs, size, outputs, rank);
         }
-        PyBuffer_Release(&z);
-    }
-    PyBuffer_Release(&w);
+    release_all(views, 4);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
-static PyObject *solve(PyObject *args, int forward) {
-    PyObject *factor, *rows;
-    Py_ssize_t size, rank;
-    Py_buffer f, z;
-    if (!PyArg_ParseTuple(args, "OOnn", &factor, &rows, &size, &rank)) return NULL;
-    if (!check_sizes(size, 1, rank > MAX_RANK ? 1 : rank)) return NULL;
-    if (!take(factor, &f, size * size, 0)) return NULL;
-    if (take(rows, &z, rank * size, 1)) {
-        (forward ? kernel->solve_forward : kernel->solve_back)(f.buf, z.buf, size, rank);
-        PyBuffer_Release(&z);
-    }
-    PyBuffer_Release(&f);
+PyDoc_STRVAR(leverage_doc,
+             "leverage(out, work, triangle, z, size, features)\n--\n\n"
+             "out (k,) = z_i^T A^-1 z_i for the rows of z (k, features); work: MAX_RANK size numbers.");
+static PyObject *leverage(PyObject *self, PyObject *args) {
+    PyObject *objects[4];
+    Py_ssize_t size, features;
+    if (!PyArg_ParseTuple(args, "OOOOnn", &objects[0], &objects[1], &objects[2], &objects[3], &size, &features) ||
+        !check_sizes(size, features, 1))
+        return NULL;
+    Py_buffer views[4];
+    if (!take_all(objects, views, 4, 2)) return NULL;
+    const ptrdiff_t count = count_rows(&views[3], features);
+    if (check_length("out", &views[0], count) && check_length("work", &views[1], MAX_RANK * size) &&
+        check_length("triangle", &views[2], size * (size + BLOCK) / 2))
+        for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
+            const ptrdiff_t rank = count - start < MAX_RANK ? count - start : MAX_RANK;
+            pad(views[1].buf, (const double *)views[3].buf + start * features, size, features, rank);
+            kernel->leverage(views[2].buf, views[1].buf, (double *)views[0].buf + start, size, rank);
+        }
+    release_all(views, 4);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
-
-PyDoc_STRVAR(forward_doc, "solve_forward(factor, rows, size, rank)\n--\n\nrows (rank, size) becomes (factor^-T rows^T)^T.");
-static PyObject *solve_forward(PyObject *self, PyObject *args) { return solve(args, 1); }
-
-PyDoc_STRVAR(back_doc, "solve_back(factor, rows, size, rank)\n--\n\nrows (rank, size) becomes (factor^-1 rows^T)^T.");
-static PyObject *solve_back(PyObject *self, PyObject *args) { return solve(args, 0); }
 
 PyDoc_STRVAR(available_doc, "available()\n--\n\nNames of the kernels this processor can run, plainest first.");
 static PyObject *available(PyObject *self, PyObject *args) {
@@ -191,16 +260,17 @@ static PyObject *use(PyObject *self, PyObject *args) {
 }
 
 static PyMethodDef methods[] = {
+    {"plain", plain, METH_VARARGS, plain_doc},
     {"update", update, METH_VARARGS, update_doc},
     {"predict", predict, METH_VARARGS, predict_doc},
-    {"solve_forward", solve_forward, METH_VARARGS, forward_doc},
-    {"solve_back", solve_back, METH_VARARGS, back_doc},
+    {"leverage", leverage, METH_VARARGS, leverage_doc},
     {"available", available, METH_NOARGS, available_doc},
     {"use", use, METH_VARARGS, use_doc},
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernel", "Compiled update of a Cholesky factor.", -1, methods};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernel", "Compiled update of a Cholesky factor.", -1, methods,
+                                    NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__kernel(void) {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)

@@ -1,157 +1,260 @@
-/* The two passes over the triangle, written once and compiled for each instruction set (see _kernel.c).
+/* The passes over the triangle, written once and compiled for each instruction set (see _kernel.c).
  *
  * Before inclusion: LANES (doubles in a vector), SUFFIX (appended to the names), TARGET (function attribute).
- * The factor R is row-major, `size` x `size` with `size` a multiple of BLOCK; rows beyond the last feature are rows of
- * the identity and the matching columns of the data are zero, so that no loop needs a tail.
+ * A = U^T D U with U unit upper triangular, `size` x `size`, `size` a multiple of BLOCK. One packed array holds both, U
+ * above the diagonal, the pivots D on it, zeros below: tiles of BLOCK x BLOCK numbers, each row-major, from the diagonal
+ * tile to the right, one row of tiles after the other. So every pass runs through memory in one stream, and there is
+ * nothing but the triangle. Rows beyond the last feature are rows of the identity and the matching columns of the data
+ * are zero, so that no loop needs a tail.
  */
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
-#define VEC JOIN(vec, SUFFIX)
+#define NAME(name) JOIN(name, SUFFIX)
+#define VEC NAME(vec)
+#define COEFFICIENTS NAME(coefficients)
+#define INLINE TARGET static inline __attribute__((always_inline))
+#define PARTS (BLOCK / LANES)
+#define AT(numbers) (*(VEC *)(numbers))
+#define SEEN(numbers) (*(const VEC *)(numbers))
+#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
 typedef double VEC __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-/* Pass 1, top to bottom: Givens rotations that turn [sqrt(forgetting) R; X] into [R'; 0], rank `rank` at once.
+/* What the rotations of one row of tiles do to every column in it. */
+typedef struct {
+    double p[MAX_RANK][BLOCK];    /* what a row takes away from the sample */
+    double beta[MAX_RANK][BLOCK]; /* what the sample adds to a row */
+    double keep[MAX_RANK][BLOCK]; /* what remains of the row, where `steep` */
+    int steep[MAX_RANK];          /* whether t grows more than fourfold within these rows */
+    int any_steep;
+} COEFFICIENTS;
+
+/* The tiles from column `start` to `stop` (counted from the diagonal): each row and each sample read and written once. */
+INLINE void NAME(rotate_tiles_as)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
+                                  ptrdiff_t start, ptrdiff_t stop, ptrdiff_t rank, int any_steep) {
+    for (ptrdiff_t j = start; j < stop; j += BLOCK)
+        for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
+            VEC row[BLOCK];
+            for (ptrdiff_t r = 0; r < BLOCK; r++) row[r] = SEEN(tile + j * BLOCK + r * BLOCK + h);
+            for (ptrdiff_t l = 0; l < rank; l++) {
+                VEC rest = SEEN(x + l * size + j + h);
+                if (any_steep && by->steep[l])
+                    for (ptrdiff_t r = 0; r < BLOCK; r++) {
+                        const VEC old = row[r];
+                        row[r] = by->keep[l][r] * old + by->beta[l][r] * rest;
+                        rest -= by->p[l][r] * old;
+                    }
+                else
+                    for (ptrdiff_t r = 0; r < BLOCK; r++) {
+                        rest -= by->p[l][r] * row[r];
+                        row[r] += by->beta[l][r] * rest;
+                    }
+                AT(x + l * size + j + h) = rest;
+            }
+            for (ptrdiff_t r = 0; r < BLOCK; r++) AT(tile + j * BLOCK + r * BLOCK + h) = row[r];
+        }
+}
+
+INLINE void NAME(rotate_tiles)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
+                               ptrdiff_t start, ptrdiff_t stop, ptrdiff_t rank) {
+    if (by->any_steep)
+        NAME(rotate_tiles_as)(tile, x, by, size, start, stop, rank, 1);
+    else
+        NAME(rotate_tiles_as)(tile, x, by, size, start, stop, rank, 0);
+}
+
+/* The coefficients of one row of tiles, and what they make of its diagonal tile and of the right-hand sides. */
+INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict x, double *restrict gain, double *restrict t,
+                                  double (*restrict unit)[MAX_RANK], COEFFICIENTS *by, ptrdiff_t size, ptrdiff_t rank,
+                                  double forgetting) {
+    VEC above[BLOCK][PARTS], pivot[PARTS], solved[BLOCK][MAX_RANK / LANES];
+    double diagonal[BLOCK];
+    for (ptrdiff_t r = 0; r < BLOCK; r++) {
+        diagonal[r] = forgetting * tile[r * BLOCK + r];
+        for (ptrdiff_t k = 0; k < PARTS; k++)
+            above[r][k] = SEEN(tile + r * BLOCK + k * LANES) * SEEN(RIGHT_OF(r) + k * LANES);
+        for (ptrdiff_t k = 0; k < MAX_RANK / LANES; k++) solved[r][k] = (VEC){0.0};
+    }
+    for (ptrdiff_t k = 0; k < PARTS; k++) pivot[k] = SEEN(diagonal + k * LANES);
+    by->any_steep = 0;
+    for (ptrdiff_t l = 0; l < rank; l++) {
+        VEC rest[BLOCK + 1][PARTS], before[PARTS], after[PARTS], inverse[PARTS], beta[PARTS], keep[PARTS];
+        for (ptrdiff_t k = 0; k < PARTS; k++) {
+            rest[0][k] = SEEN(x + l * size + k * LANES);
+            inverse[k] = 1.0 / pivot[k];
+            before[k] = after[k] = (VEC){0.0} + t[l];
+        }
+        for (ptrdiff_t r = 0; r < BLOCK; r++) {
+            const double p = LANE(rest[r], r), growth = p * p * LANE(inverse, r);
+            for (ptrdiff_t k = 0; k < PARTS; k++) {
+                rest[r + 1][k] = rest[r][k] - p * above[r][k];
+                before[k] += growth * SEEN(RIGHT_OF(r) + k * LANES);
+                after[k] += growth * SEEN(FROM(r) + k * LANES);
+            }
+        }
+        const double last = LANE(after, BLOCK - 1);
+        const int steep = last > 4.0 * t[l];
+        t[l] = last;
+        by->steep[l] = steep;
+        by->any_steep |= steep;
+        for (ptrdiff_t k = 0; k < PARTS; k++) {
+            const VEC p = rest[BLOCK][k];
+            beta[k] = p * inverse[k] / after[k];
+            pivot[k] += p * p / before[k];
+            AT(by->p[l] + k * LANES) = p;
+            AT(by->beta[l] + k * LANES) = beta[k];
+            if (steep) AT(by->keep[l] + k * LANES) = keep[k] = before[k] / after[k];
+        }
+        for (ptrdiff_t r = 0; r < BLOCK; r++) {
+            const double b = LANE(beta, r), kept = steep ? LANE(keep, r) : 1.0;
+            for (ptrdiff_t k = 0; k < PARTS; k++)
+                above[r][k] = kept * above[r][k] +
+                              b * SEEN(RIGHT_OF(r) + k * LANES) * (steep ? rest[r][k] : rest[r + 1][k]);
+        }
+        if (rank == 1) { /* the recurrence below, written out */
+            for (ptrdiff_t k = 0; k < PARTS; k++) AT(gain + k * LANES) = beta[k];
+            continue;
+        }
+        for (ptrdiff_t k = 0; k < MAX_RANK / LANES; k++) {
+            VEC carried = SEEN(unit[l] + k * LANES);
+            for (ptrdiff_t r = 0; r < BLOCK; r++) {
+                const double p = LANE(rest[BLOCK], r), b = LANE(beta, r);
+                const VEC old = solved[r][k], next = carried - p * old;
+                solved[r][k] = steep ? LANE(keep, r) * old + b * carried : old + b * next;
+                carried = next;
+            }
+            AT(unit[l] + k * LANES) = carried;
+        }
+    }
+    if (rank > 1)
+        for (ptrdiff_t m = 0; m < rank; m++)
+            for (ptrdiff_t r = 0; r < BLOCK; r++) gain[m * size + r] = LANE(solved[r], m);
+    for (ptrdiff_t k = 0; k < PARTS; k++) AT(diagonal + k * LANES) = pivot[k];
+    for (ptrdiff_t r = 0; r < BLOCK; r++) {
+        for (ptrdiff_t k = 0; k < PARTS; k++) AT(tile + r * BLOCK + k * LANES) = above[r][k];
+        tile[r * BLOCK + r] = diagonal[r];
+    }
+}
+
+/* Pass 1, top to bottom: A' = forgetting A + X^T X by Givens rotations without square roots.
  *
  * x        (rank, size)  the new rows; destroyed.
- * gain     (rank, size)  out: R'^-T x^T, the same rotations applied to [0; I].
- * R is read and written exactly once. Within a block of rows the rotations come from a forward substitution
- * (p = R^-T x with t = 1 + sum p^2), whose chain of dependent operations has no square root and no division.
+ * gain     (rank, size)  out: V^T with U' G = V, where G = A'^-1 X^T.
+ * The recurrence of Gill, Golub, Murray and Saunders (1974, method C1): with t = 1 + x^T A^-1 x over the rows done so far,
+ *     p = x_r,  t' = t + p^2 / d_r,  d_r' = d_r + p^2 / t,  beta = p / (d_r t'),  x -= p U_r,  U_r += beta x,
+ * two fused operations an element. Where t' > 4 t the last step would cancel; it is then U_r = (t / t') U_r + beta x with
+ * the x from before (Fletcher and Powell 1974), so that the whole is backward stable for any size of x. The right-hand
+ * sides are unit columns appended to the samples and zero columns appended to U, carried through the same recurrence.
  */
-TARGET static void JOIN(rotate, SUFFIX)(double *restrict R, double *restrict x, double *restrict gain, ptrdiff_t size,
-                                        ptrdiff_t rank, double root_forgetting) {
-    double t[MAX_RANK];                 /* 1 + |R^-T x|^2 over the rows done so far */
-    double carry[MAX_RANK][MAX_RANK];   /* what the rotations left of the identity below */
-    double cosine[MAX_RANK][BLOCK], sine[MAX_RANK][BLOCK];
-    ptrdiff_t first = 0;
+INLINE void NAME(rotate_as)(double *restrict triangle, double *restrict x, double *restrict gain, ptrdiff_t size,
+                            ptrdiff_t rank, double forgetting) {
+    double t[MAX_RANK], unit[MAX_RANK][MAX_RANK];
     for (ptrdiff_t l = 0; l < rank; l++) {
         t[l] = 1.0;
-        for (ptrdiff_t m = 0; m < rank; m++) carry[l][m] = l == m ? 1.0 : 0.0;
+        for (ptrdiff_t m = 0; m < MAX_RANK; m++) unit[l][m] = l == m;
     }
-    for (ptrdiff_t i = first; i < size; i += BLOCK) {
-        double *restrict block = R + i * size + i;
-        double triangle[BLOCK][BLOCK], top[BLOCK][MAX_RANK];
-        for (ptrdiff_t r = 0; r < BLOCK; r++) {
-            for (ptrdiff_t c = r; c < BLOCK; c++) triangle[r][c] = root_forgetting * block[r * size + c];
-            for (ptrdiff_t m = 0; m < rank; m++) top[r][m] = 0.0;
-        }
-        for (ptrdiff_t l = 0; l < rank; l++) {
-            double *restrict xl = x + l * size + i;
-            double rest[BLOCK], p[BLOCK], inverse[BLOCK], total[BLOCK + 1], root[BLOCK + 1];
-            const double scale = sqrt(t[l]);
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                inverse[r] = 1.0 / triangle[r][r];
-                rest[r] = xl[r] * scale;
-            }
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                p[r] = rest[r] * inverse[r];
-                for (ptrdiff_t c = r + 1; c < BLOCK; c++) rest[c] -= p[r] * triangle[r][c];
-            }
-            total[0] = t[l];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) total[r + 1] = total[r] + p[r] * p[r];
-            for (ptrdiff_t r = 0; r <= BLOCK; r++) root[r] = sqrt(total[r]);
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                cosine[l][r] = root[r] / root[r + 1];
-                sine[l][r] = p[r] / root[r + 1];
-            }
-            t[l] = total[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                const double c = cosine[l][r], s = sine[l][r];
-                triangle[r][r] = triangle[r][r] / c;
-                for (ptrdiff_t j = r + 1; j < BLOCK; j++) {
-                    const double old = triangle[r][j];
-                    triangle[r][j] = c * old + s * xl[j];
-                    xl[j] = c * xl[j] - s * old;
-                }
-                for (ptrdiff_t m = 0; m <= l; m++) {
-                    const double old = top[r][m];
-                    top[r][m] = c * old + s * carry[l][m];
-                    carry[l][m] = c * carry[l][m] - s * old;
-                }
-            }
-        }
-        for (ptrdiff_t r = 0; r < BLOCK; r++) {
-            for (ptrdiff_t c = r; c < BLOCK; c++) block[r * size + c] = triangle[r][c];
-            for (ptrdiff_t m = 0; m < rank; m++) gain[m * size + i + r] = top[r][m];
-        }
-        for (ptrdiff_t j = BLOCK; j < size - i; j += LANES) {
-            VEC row[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) row[r] = root_forgetting * *(VEC *)(block + r * size + j);
-            for (ptrdiff_t l = 0; l < rank; l++) {
-                VEC *at = (VEC *)(x + l * size + i + j);
-                VEC rest = *at;
-                for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                    const VEC old = row[r];
-                    row[r] = cosine[l][r] * old + sine[l][r] * rest;
-                    rest = cosine[l][r] * rest - sine[l][r] * old;
-                }
-                *at = rest;
-            }
-            for (ptrdiff_t r = 0; r < BLOCK; r++) *(VEC *)(block + r * size + j) = row[r];
-        }
+    COEFFICIENTS coefficients[2];
+    int now = 0;
+    double *tile = triangle;
+    NAME(rotate_diagonal)(tile, x, gain, t, unit, &coefficients[now], size, rank, forgetting);
+    for (ptrdiff_t i = 0; i < size - BLOCK; i += BLOCK, now = !now) {
+        double *next = tile + (size - i) * BLOCK;
+        /* The next diagonal tile needs one tile of this row only: its long chain of dependent steps then runs beside the
+         * independent work on the others. */
+        NAME(rotate_tiles)(tile, x + i, &coefficients[now], size, BLOCK, 2 * BLOCK, rank);
+        NAME(rotate_diagonal)
+        (next, x + i + BLOCK, gain + i + BLOCK, t, unit, &coefficients[!now], size, rank, forgetting);
+        NAME(rotate_tiles)(tile, x + i, &coefficients[now], size, 2 * BLOCK, size - i, rank);
+        tile = next;
     }
 }
 
-/* Pass 2, bottom to top: solve R g = p in place for the `rank` rows of `gain`. R is read once. */
-TARGET static void JOIN(solve_back, SUFFIX)(const double *restrict R, double *restrict gain, ptrdiff_t size,
-                                            ptrdiff_t rank) {
+TARGET static void NAME(rotate)(double *restrict triangle, double *restrict x, double *restrict gain, ptrdiff_t size,
+                                ptrdiff_t rank, double forgetting) {
+    if (rank == 1)
+        NAME(rotate_as)(triangle, x, gain, size, 1, forgetting);
+    else
+        NAME(rotate_as)(triangle, x, gain, size, rank, forgetting);
+}
+
+/* Pass 2, bottom to top: solve U g = v in place for the `rank` rows of `gain`. U is read once. */
+INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restrict gain, ptrdiff_t size, ptrdiff_t rank) {
+    const double *tile = triangle + size * (size + BLOCK) / 2;
     for (ptrdiff_t i = size - BLOCK; i >= 0; i -= BLOCK) {
-        const double *restrict block = R + i * size + i;
+        tile -= (size - i) * BLOCK;
+        double sums[MAX_RANK][BLOCK][LANES];
+        memset(sums, 0, rank * sizeof *sums);
+        for (ptrdiff_t start = BLOCK; start < size - i; start += STRIP) { /* so that a strip stays in the first cache */
+            const ptrdiff_t stop = start + STRIP < size - i ? start + STRIP : size - i;
+            for (ptrdiff_t l = 0; l < rank; l++) {
+                VEC sum[BLOCK];
+                for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = SEEN(sums[l][r]);
+                for (ptrdiff_t j = start; j < stop; j += BLOCK)
+                    for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
+                        const VEC known = SEEN(gain + l * size + i + j + h);
+                        for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += SEEN(tile + j * BLOCK + r * BLOCK + h) * known;
+                    }
+                for (ptrdiff_t r = 0; r < BLOCK; r++) AT(sums[l][r]) = sum[r];
+            }
+        }
         for (ptrdiff_t l = 0; l < rank; l++) {
             double *restrict g = gain + l * size + i;
-            VEC sum[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = (VEC){0.0};
-            for (ptrdiff_t j = BLOCK; j < size - i; j += LANES) {
-                const VEC known = *(const VEC *)(g + j);
-                for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += *(const VEC *)(block + r * size + j) * known;
-            }
-            double inverse[BLOCK], rest[BLOCK];
+            double rest[BLOCK];
             for (ptrdiff_t r = 0; r < BLOCK; r++) {
                 rest[r] = g[r];
-                for (ptrdiff_t lane = 0; lane < LANES; lane++) rest[r] -= sum[r][lane];
-                inverse[r] = 1.0 / block[r * size + r];
+                for (ptrdiff_t lane = 0; lane < LANES; lane++) rest[r] -= sums[l][r][lane];
             }
             for (ptrdiff_t r = BLOCK - 1; r >= 0; r--) {
-                g[r] = rest[r] * inverse[r];
-                for (ptrdiff_t c = 0; c < r; c++) rest[c] -= block[c * size + r] * g[r];
+                g[r] = rest[r];
+                for (ptrdiff_t c = 0; c < r; c++) rest[c] -= tile[c * BLOCK + r] * g[r];
             }
         }
     }
 }
 
-/* Solve R^T p = z in place, top to bottom, for the `rank` rows of `z`: what leverage needs. R is read once. */
-TARGET static void JOIN(solve_forward, SUFFIX)(const double *restrict R, double *restrict z, ptrdiff_t size,
-                                               ptrdiff_t rank) {
-    for (ptrdiff_t i = 0; i < size; i += BLOCK) {
-        const double *restrict block = R + i * size + i;
+TARGET static void NAME(solve_back)(const double *restrict triangle, double *restrict gain, ptrdiff_t size,
+                                    ptrdiff_t rank) {
+    if (rank == 1)
+        NAME(solve_back_as)(triangle, gain, size, 1);
+    else
+        NAME(solve_back_as)(triangle, gain, size, rank);
+}
+
+/* leverages[l] = z_l^T A^-1 z_l for the `rank` rows of z, which are destroyed: U^T w = z, sum w^2 / D. U is read once. */
+TARGET static void NAME(leverage)(const double *restrict triangle, double *restrict z, double *restrict leverages,
+                                  ptrdiff_t size, ptrdiff_t rank) {
+    const double *tile = triangle;
+    for (ptrdiff_t l = 0; l < rank; l++) leverages[l] = 0.0;
+    for (ptrdiff_t i = 0; i < size; tile += (size - i) * BLOCK, i += BLOCK) {
         for (ptrdiff_t l = 0; l < rank; l++) {
-            double *restrict zl = z + l * size + i;
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                zl[r] /= block[r * size + r];
-                for (ptrdiff_t c = r + 1; c < BLOCK; c++) zl[c] -= zl[r] * block[r * size + c];
-            }
-            for (ptrdiff_t j = BLOCK; j < size - i; j += LANES) {
-                VEC rest = *(VEC *)(zl + j);
-                for (ptrdiff_t r = 0; r < BLOCK; r++) rest -= zl[r] * *(const VEC *)(block + r * size + j);
-                *(VEC *)(zl + j) = rest;
-            }
+            double *restrict w = z + l * size + i;
+            for (ptrdiff_t r = 0; r < BLOCK; r++)
+                for (ptrdiff_t c = r + 1; c < BLOCK; c++) w[c] -= w[r] * tile[r * BLOCK + c];
+            for (ptrdiff_t r = 0; r < BLOCK; r++) leverages[l] += w[r] * w[r] / tile[r * BLOCK + r];
         }
+        for (ptrdiff_t j = BLOCK; j < size - i; j += BLOCK)
+            for (ptrdiff_t h = 0; h < BLOCK; h += LANES)
+                for (ptrdiff_t l = 0; l < rank; l++) {
+                    const double *w = z + l * size + i;
+                    VEC rest = SEEN(w + j + h);
+                    for (ptrdiff_t r = 0; r < BLOCK; r++) rest -= w[r] * SEEN(tile + j * BLOCK + r * BLOCK + h);
+                    AT(z + l * size + i + j + h) = rest;
+                }
     }
 }
 
 /* Rows of predictions: out (rank, outputs) = z (rank, size) times weights^T, weights (outputs, size). */
-TARGET static void JOIN(predict, SUFFIX)(const double *restrict weights, const double *restrict z, double *restrict out,
-                                         ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
+TARGET static void NAME(predict)(const double *restrict weights, const double *restrict z, double *restrict out,
+                                 ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
     for (ptrdiff_t l = 0; l < rank; l++)
         for (ptrdiff_t o = 0; o < outputs; o++) {
-            const double *restrict w = weights + o * size;
-            const double *restrict zl = z + l * size;
+            const double *w = weights + o * size, *zl = z + l * size;
             VEC sum[UNROLL];
             for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] = (VEC){0.0};
             ptrdiff_t j = 0;
             for (; j + UNROLL * LANES <= size; j += UNROLL * LANES)
-                for (ptrdiff_t u = 0; u < UNROLL; u++)
-                    sum[u] += *(const VEC *)(w + j + u * LANES) * *(const VEC *)(zl + j + u * LANES);
-            for (; j < size; j += LANES) sum[0] += *(const VEC *)(w + j) * *(const VEC *)(zl + j);
+                for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] += SEEN(w + j + u * LANES) * SEEN(zl + j + u * LANES);
+            for (; j < size; j += LANES) sum[0] += SEEN(w + j) * SEEN(zl + j);
             for (ptrdiff_t u = 1; u < UNROLL; u++) sum[0] += sum[u];
             double total = 0.0;
             for (ptrdiff_t lane = 0; lane < LANES; lane++) total += sum[0][lane];
@@ -160,17 +263,30 @@ TARGET static void JOIN(predict, SUFFIX)(const double *restrict weights, const d
 }
 
 /* Gain form of the weights: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
-TARGET static void JOIN(correct, SUFFIX)(double *restrict weights, const double *restrict gain,
-                                         const double *restrict innovation, ptrdiff_t size, ptrdiff_t outputs,
-                                         ptrdiff_t rank) {
+TARGET static void NAME(correct)(double *restrict weights, const double *restrict gain, const double *restrict innovation,
+                                 ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
     for (ptrdiff_t o = 0; o < outputs; o++)
         for (ptrdiff_t j = 0; j < size; j += LANES) {
-            VEC w = *(VEC *)(weights + o * size + j);
-            for (ptrdiff_t l = 0; l < rank; l++) w += innovation[l * outputs + o] * *(const VEC *)(gain + l * size + j);
-            *(VEC *)(weights + o * size + j) = w;
+            VEC w = SEEN(weights + o * size + j);
+            for (ptrdiff_t l = 0; l < rank; l++) w += innovation[l * outputs + o] * SEEN(gain + l * size + j);
+            AT(weights + o * size + j) = w;
         }
 }
 
-#undef VEC
-#undef JOIN
+/* How many of `count` numbers are beyond `limit` in magnitude or not a number. */
+TARGET static ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count, double limit) {
+    ptrdiff_t beyond = 0;
+    for (ptrdiff_t j = 0; j < count; j++) beyond += !(fabs(values[j]) <= limit);
+    return beyond;
+}
+
 #undef JOIN2
+#undef JOIN
+#undef NAME
+#undef VEC
+#undef COEFFICIENTS
+#undef INLINE
+#undef PARTS
+#undef AT
+#undef SEEN
+#undef LANE

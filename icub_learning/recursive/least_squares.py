@@ -1,5 +1,6 @@
-"""Recursive regularized least squares: a Cholesky factor and its weights, updated at a cost that history does not change."""
+"""Recursive regularized least squares: a factor and its weights, updated at a cost that history does not change."""
 
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, integer, real, rows
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _kernel, pooling
-from icub_learning.recursive.storage import aligned_zeros, padded_size
+from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, unpack
 
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
 REGULARIZATION_RANGE = (1e-50, 1e50)
@@ -22,9 +23,10 @@ class RecursiveLeastSquares:
 
         sum_i forgetting^(n - i) ||z_i W - y_i||^2  +  ||sqrt(Lambda) (W - W_0)||^2,    Lambda = diag(regularization)
 
-    with no 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as its upper triangular factor R, to which
-    each sample is rotated in by Givens rotations (8.2.4, eq. 8.14-8.15); W follows in the gain form
-    W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T: O(d^2 + d T) a sample.
+    with no 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as R = D^(1/2) U with U unit upper
+    triangular, to which each sample is rotated in by Givens rotations (8.2.4, eq. 8.14-8.15) in their form without
+    square roots; W follows in the gain form W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T:
+    O(d^2 + d T) a sample.
 
     With forgetting < 1 the data fade but the regularization must not (a silent input would otherwise lose all
     precision): after each sample the prior of a few coordinates in turn is refilled to Lambda, so that no coordinate's
@@ -56,15 +58,10 @@ class RecursiveLeastSquares:
         self.n_samples = 0
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
-        self._factor = aligned_zeros((size, size))
-        self._weights = aligned_zeros((self.n_outputs, size))
-        self._rows = aligned_zeros((_kernel.MAX_RANK, size))
-        self._gain = aligned_zeros((_kernel.MAX_RANK, size))
-        self._targets = aligned_zeros((_kernel.MAX_RANK, self.n_outputs))
-        self._row, self._single = self._rows[0, :d], np.zeros(self.n_outputs)
-        self._padding = np.einsum("ii->i", self._factor)[d:]  # view: the identity rows below the last feature
-        np.einsum("ii->i", self._factor)[:d] = np.sqrt(self.regularization)
-        self._padding[:] = 1.0
+        self._weights = aligned_zeros(self.n_outputs, size)
+        self._work = aligned_zeros(_kernel.MAX_RANK * (2 * size + self.n_outputs))  # of update
+        self._probe = aligned_zeros(_kernel.MAX_RANK * size)  # of predict and leverage
+        self._set_factor(np.eye(d), self.regularization)
         self._initial_weights = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
@@ -81,7 +78,8 @@ class RecursiveLeastSquares:
     @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R; a copy. Without forgetting A = Z^T Z + diag(regularization)."""
-        return self._factor[: self.n_features, : self.n_features].copy()
+        unit, pivots = self._unit_factor()
+        return np.sqrt(pivots)[:, None] * unit
 
     @property
     def prior(self) -> Array:
@@ -100,25 +98,27 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
-        z_rows, y_rows = self._check_samples(z, y)
+        z_rows = _numbers("z", z, self.n_features, LARGEST_VALUE)
+        y_rows = _numbers("y", y, self.n_outputs, LARGEST_VALUE)
+        count = 1 if z_rows.ndim == 1 else len(z_rows)
+        if count != (1 if y_rows.ndim == 1 else len(y_rows)):
+            raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
         if self.forgetting == 1.0:
-            for start in range(0, len(z_rows), _kernel.MAX_RANK):
-                self._step(z_rows[start : start + _kernel.MAX_RANK], y_rows[start : start + _kernel.MAX_RANK], 1.0)
+            self._learn(z_rows, y_rows, 1.0)
         elif same_instant:
-            self._forgetful_step(z_rows, y_rows)
+            self._learn_and_forget(z_rows.reshape(count, -1), y_rows.reshape(count, -1))
         else:
-            for i in range(len(z_rows)):
-                self._forgetful_step(z_rows[i : i + 1], y_rows[i : i + 1])
-        self.n_samples += len(z_rows)
+            for one_z, one_y in zip(z_rows.reshape(count, -1), y_rows.reshape(count, -1), strict=True):
+                self._learn_and_forget(one_z[None], one_y[None])
+        self.n_samples += count
 
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
-        z_rows, single = rows("z", z, self.n_features)
-        if not single:
+        z_rows = _numbers("z", z, self.n_features)
+        if z_rows.ndim == 2:
             return z_rows @ self._weights[:, : self.n_features].T
-        self._row[:] = z_rows[0]
         out = np.empty(self.n_outputs)
-        _kernel.predict(self._weights, self._rows, out, self._size, self.n_outputs, 1)
+        _kernel.predict(out, self._probe, self._weights, z_rows, self._size, self.n_features, self.n_outputs)
         return out
 
     def leverage(self, z: ArrayLike) -> float | Array:
@@ -127,12 +127,10 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError.
         """
-        z_rows, single = rows("z", z, self.n_features)
-        solved = aligned_zeros((len(z_rows), self._size))
-        solved[:, : self.n_features] = z_rows
-        _kernel.solve_forward(self._factor, solved, self._size, len(z_rows))
-        leverages = np.einsum("ij,ij->i", solved, solved)
-        return float(leverages[0]) if single else leverages
+        z_rows = _numbers("z", z, self.n_features)
+        out = np.empty(1 if z_rows.ndim == 1 else len(z_rows))
+        _kernel.leverage(out, self._probe, self._triangle, z_rows, self._size, self.n_features)
+        return float(out[0]) if z_rows.ndim == 1 else out
 
     def merge(self, other: "RecursiveLeastSquares") -> None:
         """Pool the samples of another learner exactly: as if this one had seen all of them, with its own prior.
@@ -150,16 +148,20 @@ class RecursiveLeastSquares:
         factor, weights = pooling.pool(
             (self.factor, self.weights), (other.factor, other.weights), other.prior, other._initial_weights
         )
-        self._set(factor, weights)
+        pivots = np.diag(factor) ** 2
+        self._set_factor(factor / np.diag(factor)[:, None], pivots)
+        self._weights[:, : self.n_features] = weights.T
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
         """Everything that was learned, as a dict of arrays (no pickle needed); see `from_state`."""
+        unit, pivots = self._unit_factor()
         return {
             "version": np.asarray(STATE_VERSION),
             "regularization": self.regularization.copy(),
             "forgetting": np.asarray(self.forgetting),
-            "factor": self.factor,
+            "unit_factor": unit,
+            "pivots": pivots,
             "weights": self.weights,
             "initial_weights": self._initial_weights.copy(),
             "prior": self.prior,
@@ -175,10 +177,13 @@ class RecursiveLeastSquares:
                 raise StateError(f"state has version {state['version']}, this release reads {STATE_VERSION}")
             d, n_outputs = np.shape(state["weights"])
             learner = cls(d, n_outputs, state["regularization"], float(state["forgetting"]), state["initial_weights"])
-            factor = finite("factor", state["factor"])
-            if factor.shape != (d, d) or np.tril(factor, -1).any() or not (np.diag(factor) > 0).all():
-                raise StateError(f"factor {factor.shape} is not upper triangular {(d, d)} with a positive diagonal")
-            learner._set(factor, _check_weights("weights", state["weights"], d, n_outputs))
+            unit, pivots = finite("unit_factor", state["unit_factor"]), finite("pivots", state["pivots"])
+            if unit.shape != (d, d) or np.tril(unit, -1).any() or (np.diag(unit) != 1.0).any():
+                raise StateError(f"unit_factor {unit.shape} is not unit upper triangular {(d, d)}", name="unit_factor")
+            if pivots.shape != (d,) or not (pivots > 0).all():
+                raise StateError(f"pivots {pivots.shape} are not {(d,)} positive numbers", name="pivots")
+            learner._set_factor(unit, pivots)
+            learner._weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
             learner._prior = _check_regularization(state["prior"], d)
             learner._next_refill = integer("next_refill", int(state["next_refill"]), 0) % d
             learner.n_samples = integer("n_samples", int(state["n_samples"]), 0)
@@ -190,38 +195,13 @@ class RecursiveLeastSquares:
             raise StateError(f"state does not describe a learner: {error}") from None
         return learner
 
-    def _check_samples(self, z: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        z_rows, _ = rows("z", z, self.n_features)
-        y_rows, _ = rows("y", y, self.n_outputs)
-        if len(z_rows) != len(y_rows):
-            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
-        for name, values in (("z", z_rows), ("y", y_rows)):
-            flat = values.reshape(-1)
-            if not flat.dot(flat) <= LARGEST_VALUE**2 and np.abs(values).max() > LARGEST_VALUE:
-                raise ParameterError(name, float(np.abs(values).max()), f"of magnitude at most {LARGEST_VALUE:g}")
-        return z_rows, y_rows
-
-    def _step(self, z_rows: Array, y_rows: Array, root_forgetting: float) -> None:
-        """Rotate at most MAX_RANK rows in; the buffers are the kernel's to destroy."""
-        rank = len(z_rows)
-        self._rows[:rank, : self.n_features] = z_rows
-        self._targets[:rank] = y_rows
+    def _learn(self, z: Array, y: Array, forgetting: float) -> None:
+        """Let the past fade once and rotate the rows of z in."""
         _kernel.update(
-            self._factor,
-            self._weights,
-            self._rows,
-            self._targets,
-            self._gain,
-            self._size,
-            self.n_outputs,
-            rank,
-            root_forgetting,
+            self._triangle, self._weights, self._work, z, y, self._size, self.n_features, self.n_outputs, forgetting
         )
-        self._rows[:rank, self.n_features :] = 0.0
-        if root_forgetting != 1.0:
-            self._padding[:] = 1.0
 
-    def _forgetful_step(self, z_rows: Array, y_rows: Array) -> None:
+    def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Let the past fade once, rotate the new rows in, and refill the prior of the next coordinates."""
         self._prior *= self.forgetting
         chosen = (self._next_refill + np.arange(self._n_refill)) % self.n_features
@@ -231,16 +211,35 @@ class RecursiveLeastSquares:
         pseudo_z = np.zeros((self._n_refill, self.n_features))
         pseudo_z[np.arange(self._n_refill), chosen] = root
         self._prior[chosen] = self.regularization[chosen]
-        z_all = np.concatenate([z_rows, pseudo_z])
-        y_all = np.concatenate([y_rows, root[:, None] * self._initial_weights[chosen]])
-        root_forgetting = np.sqrt(self.forgetting)
-        for start in range(0, len(z_all), _kernel.MAX_RANK):
-            self._step(z_all[start : start + _kernel.MAX_RANK], y_all[start : start + _kernel.MAX_RANK], root_forgetting)
-            root_forgetting = 1.0
+        pseudo_y = root[:, None] * self._initial_weights[chosen]
+        self._learn(np.concatenate([z_rows, pseudo_z]), np.concatenate([y_rows, pseudo_y]), self.forgetting)
 
-    def _set(self, factor: Array, weights: Array) -> None:
-        self._factor[: self.n_features, : self.n_features] = factor
-        self._weights[:, : self.n_features] = weights.T
+    def _unit_factor(self) -> tuple[Array, Array]:
+        """U (d, d) and D (d,)."""
+        unit = unpack(self._triangle, self._size)[: self.n_features, : self.n_features].copy()
+        pivots = np.diag(unit).copy()
+        np.fill_diagonal(unit, 1.0)
+        return unit, pivots
+
+    def _set_factor(self, unit: Array, pivots: Array) -> None:
+        square = np.eye(self._size)
+        square[: self.n_features, : self.n_features] = unit
+        np.fill_diagonal(square[: self.n_features, : self.n_features], pivots)
+        self._triangle = pack(square)
+
+
+def _numbers(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
+    """Finite contiguous float64 (width,) or (k, width), within +-limit.
+
+    Raises:
+        ShapeError, NotFiniteError, ParameterError (beyond the limit).
+    """
+    if type(values) is np.ndarray and _kernel.plain(values, width, limit):
+        return values
+    checked, single = rows(name, values, width)
+    if checked.size and np.abs(checked).max() > limit:
+        raise ParameterError(name, float(np.abs(checked).max()), f"of magnitude at most {limit:g}")
+    return checked[0] if single else checked
 
 
 def _check_regularization(value: float | ArrayLike, n_features: int) -> Array:

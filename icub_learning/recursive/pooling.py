@@ -9,9 +9,9 @@ from icub_learning.arrays import Array
 def pool(first: tuple[Array, Array], second: tuple[Array, Array], prior: Array, mean: Array) -> tuple[Array, Array]:
     """Factor and weights of a learner that has the first one's prior and the samples of both.
 
-    A = A_1 + (A_2 - diag(prior)), and W solves A W = A_1 W_1 + (A_2 W_2 - diag(prior) mean). Neither A_i is ever formed:
-    the second learner's samples are brought back as d equivalent rows from the singular values of its factor, scaled
-    so that its prior is the identity, and rotated into the first factor by an orthogonal triangularization.
+    A = A_1 + (A_2 - diag(prior)), and W solves A W = A_1 W_1 + (A_2 W_2 - diag(prior) mean). Neither A_i is ever
+    formed: the second learner's samples are brought back as d equivalent rows from the singular values of its factor,
+    scaled so that its prior is the identity, and rotated into the first factor by an orthogonal triangularization.
 
     Args:
         first, second: (factor (d, d), weights (d, T)) of the two learners.

@@ -1,4 +1,6 @@
-"""Memory layout that the compiled kernel expects: 64-byte aligned, sizes padded to whole blocks of rows."""
+"""Memory layout that the compiled kernel expects: 64-byte aligned, sizes padded to whole tiles, the triangle packed."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -6,19 +8,43 @@ from icub_learning.arrays import Array
 from icub_learning.recursive import _kernel
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+BLOCK = _kernel.BLOCK
 
 
 def padded_size(n_features: int) -> int:
-    """The next multiple of the kernel's block of rows; an even number of blocks would let columns collide in cache."""
-    blocks = -(-n_features // _kernel.BLOCK)
-    if blocks % 2 == 0 and blocks * _kernel.BLOCK >= 512:
-        blocks += 1
-    return blocks * _kernel.BLOCK
+    """The next multiple of the side of a tile."""
+    return -(-n_features // BLOCK) * BLOCK
 
 
-def aligned_zeros(shape: tuple[int, ...]) -> Array:
+def aligned_zeros(*shape: int) -> Array:
     """Zeros of the given shape, float64, C-contiguous, whose first element lies on a cache line."""
     count = int(np.prod(shape))
     buffer = np.zeros(count + ALIGNMENT // 8)
     offset = (-buffer.ctypes.data % ALIGNMENT) // 8
     return buffer[offset : offset + count].reshape(shape)
+
+
+def pack(triangle: Array) -> Array:
+    """The tiles on and above the diagonal of a square array whose side is a whole number of tiles."""
+    size = len(triangle)
+    packed = aligned_zeros(size * (size + BLOCK) // 2)
+    for first, tiles in _rows_of_tiles(packed, size):
+        tiles[...] = triangle[first : first + BLOCK, first:].reshape(tiles.shape)
+    return packed
+
+
+def unpack(packed: Array, size: int) -> Array:
+    """The square array that `pack` was given, zero below the diagonal tiles."""
+    triangle = np.zeros((size, size))
+    for first, tiles in _rows_of_tiles(packed, size):
+        triangle[first : first + BLOCK, first:] = tiles.reshape(BLOCK, size - first)
+    return triangle
+
+
+def _rows_of_tiles(packed: Array, size: int) -> Iterator[tuple[int, Array]]:
+    """First row, and a view (BLOCK, tiles, BLOCK) of the tiles from the diagonal to the right, of each row of tiles."""
+    start = 0
+    for first in range(0, size, BLOCK):
+        stop = start + (size - first) * BLOCK
+        yield first, packed[start:stop].reshape(-1, BLOCK, BLOCK).transpose(1, 0, 2)
+        start = stop

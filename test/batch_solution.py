@@ -1,0 +1,39 @@
+"""The oracle of the core's tests: regularized least squares solved at once, by Householder QR in extended precision."""
+
+import numpy as np
+
+EXTENDED = np.longdouble
+
+
+def batch_solution(z, y, regularization, sample_weights=None, initial_weights=None):
+    """R and W of min sum_i w_i ||z_i W - y_i||^2 + ||sqrt(Lambda) (W - W_0)||^2, both in numpy's longdouble.
+
+    Args:
+        z, y: (n, d) and (n, T).
+        regularization: number or (d,), the diagonal of Lambda.
+        sample_weights: (n,), one each where None.
+        initial_weights: W_0 (d, T), zero where None.
+    """
+    d, n_outputs = z.shape[1], y.shape[1]
+    roots = np.ones(len(z), EXTENDED) if sample_weights is None else np.sqrt(np.asarray(sample_weights, EXTENDED))
+    prior = np.diag(np.sqrt(np.broadcast_to(np.asarray(regularization, EXTENDED), (d,))))
+    start = np.zeros((d, n_outputs), EXTENDED) if initial_weights is None else np.asarray(initial_weights, EXTENDED)
+    rows = np.concatenate([prior, roots[:, None] * z])
+    targets = np.concatenate([prior @ start, roots[:, None] * y])
+    system = np.concatenate([rows, targets], axis=1)
+    for j in range(d):
+        mirror = system[j:, j].copy()
+        mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
+        square = mirror @ mirror
+        if square:
+            system[j:, j:] -= mirror[:, None] * (2.0 / square * (mirror @ system[j:, j:]))
+    factor, rest = np.triu(system[:d, :d]), system[:d, d:]
+    weights = np.zeros((d, n_outputs), EXTENDED)
+    for i in reversed(range(d)):
+        weights[i] = (rest[i] - factor[i, i + 1 :] @ weights[i + 1 :]) / factor[i, i]
+    return factor * np.where(np.diag(factor) < 0, -1, 1)[:, None], weights
+
+
+def relative_error(value, exact):
+    """Frobenius norm of the difference over that of the exact one."""
+    return float(np.linalg.norm((value - exact).astype(float)) / np.linalg.norm(exact.astype(float)))
