@@ -111,18 +111,21 @@ def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None
 
     from icub_learning.cli.demo_monitor import Monitor
     from icub_learning.errors import IcubLearningError
+    from icub_learning_msgs.srv import SetTask
 
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = rclpy.create_node("icub_learning_demo")
-        monitor = Monitor(node, NODES, SIMULATION)
+        monitor = Monitor(rclpy.create_node("icub_learning_demo_monitor"), NODES)
+        caller = rclpy.create_node("icub_learning_demo")
+        set_task = caller.create_client(SetTask, f"/{SIMULATION}/set_task")
         executor = EventsExecutor()
-        executor.add_node(node)
+        executor.add_node(caller)
 
         def wait(done: Callable[[], bool], limit: float, show: Callable[[], None]) -> bool:
             end, shown = time.monotonic() + limit, 0.0
             while not done():
-                executor.spin_once(timeout_sec=0.05)
+                executor.spin_once(timeout_sec=0.02)
+                monitor.poll()
                 now = time.monotonic()
                 if now >= end:
                     return False
@@ -143,7 +146,7 @@ def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None
         switch = 0
         for plane, task in enumerate(PLANES):
             if plane:
-                future = monitor.switch(task)
+                future = set_task.call_async(SetTask.Request(task=task))
                 if not wait(future.done, 5.0, lambda: None) or not future.result().success:
                     raise IcubLearningError(f"the simulation did not take the task {task}", name=task)
                 switch = monitor.joint_states.last_stamp
@@ -158,8 +161,6 @@ def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None
             wait(over, SLACK * seconds, show)
         wait(lambda: False, 0.5, lambda: None)  # the last predictions are still on their way
         line.end()
-        executor.remove_node(node)
-        node.destroy_node()
     finally:
         rclpy.try_shutdown()
     processes.stop()

@@ -2,6 +2,7 @@
 
 import time
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from sensor_msgs.msg import JointState
 from icub_learning.arrays import Array
 from icub_learning.nodes.conversions import stamp_to_ns, wrench_to_array
 from icub_learning_msgs.msg import DynamicsPrediction
-from icub_learning_msgs.srv import SetTask
 
 QOS = QoSProfile(depth=2000)  # reliable: what is lost is lost before it gets here
 
@@ -29,9 +29,9 @@ class Series:
     def __len__(self) -> int:
         return len(self._times) // 3
 
-    def add(self, stamp: int, published: int, values: Array) -> None:
-        """Take one message in; it arrived now."""
-        self._times.extend((stamp, published, time.time_ns()))
+    def add(self, stamp: int, info: Mapping[str, Any], values: Array) -> None:
+        """Take one message in; `info` is what the middleware says about it."""
+        self._times.extend((stamp, info["source_timestamp"], info["received_timestamp"] or time.time_ns()))
         self._values.frombytes(values.tobytes())
 
     def arrays(self, newest: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -47,48 +47,54 @@ class Series:
         return self._times[-3] if self._times else 0
 
 
+def _by_poll(_message: Any) -> None:
+    """Never called: `Monitor.poll` takes the messages."""
+
+
+def _nothing(_message: JointState) -> Array:
+    return np.empty(0)
+
+
+def _wrench(message: WrenchStamped) -> Array:
+    return wrench_to_array(message.wrench)
+
+
+def _total(message: DynamicsPrediction) -> Array:
+    return np.frombuffer(message.total, dtype=np.float64)
+
+
 class Monitor:
     """Subscribes to the simulation and to one node for each estimator.
 
+    It takes messages from the middleware itself, because it needs the times of publication and arrival, which
+    EventsExecutor cannot hand over, and because five busy topics under another executor would cost the learners a core.
+
     Args:
-        node: to subscribe with.
+        node: to subscribe with; no executor may spin it.
         nodes: node name of each estimator, by its short name.
-        simulation: node name of the simulation.
     """
 
-    def __init__(self, node: Node, nodes: dict[str, str], simulation: str) -> None:
+    def __init__(self, node: Node, nodes: dict[str, str]) -> None:
         self.joint_states, self.wrenches = Series(0), Series(6)
         self.predictions = {short: Series(6) for short in nodes}
-        nothing = np.empty(0)
-
-        def on_joint_state(message: JointState, info: Any) -> None:
-            self.joint_states.add(stamp_to_ns(message.header.stamp), info["source_timestamp"], nothing)
-
-        def on_wrench(message: WrenchStamped, info: Any) -> None:
-            stamp = stamp_to_ns(message.header.stamp)
-            self.wrenches.add(stamp, info["source_timestamp"], wrench_to_array(message.wrench))
-
-        def on_prediction(series: Series) -> Any:
-            def take(message: DynamicsPrediction, info: Any) -> None:
-                total = np.frombuffer(message.total, dtype=np.float64)
-                series.add(stamp_to_ns(message.header.stamp), info["source_timestamp"], total)
-
-            return take
-
-        node.create_subscription(JointState, "joint_states", on_joint_state, QOS)
-        node.create_subscription(WrenchStamped, "wrench", on_wrench, QOS)
+        self._inputs = [
+            (node.create_subscription(JointState, "joint_states", _by_poll, QOS), self.joint_states, _nothing),
+            (node.create_subscription(WrenchStamped, "wrench", _by_poll, QOS), self.wrenches, _wrench),
+        ]
         for short, name in nodes.items():
-            topic = f"/{name}/prediction"
-            node.create_subscription(DynamicsPrediction, topic, on_prediction(self.predictions[short]), QOS)
-        self._set_task = node.create_client(SetTask, f"/{simulation}/set_task")
+            subscription = node.create_subscription(DynamicsPrediction, f"/{name}/prediction", _by_poll, QOS)
+            self._inputs.append((subscription, self.predictions[short], _total))
+
+    def poll(self) -> None:
+        """Take in all that has arrived; call it often enough that nothing is pushed out of a queue."""
+        for subscription, series, numbers in self._inputs:
+            while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
+                message, info = taken
+                series.add(stamp_to_ns(message.header.stamp), info, numbers(message))
 
     def running(self) -> bool:
         """Whether every topic has brought a message."""
         return all(len(series) for series in (self.joint_states, self.wrenches, *self.predictions.values()))
-
-    def switch(self, task: str) -> Any:
-        """Ask the simulation for another task; returns the future of its answer."""
-        return self._set_task.call_async(SetTask.Request(task=task))
 
     def errors(self, short: str, newest: int | None = None) -> tuple[np.ndarray, Array]:
         """Stamps (n,) and errors (n, 6), predicted minus measured, of the samples that have both."""
