@@ -17,11 +17,12 @@ START = 10**18
 class Recorder:
     """An estimator that only writes down what it is asked and taught."""
 
-    def __init__(self):
+    def __init__(self, n_outputs):
+        self.n_outputs = n_outputs
         self.learned = []
 
     def predict(self, q, v, a):
-        values = np.array([q.sum(), v.sum(), a.sum()])
+        values = np.array([q.sum(), v.sum(), a.sum()])[: self.n_outputs]
         return Prediction(values, values, 0 * values, 0 * values)
 
     def update(self, q, v, a, y):
@@ -29,8 +30,8 @@ class Recorder:
 
 
 def make(delay=2, effort=False, tolerance=0.002, **reader):
-    recorder = Recorder()
     outputs = JOINTS if effort else ("x", "y", "z")
+    recorder = Recorder(len(outputs))
     stream = InverseDynamicsStream(
         recorder,
         JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader),
@@ -122,7 +123,9 @@ def test_measurement_without_a_state_is_refused_and_the_rest_goes_on():
 def test_efforts_are_learned_from_the_joint_states_themselves():
     stream, recorder = make(effort=True)
     for k in range(20):
-        send(stream, k)
+        record = send(stream, k)
+        (external,) = stream.pair()
+        np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
         stream.learn()
     for q, _, _, y in recorder.learned:
         np.testing.assert_allclose(y, q + 10, atol=1e-12)

@@ -78,8 +78,9 @@ class InverseDynamicsStream:
     """Feeds an estimator from joint states and measurements as they arrive, without threads or clocks.
 
     For each joint state call `joint_state` and use its prediction; hand measurements to `measurement`; then call
-    `learn`, which learns from all samples whose motion and measurement are both known by then. Where efforts are what
-    is learned, they come with the joint states and no call of `measurement` is needed.
+    `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from all samples whose motion
+    and measurement are both known by then. Where efforts are what is learned, they come with the joint states and no
+    call of `measurement` is needed.
 
     Args:
         estimator: one of the three estimators, or anything with their predict and update.
@@ -113,6 +114,7 @@ class InverseDynamicsStream:
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
+        self._paired: list[External] = []  # not asked for yet
         self._delayed_stamp = 0  # ns: no joint state up to here will be given a motion any more
 
     def joint_state(
@@ -172,11 +174,10 @@ class InverseDynamicsStream:
             self._refuse_unmatched(self._waiting.popleft()[0])
 
     def pair(self) -> list[External]:
-        """Pair waiting measurements with joint states, nearest stamps first; what can be paired is returned once.
+        """Pair waiting measurements with joint states, nearest stamps first; what was paired is returned once.
 
         A measurement newer than every joint state waits: the state nearest to it may be the next one.
         """
-        paired = []
         while self._waiting:
             stamp, measured = self._waiting[0]
             newest = self._records[-1].stamp if self._records else self._state_stamps.last
@@ -192,9 +193,8 @@ class InverseDynamicsStream:
             if nearest is None:
                 self._refuse_unmatched(stamp)
                 continue
-            nearest.measured = measured
-            self.counts.measured += 1
-            paired.append(External(nearest.stamp, measured, measured - nearest.prediction.total))
+            self._pair(nearest, measured)
+        paired, self._paired = self._paired, []
         return paired
 
     def learn(self) -> int:
@@ -222,6 +222,11 @@ class InverseDynamicsStream:
                 record.motion = delayed if record.stamp == delayed.stamp else record.motion
                 return
 
+    def _pair(self, record: StateRecord, measured: Array) -> None:
+        record.measured = measured
+        self.counts.measured += 1
+        self._paired.append(External(record.stamp, measured, measured - record.prediction.total))
+
     def _near(self, stamp: int) -> list[StateRecord]:
         """Records within the tolerance; they lie at the end of the queue."""
         near = []
@@ -246,8 +251,7 @@ class InverseDynamicsStream:
         try:
             if effort is None:
                 raise SampleError("effort_missing", "effort is empty: predicted, but nothing to learn from", name="effort")
-            record.measured = self._check_output(effort)
-            self.counts.measured += 1
+            self._pair(record, self._check_output(effort))
         except SampleError as error:
             self._refuse(error)
 

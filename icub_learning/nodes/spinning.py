@@ -1,6 +1,7 @@
-"""The main loop that all nodes share: start, activate, spin, and on a signal deactivate, shut down and leave cleanly."""
+"""The main loop that all nodes share: start, activate, spin, and on a signal shut down and leave cleanly."""
 
 import functools
+import gc
 import signal
 import sys
 import traceback
@@ -44,7 +45,7 @@ def transition(
         except IcubLearningError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        except Exception:  # noqa: BLE001 - whatever it is, it must be logged and end the transition
+        except Exception:  # whatever it is, it must be logged and end the transition
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
         return TransitionCallbackReturn.SUCCESS
@@ -53,7 +54,7 @@ def transition(
 
 
 def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None) -> int:
-    """Run one lifecycle node until SIGINT, SIGTERM or the shutdown of its context.
+    """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Args:
         make_node: makes the node; the node has declared AUTOSTART.
@@ -79,11 +80,13 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
         node = make_node()
         if not _autostart(node):
             return 1
+        gc.collect()
+        gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
         executor = EventsExecutor()
         executor.add_node(node)
         # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
         with threadpool_limits(limits=1, user_api="blas"):
-            while not stopping and rclpy.ok():
+            while not stopping and rclpy.ok() and not _finalized(node):
                 _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         executor.remove_node(node)
         return 0
@@ -92,12 +95,17 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
         return 1
     finally:
         if node is not None:
-            if rclpy.ok():
+            if rclpy.ok() and not _finalized(node):
                 node.trigger_shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _finalized(node: LifecycleNode) -> bool:
+    """Whether a lifecycle manager has shut the node down for good: its process has nothing left to do."""
+    return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
 def _autostart(node: LifecycleNode) -> bool:
@@ -114,5 +122,5 @@ def _spin_once(executor: Any, node: LifecycleNode) -> None:
         executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):
         rclpy.try_shutdown()
-    except Exception:  # noqa: BLE001 - a node never dies of a message
+    except Exception:  # a node never dies of a message
         node.get_logger().error(traceback.format_exc())
