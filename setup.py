@@ -29,7 +29,6 @@ setup(
     version=VERSION,
     description="Lifelong robot learning for ROS 2 at a fixed cost per sample: inverse dynamics learned while moving",
     license="Apache-2.0",
-    license_files=["LICENSE"],
     maintainer="icub_learning maintainers",
     maintainer_email="maintainers@icub-learning.invalid",
     python_requires=">=3.10",

@@ -1,0 +1,49 @@
+"""A ROS 2 workspace builds the same sources: executables, shared files, messages and update kernel where ROS looks."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
+    environment = dict(os.environ)
+    environment["PATH"] = f"{sys.prefix}/bin:{environment['PATH']}"
+    for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
+        environment.setdefault(name, sys.prefix)  # set where a ROS 2 is sourced, else ROS 2 is in this environment
+    colcon = shutil.which("colcon", path=environment["PATH"])
+    if colcon is None:
+        pytest.skip("colcon is not installed")
+
+    bases = [f"--{kind}-base={tmp_path / kind}" for kind in ("build", "install")]
+    paths = [str(checkout), str(checkout / "icub_learning_msgs")]
+    command = [colcon, f"--log-base={tmp_path / 'log'}", "build", *bases, "--base-paths", *paths]
+    built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500)
+    assert built.returncode == 0, built.stdout + built.stderr
+
+    prefix = tmp_path / "install" / "icub_learning"
+    for name in ("icub-learning", "inverse_dynamics_node", "icub_simulation_node"):
+        assert os.access(prefix / "lib" / "icub_learning" / name, os.X_OK)
+    for folder in ("launch", "config", "urdf"):
+        sources = [file for file in (checkout / folder).rglob("*") if file.is_file() and file.suffix != ".pyc"]
+        assert sources
+        for file in sources:
+            installed = prefix / "share" / "icub_learning" / file.relative_to(checkout)
+            assert installed.read_bytes() == file.read_bytes()
+
+    script = (
+        "import icub_learning.recursive._kernel as kernel, icub_learning_msgs.msg as messages\n"
+        "messages.DynamicsPrediction(total=[1.0])\n"
+        "print(kernel.__file__, messages.__file__)"
+    )
+    source = f". {tmp_path}/install/local_setup.sh && cd / && exec {sys.executable} -c '{script}'"
+    used = subprocess.run(
+        ["sh", "-c", f"cd {tmp_path}/install && {source}"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert used.returncode == 0, used.stderr
+    assert all(file.startswith(str(tmp_path)) for file in used.stdout.split())
