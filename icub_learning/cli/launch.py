@@ -43,8 +43,19 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.launching.supervisor import Supervisor
 
     system = SYSTEMS[args.system]
-    lines = commands(system, parse(system, args.arguments))
+    values = parse(system, args.arguments)
     if args.show:
-        print("\n".join(map(str, lines)))
+        print("\n".join(map(str, commands(system, values, _find_or_name))))
         return 0
-    return Supervisor().run(lines)
+    return Supervisor().run(commands(system, values))
+
+
+def _find_or_name(package: str, executable: str) -> str:
+    """The path of an executable, or its name where it is not installed."""
+    from icub_learning.errors import ParameterError
+    from icub_learning.launching.installation import find_executable
+
+    try:
+        return find_executable(package, executable)
+    except ParameterError:
+        return executable

@@ -1,0 +1,89 @@
+"""The launch description of a system, for `ros2 launch`; needs the ROS 2 packages launch and launch_ros."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from launch import LaunchContext, LaunchDescription, Substitution
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+
+from icub_learning.launching.table import PACKAGE, AtEnd, Process, System
+from icub_learning.launching.templates import MADE, fields
+
+
+def launch_description(system: System) -> LaunchDescription:
+    """Return what the launch file of `system` generates."""
+    names = [argument.name for argument in system.arguments]
+    arguments = [
+        DeclareLaunchArgument(
+            argument.name,
+            description=argument.description,
+            default_value=None if argument.default is None else _substitutions(argument.default, names),
+            choices=list(argument.choices) or None,
+        )
+        for argument in system.arguments
+    ]
+    return LaunchDescription([*arguments, *(_action(process, names) for process in system.processes)])
+
+
+def _action(process: Process, names: list[str]) -> Node | ExecuteProcess:
+    def texts(templates: Mapping[str, str]) -> dict[str, Any]:
+        return {name: _substitutions(template, names) for name, template in templates.items()}
+
+    arguments = [_substitutions(argument, names) for argument in process.arguments]
+    shared = {"additional_env": texts(process.environment), "output": "screen", "on_exit": _on_exit(process.at_end)}
+    if not process.is_node:
+        package, executable = process.package, process.executable
+        program = ExecutableInPackage(package=package, executable=executable) if package else executable
+        return ExecuteProcess(cmd=[program, *arguments], name=process.name, **shared)
+    parameters: list[Any] = [_substitutions(file, names) for file in process.parameter_files]
+    if process.parameters:
+        parameters.append(texts(process.parameters))
+    return Node(
+        package=process.package,
+        executable=process.executable,
+        name=process.name,
+        arguments=arguments,
+        ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+        parameters=parameters,
+        remappings=list(texts(process.remappings).items()),
+        **shared,
+    )
+
+
+def _on_exit(at_end: AtEnd) -> Any:
+    if at_end is AtEnd.CONTINUE:
+        return lambda event, _context: Shutdown(reason="a process failed") if event.returncode else None
+    return Shutdown(reason="a process ended")
+
+
+def _substitutions(template: str, names: list[str]) -> list[Any]:
+    """A template in terms of launch: a list of texts and substitutions, to be joined."""
+    parts: list[Any] = []
+    for text, name in fields(template):
+        if text:
+            parts.append(text)
+        if name == "share":
+            parts.append(FindPackageShare(PACKAGE))
+        elif name is not None:
+            parts.append(_Made(name, names) if name in MADE else LaunchConfiguration(name))
+    return parts
+
+
+class _Made(Substitution):
+    """What is made at launch, from the values of the launch arguments."""
+
+    def __init__(self, name: str, names: list[str]) -> None:
+        super().__init__()
+        self._name = name
+        self._names = names
+
+    def describe(self) -> str:
+        """For `ros2 launch --show-args`."""
+        return f"Made({self._name})"
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the text."""
+        return MADE[self._name]({name: LaunchConfiguration(name).perform(context) for name in self._names})

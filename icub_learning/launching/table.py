@@ -1,0 +1,215 @@
+"""The one table of what is started together: processes, their arguments, parameters and topics.
+
+Texts are templates: {name} stands for the launch argument `name`, {share} for the folder with config/ and urdf/, and
+{gazebo_model}, {gazebo_resources} for what icub_learning.launching.gazebo_model makes at launch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+PACKAGE = "icub_learning"
+
+
+class AtEnd(Enum):
+    """What it means that a process ends by itself."""
+
+    FAIL = "it was meant to run on: stop all, as a failure"
+    STOP = "its work is done and so is the system's: stop all; a failure if its exit code is not 0"
+    CONTINUE = "its work is done, the others go on; a failure if its exit code is not 0"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A launch argument.
+
+    Attributes:
+        name: as in name:=value.
+        description: meaning and unit.
+        default: template, which may hold arguments that stand before it; None: must be given.
+        choices: the only values accepted, or () for any.
+    """
+
+    name: str
+    description: str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process; every text but the names and `at_end` is a template.
+
+    Attributes:
+        name: shown before its output; for a node, also its ROS name.
+        executable: file in the package's folder of executables; without a package, a program on the PATH.
+        package: ROS package of the executable, or "".
+        arguments: of the command line, without those for ROS.
+        is_node: whether it takes arguments for ROS.
+        parameter_files: YAML files; later ones override earlier ones.
+        parameters: override those of the files; values in YAML.
+        remappings: from a topic in the code to a topic of this system.
+        environment: variables set for this process.
+        at_end: what its end means.
+    """
+
+    name: str
+    executable: str
+    package: str = PACKAGE
+    arguments: tuple[str, ...] = ()
+    is_node: bool = True
+    parameter_files: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    remappings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    at_end: AtEnd = AtEnd.FAIL
+
+
+@dataclass(frozen=True)
+class System:
+    """Processes that are started together."""
+
+    name: str
+    launch_file: str
+    description: str
+    arguments: tuple[Argument, ...]
+    processes: tuple[Process, ...]
+
+
+LOG_LEVEL = Argument("log_level", "of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
+ROBOT = Argument(
+    "robot",
+    "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda",
+    "icub_right_arm",
+)
+ROBOT_CONFIG = Argument("config", "parameter file of inverse_dynamics", "{share}/config/{robot}.yaml")
+JOINT_STATES = Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states")
+WRENCH = Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench")
+
+
+def _sim_time(default: str) -> Argument:
+    return Argument("use_sim_time", "whether time comes from /clock", default, choices=("true", "false"))
+
+
+def _inverse_dynamics(parameters: Mapping[str, str], remappings: Mapping[str, str]) -> Process:
+    return Process(
+        "inverse_dynamics",
+        "inverse_dynamics_node",
+        parameter_files=("{config}",),
+        parameters=parameters,
+        remappings=remappings,
+    )
+
+
+_TOPICS = {"joint_states": "{joint_states}", "wrench": "{wrench}"}
+
+SIMULATION = System(
+    "simulation",
+    "mujoco_simulation.launch.py",
+    "a simulated iCub arm (MuJoCo), and the node that learns its inverse dynamics",
+    (
+        Argument("config", "parameter file of icub_simulation and inverse_dynamics", "{share}/config/simulation.yaml"),
+        _sim_time("true"),
+        LOG_LEVEL,
+    ),
+    (
+        Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)),
+        _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
+    ),
+)
+
+GAZEBO = System(
+    "gazebo",
+    "gazebo.launch.py",
+    "an iCub arm in Gazebo behind ros_gz, and the node that learns its inverse dynamics",
+    (
+        Argument(
+            "config",
+            "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there",
+            "{share}/config/gazebo.yaml",
+        ),
+        Argument("bridge", "topics between Gazebo and ROS (ros_gz_bridge)", "{share}/config/gazebo_bridge.yaml"),
+        Argument(
+            "world", "SDF file of the world, which must be named icub_learning", "{share}/urdf/icub_learning_world.sdf"
+        ),
+        Argument("gz_args", "one option of `gz sim`: -r runs at once, -rs without a window as well", "-r"),
+        _sim_time("true"),
+        LOG_LEVEL,
+    ),
+    (
+        Process(
+            "gazebo",
+            "gz",
+            package="",
+            arguments=("sim", "{gz_args}", "{world}"),
+            is_node=False,
+            environment={"GZ_SIM_RESOURCE_PATH": "{gazebo_resources}"},
+        ),
+        Process(
+            "spawn_icub",
+            "create",
+            package="ros_gz_sim",
+            # The height keeps the feet of the fixed robot clear of the ground [m].
+            arguments=("-world", "icub_learning", "-name", "icub", "-file", "{gazebo_model}", "-z", "0.7"),
+            at_end=AtEnd.CONTINUE,
+        ),
+        Process(
+            "ros_gz_bridge",
+            "parameter_bridge",
+            package="ros_gz_bridge",
+            parameters={"config_file": "{bridge}"},
+        ),
+        _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
+    ),
+)
+
+REAL_ROBOT = System(
+    "robot",
+    "robot.launch.py",
+    "the node that learns the inverse dynamics of a real robot from its topics",
+    (ROBOT, ROBOT_CONFIG, JOINT_STATES, WRENCH, _sim_time("false"), LOG_LEVEL),
+    (_inverse_dynamics({"use_sim_time": "{use_sim_time}"}, _TOPICS),),
+)
+
+RECORDING = System(
+    "recording",
+    "recording.launch.py",
+    "a recording, played back once, and the node that learns inverse dynamics from it",
+    (
+        Argument("recording", "rosbag2 folder, .db3, .mcap, .csv or .npz"),
+        ROBOT,
+        ROBOT_CONFIG,
+        Argument("rate", "times as fast as recorded", "1.0"),
+        Argument(
+            "stamp_source",
+            "time of a message: its recorded header, or its arrival where the robot's driver set no usable stamps",
+            "header",
+            choices=("header", "arrival"),
+        ),
+        Argument("joint_states", "topic to play joint states on", "/joint_states"),
+        Argument("wrench", "topic to play wrenches on", "/wrench"),
+        LOG_LEVEL,
+    ),
+    (
+        _inverse_dynamics({"stamp_source": "{stamp_source}"}, _TOPICS),
+        Process(
+            "player",
+            "icub-learning",
+            arguments=(
+                "replay",
+                "{recording}",
+                "--rate",
+                "{rate}",
+                "--joint-states",
+                "{joint_states}",
+                "--wrench",
+                "{wrench}",
+            ),
+            is_node=False,
+            at_end=AtEnd.STOP,
+        ),
+    ),
+)
+
+SYSTEMS = {system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING)}

@@ -1,0 +1,42 @@
+"""Values of the templates in the table of processes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from string import Formatter
+
+from icub_learning.launching.installation import share_folder
+
+
+def fields(template: str) -> Iterator[tuple[str, str | None]]:
+    """Yield (text, name) for each field of a template: the text before it, and its name; None after the last one."""
+    for text, name, _, _ in Formatter().parse(template):
+        yield text, name
+
+
+def fill(template: str, arguments: Mapping[str, str]) -> str:
+    """Return the template with every field replaced. Raises KeyError for a name that means nothing."""
+    return "".join(text + ("" if name is None else value(name, arguments)) for text, name in fields(template))
+
+
+def value(name: str, arguments: Mapping[str, str]) -> str:
+    """Return what one field stands for."""
+    return MADE[name](arguments) if name in MADE else arguments[name]
+
+
+def _gazebo_model(arguments: Mapping[str, str]) -> str:
+    from icub_learning.launching.gazebo_model import model_file
+
+    return str(model_file(arguments["config"]))
+
+
+def _gazebo_resources(arguments: Mapping[str, str]) -> str:
+    from icub_learning.launching.gazebo_model import resource_path
+
+    return resource_path(arguments["config"])
+
+
+# Fields that are no launch arguments: made at launch, from the launch arguments.
+MADE: Mapping[str, Callable[[Mapping[str, str]], str]] = {
+    "share": lambda _: str(share_folder()),
+    "gazebo_model": _gazebo_model,
+    "gazebo_resources": _gazebo_resources,
+}
