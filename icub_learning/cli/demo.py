@@ -1,12 +1,12 @@
 """`icub-learning demo`: a simulated iCub arm and three learning nodes, live; circles in XY, then in XZ (8.4.3)."""
 
 import argparse
+import json
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_
 ESTIMATORS = {"P": "parametric", "NP": "nonparametric", "SP": "semiparametric"}
 SIMULATION = "icub_simulation"
 RATE = 200.0  # [Hz] of joint states and wrenches
-START_LIMIT = 40.0  # [s] until every node must have predicted
-SLACK = 1.25  # a plane takes at most this many times its seconds, if the simulation is slower than real time
 DOMAINS = range(1, 102)  # of DDS: their ports lie below those that Linux gives away
 PLANES = ("circle_xy", "circle_xz")
 
@@ -80,23 +78,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def commands() -> dict[str, list[str]]:
-    """The command line of each process, by node name."""
-    joints = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
-    joints += ["r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw"]
-    python = [sys.executable, "-m"]
-    table = {
-        SIMULATION: [
-            *python, "icub_learning.nodes.icub_simulation", "--ros-args", "-r", f"__node:={SIMULATION}",
-            "-p", f"task:={PLANES[0]}", "-p", f"rate:={RATE}",
-        ]
-    }  # fmt: skip
+    """The command line of each process, by node name: the nodes of config/simulation.yaml, one for each estimator."""
+    import yaml
+
+    from icub_learning.launching.installation import share_folder
+
+    config = share_folder() / "config" / "simulation.yaml"
+    learner = yaml.safe_load(config.read_text(encoding="utf-8"))["inverse_dynamics"]["ros__parameters"]
+    given = {"task": PLANES[0], "rate": RATE, "autostart": False}
+    table = {SIMULATION: _node("icub_simulation", SIMULATION, given, ["--params-file", str(config)])}
     for short, name in NODES.items():
-        table[name] = [
-            *python, "icub_learning.nodes.inverse_dynamics", "--ros-args", "-r", f"__node:={name}",
-            "-p", "urdf:=icub", "-p", f"joints:=[{','.join(joints)}]", "-p", "sensor:=r_arm_ft_sensor",
-            "-p", "output:=wrench", "-p", f"estimator:={ESTIMATORS[short]}",
-        ]  # fmt: skip
+        table[name] = _node("inverse_dynamics", name, {**learner, "estimator": ESTIMATORS[short]}, [])
     return table
+
+
+def _node(module: str, name: str, parameters: dict[str, Any], options: list[str]) -> list[str]:
+    line = [sys.executable, "-m", f"icub_learning.nodes.{module}", "--ros-args", "-r", f"__node:={name}", *options]
+    for parameter, value in parameters.items():
+        line += ["-p", f"{parameter}:={json.dumps(value)}"]  # JSON is YAML, which ROS wants here
+    return line
 
 
 def _interrupt(*_: Any) -> None:
@@ -104,65 +104,21 @@ def _interrupt(*_: Any) -> None:
 
 
 def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None) -> int:
-    """Watch the run, switch the plane, and report."""
-    import rclpy
-    from rclpy.experimental import EventsExecutor
-    from rclpy.signals import SignalHandlerOptions
+    """Go through the protocol, and report."""
+    from icub_learning.cli.demo_protocol import Protocol
 
-    from icub_learning.cli.demo_monitor import Monitor
-    from icub_learning.errors import IcubLearningError
-    from icub_learning_msgs.srv import SetTask
-
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        monitor = Monitor(rclpy.create_node("icub_learning_demo_monitor"), NODES)
-        caller = rclpy.create_node("icub_learning_demo")
-        set_task = caller.create_client(SetTask, f"/{SIMULATION}/set_task")
-        executor = EventsExecutor()
-        executor.add_node(caller)
-
-        def wait(done: Callable[[], bool], limit: float, show: Callable[[], None]) -> bool:
-            end, shown = time.monotonic() + limit, 0.0
-            while not done():
-                executor.spin_once(timeout_sec=0.02)
-                monitor.poll()
-                now = time.monotonic()
-                if now >= end:
-                    return False
-                if now - shown >= 0.5:
-                    shown = now
-                    processes.check()
-                    show()
-            return True
-
-        began = time.monotonic()
-        line = _Line()
-        print(f"starting the simulation and three nodes; their logs: {folder / 'log'}")
-        if not wait(monitor.running, START_LIMIT, lambda: line.show("waiting for the first predictions")):
-            quiet = [short for short, series in monitor.predictions.items() if not len(series)]
-            text = f"no prediction of {', '.join(quiet) or 'all'} within {START_LIMIT:g} s; logs: {folder / 'log'}"
-            raise IcubLearningError(text, name="demo")
-
-        switch = 0
+    began = time.monotonic()
+    print(f"starting the simulation and three learners; their logs: {folder / 'log'}", flush=True)
+    line = _Line()
+    with Protocol(processes, NODES, SIMULATION, line.show) as protocol:
+        monitor, switch = protocol.monitor, 0
+        protocol.start()
         for plane, task in enumerate(PLANES):
             if plane:
-                future = set_task.call_async(SetTask.Request(task=task))
-                if not wait(future.done, 5.0, lambda: None) or not future.result().success:
-                    raise IcubLearningError(f"the simulation did not take the task {task}", name=task)
-                switch = monitor.joint_states.last_stamp
-            start = monitor.joint_states.last_stamp
-
-            def show(start: int = start, task: str = task) -> None:
-                line.show(_progress(monitor, task, (monitor.joint_states.last_stamp - start) * 1e-9, seconds))
-
-            def over(start: int = start) -> bool:
-                return monitor.joint_states.last_stamp - start >= seconds * 1e9
-
-            wait(over, SLACK * seconds, show)
-        wait(lambda: False, 0.5, lambda: None)  # the last predictions are still on their way
+                switch = protocol.switch(task)
+            protocol.follow(seconds, lambda passed, task=task: _progress(monitor, task, passed, seconds))  # type: ignore[misc]
+        protocol.finish()
         line.end()
-    finally:
-        rclpy.try_shutdown()
     processes.stop()
     return _report(monitor, switch, folder, json_path, time.monotonic() - began)
 

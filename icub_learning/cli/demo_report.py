@@ -49,9 +49,10 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
         predictions: (m, 3) likewise.
 
     Counted are the joint states from the node's first prediction to its last: without a prediction, and with two.
-    Latency runs from the publication of a joint state to that of its prediction, by the clock of the middleware, and to
-    the arrival of the prediction here.
+    What came before the first joint state heard here is left out. Latency runs from the publication of a joint state
+    to that of its prediction, by the clock of the middleware, and to the arrival of the prediction here.
     """
+    predictions = predictions[predictions[:, 0] >= joint_states[:, 0].min()]
     stamps, mine, theirs = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
     first, last = predictions[:, 0].min(), predictions[:, 0].max()
     asked = joint_states[(joint_states[:, 0] >= first) & (joint_states[:, 0] <= last), 0]
@@ -127,7 +128,7 @@ def plot(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], switch: int
     """
     from matplotlib.figure import Figure
 
-    from icub_learning.cli.plots import COLOURS, LABELS, save, style, thin
+    from icub_learning.cli.plots import COLOURS, LABELS, log_scale, save, style, thin
     from icub_learning.dynamics.metrics import windowed_rmse
 
     figure = Figure(figsize=(13, 7), layout="constrained", facecolor="white")
@@ -142,7 +143,7 @@ def plot(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], switch: int
                 shown = slice(None) if span is None else (seconds >= span[0]) & (seconds <= span[1])
                 axes.plot(*thin(seconds[shown], error[shown]), color=COLOURS[short], label=LABELS[short], linewidth=1.5)
             axes.axvline(0.0, color="#22262b", linewidth=1.0, linestyle=(0, (4, 3)))
-            axes.set_yscale("log")
+            log_scale(axes)
             axes.margins(x=0)
             style(axes, f"{group}, RMSE over {window:g} s", UNITS[group])
             place = axes.get_xaxis_transform()

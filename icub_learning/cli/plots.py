@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.metrics import windowed_rmse
@@ -51,6 +52,14 @@ def style(axes: Any, title: str, ylabel: str = "") -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def log_scale(axes: Any) -> None:
+    """A logarithmic ordinate with plain numbers at 1, 2 and 5 of each decade."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def plot_evaluation(path: Path, results: Mapping[str, Evaluation], output: str, steady_from: float, title: str) -> None:
@@ -116,7 +125,7 @@ def _error_panel(axes: Any, results: Mapping[str, Evaluation], columns: slice, s
             start = seconds[min(int(steady_from * len(seconds)), len(seconds) - 1)]
             axes.axvspan(start, seconds[-1], color="#f2f4f6", zorder=0, label="steady state")
             axes.set_xlim(seconds[0], seconds[-1])
-    axes.set_yscale("log")
+    log_scale(axes)
 
 
 def _prediction_panel(axes: Any, evaluation: Evaluation, column: int, steady_from: float) -> None:

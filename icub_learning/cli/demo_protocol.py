@@ -1,0 +1,123 @@
+"""The protocol of 8.4.3, live: start the simulation once all learners listen, circles in XY, switch, circles in XZ."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rclpy.experimental import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from icub_learning.cli.demo_monitor import Monitor
+from icub_learning.cli.processes import Processes
+from icub_learning.errors import IcubLearningError
+from icub_learning_msgs.srv import SetTask
+
+POLL_PERIOD = 0.02  # [s]; the middleware keeps what comes in between
+START_LIMIT = 40.0  # [s] for the processes to come up
+ANSWER_LIMIT = 10.0  # [s] for a service
+SETTLING = 0.5  # [s] for publishers and subscribers to find each other, and for last messages to arrive
+SLACK = 1.25  # a plane takes at most this many times its seconds, if the simulation is slower than real time
+
+
+class Protocol:
+    """Leads the processes through the protocol; a context, because it needs ROS.
+
+    Args:
+        processes: that must run all the time.
+        nodes: node name of each estimator, by its short name.
+        simulation: node name of the simulation, which has not been configured.
+        show: is given a line that says where things are.
+    """
+
+    def __init__(
+        self, processes: Processes, nodes: dict[str, str], simulation: str, show: Callable[[str], None]
+    ) -> None:
+        self._processes = processes
+        self._n_learners = len(nodes)
+        self._simulation = simulation
+        self._show = show
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        self.monitor = Monitor(rclpy.create_node("icub_learning_demo_monitor"), nodes)
+        self._caller = rclpy.create_node("icub_learning_demo")
+        self._executor = EventsExecutor()
+        self._executor.add_node(self._caller)
+
+    def __enter__(self) -> "Protocol":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        rclpy.try_shutdown()
+
+    def start(self) -> None:
+        """Let time begin once all listen, so that all learn from the same samples.
+
+        Raises:
+            IcubLearningError: a process ended, or is not there in time.
+        """
+        listeners = self._n_learners + 1  # this one too
+
+        def all_listen() -> bool:
+            topics = ("/joint_states", "/wrench")
+            return all(self._caller.count_subscribers(topic) >= listeners for topic in topics)
+
+        self._must(all_listen, START_LIMIT, "the learners to listen")
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            request = ChangeState.Request(transition=Transition(id=transition))
+            self._call(ChangeState, "change_state", request)
+            self._wait(lambda: False, SETTLING)
+        self._must(self.monitor.running, ANSWER_LIMIT, "the first predictions")
+
+    def switch(self, task: str) -> int:
+        """Have the simulation do another task; returns the stamp from which on it does [ns]."""
+        self._call(SetTask, "set_task", SetTask.Request(task=task))
+        return self.monitor.joint_states.last_stamp
+
+    def follow(self, seconds: float, show: Callable[[float], str]) -> None:
+        """Go on for some simulated seconds; `show` makes the line to be shown of how many have gone by."""
+        states = self.monitor.joint_states
+        start = states.last_stamp
+
+        def passed() -> float:
+            return (states.last_stamp - start) * 1e-9
+
+        self._wait(lambda: passed() >= seconds, SLACK * seconds, lambda: show(passed()))
+
+    def finish(self) -> None:
+        """Take in what is still on its way."""
+        self._wait(lambda: False, SETTLING)
+
+    def _call(self, kind: Any, name: str, request: Any) -> None:
+        client = self._caller.create_client(kind, f"/{self._simulation}/{name}")
+        self._must(client.service_is_ready, START_LIMIT, f"the simulation's service {name}")
+        future = client.call_async(request)
+        self._must(future.done, ANSWER_LIMIT, f"the simulation to answer {name}")
+        answer = future.result()
+        if not answer.success:
+            text = f"the simulation refused {name} {getattr(answer, 'message', '')}".rstrip()
+            raise IcubLearningError(text, name=name, value=request)
+
+    def _must(self, done: Callable[[], bool], limit: float, what: str) -> None:
+        if not self._wait(done, limit, lambda: f"waiting for {what}"):
+            raise IcubLearningError(f"waited {limit:g} s for {what} in vain; see the logs", name=what)
+
+    def _wait(self, done: Callable[[], bool], limit: float, line: Callable[[], str] | None = None) -> bool:
+        """Take messages in until `done`, at most `limit` seconds; whether it is done."""
+        end, shown = time.monotonic() + limit, 0.0
+        while not done():
+            self._executor.spin_once(timeout_sec=POLL_PERIOD)
+            self.monitor.poll()
+            now = time.monotonic()
+            if now >= end:
+                return False
+            if now - shown >= 0.5:
+                shown = now
+                self._processes.check()
+                if line:
+                    self._show(line())
+        return True
