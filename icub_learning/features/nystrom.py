@@ -29,7 +29,9 @@ class NystromFeatures:
             raise ShapeError("centers", self.centers.shape, "(m, n_inputs) with m >= 1")
         self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)
         self.n_inputs = self.centers.shape[1]
-        self._squared_norms = np.einsum("ij,ij->i", self.centers, self.centers)
+        self._origin = self.centers.mean(axis=0)  # distances are taken from here: far from zero they would cancel
+        self._shifted = self.centers - self._origin
+        self._squared_norms = np.einsum("ij,ij->i", self._shifted, self._shifted)
         values, vectors = eigh(self._kernel(self.centers))
         kept = values > values[-1] * len(values) * np.finfo(float).eps
         self._whitening = np.ascontiguousarray((vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1])
@@ -42,5 +44,8 @@ class NystromFeatures:
         return out[0] if single else out
 
     def _kernel(self, x: Array) -> Array:
-        squared = np.einsum("ij,ij->i", x, x)[:, None] + self._squared_norms - 2.0 * (x @ self.centers.T)
+        shifted = x - self._origin
+        squared = (
+            np.einsum("ij,ij->i", shifted, shifted)[:, None] + self._squared_norms - 2.0 * (shifted @ self._shifted.T)
+        )
         return np.exp(np.maximum(squared, 0.0) / (-2.0 * self.length_scale**2))

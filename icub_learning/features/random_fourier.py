@@ -1,5 +1,7 @@
 """Random Fourier features of the Gaussian kernel."""
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -35,12 +37,19 @@ class RandomFourierFeatures:
         self.frequencies = draw / self.length_scale  # (n_features / 2, n_inputs), radians per unit of x
 
     def transform(self, x: ArrayLike) -> Array:
-        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError."""
+        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features).
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError (so far out that a phase overflows).
+        """
         x_rows, single = rows("x", x, self.n_inputs)
-        phase = x_rows @ self.frequencies.T
         half = self.n_features // 2
         out = np.empty((len(x_rows), self.n_features))
-        np.cos(phase, out=out[:, :half])
-        np.sin(phase, out=out[:, half:])
+        with np.errstate(over="ignore", invalid="ignore"):
+            phase = x_rows @ self.frequencies.T
+            np.cos(phase, out=out[:, :half])
+            np.sin(phase, out=out[:, half:])
         out *= 1.0 / np.sqrt(half)
+        if not isfinite(out.sum()):
+            raise ParameterError("x", float(np.abs(x_rows).max()), "small enough for a finite x / length_scale")
         return out[0] if single else out

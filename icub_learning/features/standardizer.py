@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, rows
-from icub_learning.errors import StateError
+from icub_learning.errors import ParameterError, StateError
+
+STILL = 1e-12  # relative to the mean: what varies less does so by rounding
+LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow
 
 
 class Standardizer:
     """Brings each input to zero mean and unit variance over the samples seen so far.
 
     Mean and variance follow by Welford's recurrence (exact, one pass, no cancellation). The scale is the population
-    standard deviation; an input that has not varied yet has scale 1, so that `transform` is always defined.
+    standard deviation; an input that stands still (varies by no more than 1e-12 of its mean) has scale 1, so that
+    `transform` is always defined and rounding is never magnified.
 
     Args:
         n_inputs: length of a sample.
@@ -30,8 +34,15 @@ class Standardizer:
         self.scale = np.ones(self.n_inputs)  # unit of the input
 
     def update(self, x: ArrayLike) -> None:
-        """Take one sample (n_inputs,) or several (k, n_inputs) in. Raises ShapeError, NotFiniteError."""
-        for row in rows("x", x, self.n_inputs)[0]:
+        """Take one sample (n_inputs,) or several (k, n_inputs) in.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing changes then.
+        """
+        x_rows, _ = rows("x", x, self.n_inputs)
+        if x_rows.size and np.abs(x_rows).max() > LARGEST_VALUE:
+            raise ParameterError("x", float(np.abs(x_rows).max()), f"of magnitude at most {LARGEST_VALUE:g}")
+        for row in x_rows:
             self.n_samples += 1
             before = row - self.mean
             self.mean += before / self.n_samples
@@ -68,6 +79,6 @@ class Standardizer:
 
     def _refresh_scale(self) -> None:
         deviation = np.sqrt(self._squares / max(self.n_samples, 1))
-        # Below this the deviation is the rounding of a constant input, not a movement of it.
-        still = deviation <= 1e-12 * np.maximum(np.abs(self.mean), 1e-300)
+        # A constant input gives exactly zero here; a computed one that should be constant, its rounding.
+        still = deviation <= STILL * np.abs(self.mean)
         self.scale = np.where(still, 1.0, deviation)

@@ -105,11 +105,11 @@ class RecursiveLeastSquares:
             raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
         if self.forgetting == 1.0:
             self._learn(z_rows, y_rows, 1.0)
-        elif same_instant:
-            self._learn_and_forget(z_rows.reshape(count, -1), y_rows.reshape(count, -1))
+        elif count and (same_instant or count == 1):
+            self._learn_and_forget(np.atleast_2d(z_rows), np.atleast_2d(y_rows))
         else:
-            for one_z, one_y in zip(z_rows.reshape(count, -1), y_rows.reshape(count, -1), strict=True):
-                self._learn_and_forget(one_z[None], one_y[None])
+            for i in range(count):
+                self._learn_and_forget(z_rows[i : i + 1], y_rows[i : i + 1])
         self.n_samples += count
 
     def predict(self, z: ArrayLike) -> Array:

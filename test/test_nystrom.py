@@ -1,0 +1,101 @@
+"""Nyström features against the kernel and its projection on the centres."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.features import NystromFeatures
+
+
+def gaussian_kernel(a, b, length_scale):
+    return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / (2 * length_scale**2))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 6), st.integers(1, 30), st.sampled_from([0.3, 1.0, 3.0]))
+def test_inner_products_are_the_kernel_at_the_centers_and_its_projection_elsewhere(
+    seed, n_inputs, n_centers, length_scale
+):
+    rng = np.random.default_rng(seed)
+    centers, x = rng.normal(size=(n_centers, n_inputs)), rng.normal(size=(15, n_inputs))
+    features = NystromFeatures(centers, length_scale)
+    at_centers, rows = features.transform(centers), features.transform(x)
+    among = gaussian_kernel(centers, centers, length_scale)
+    np.testing.assert_allclose(at_centers @ at_centers.T, among, atol=1e-7)
+    np.testing.assert_allclose(rows @ at_centers.T, gaussian_kernel(x, centers, length_scale), atol=1e-7)
+    values = np.linalg.eigvalsh(among)
+    if values[0] > 1e-6 * values[-1]:  # where the inverse can be trusted
+        between = gaussian_kernel(x, centers, length_scale)
+        np.testing.assert_allclose(rows @ rows.T, between @ np.linalg.solve(among, between.T), atol=1e-8)
+        assert features.n_features == n_centers
+    assert (np.linalg.norm(rows, axis=1) <= 1 + 1e-6).all()  # a projection never lengthens
+
+
+def test_all_points_as_centers_reproduce_the_kernel():
+    x = np.random.default_rng(0).uniform(-2, 2, size=(60, 3))
+    rows = NystromFeatures(x, 0.5).transform(x)
+    np.testing.assert_allclose(rows @ rows.T, gaussian_kernel(x, x, 0.5), atol=1e-10)
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_duplicates_among_the_centers_add_nothing(copies):
+    rng = np.random.default_rng(1)
+    centers, x = rng.normal(size=(12, 4)), rng.normal(size=(20, 4))
+    once, repeated = NystromFeatures(centers), NystromFeatures(np.tile(centers, (copies, 1)))
+    assert once.n_features == repeated.n_features == 12
+    a, b = once.transform(x), repeated.transform(x)
+    assert np.isfinite(b).all()
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-9)
+
+
+def test_one_center_and_far_away_inputs():
+    features = NystromFeatures([[1.0, 2.0]], 0.5)
+    assert features.n_features == 1
+    np.testing.assert_allclose(np.abs(features.transform([1.0, 2.0])), [1.0], rtol=1e-15)
+    np.testing.assert_array_equal(features.transform([1e9, -1e9]), [0.0])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_centers_far_from_the_origin_do_not_cancel(offset):
+    rng = np.random.default_rng(2)
+    centers, x = rng.normal(size=(10, 3)), rng.normal(size=(5, 3))
+    near, far = NystromFeatures(centers, 1.0), NystromFeatures(centers + offset, 1.0)
+    a, b = near.transform(x), far.transform(x + offset)
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-6)
+
+
+def test_one_sample_several_samples_and_the_callers_arrays():
+    rng = np.random.default_rng(3)
+    centers, x = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
+    copies = centers.copy(), x.copy()
+    features = NystromFeatures(centers)
+    rows = features.transform(x)
+    np.testing.assert_allclose([features.transform(one) for one in x], rows, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(centers, copies[0])
+    np.testing.assert_array_equal(x, copies[1])
+    centers[:] = 0.0
+    np.testing.assert_array_equal(features.transform(x), rows)
+
+
+@pytest.mark.parametrize(
+    ("centers", "length_scale", "error"),
+    [
+        (np.zeros((0, 2)), 1.0, ShapeError),
+        (np.zeros(3), 1.0, ShapeError),
+        (np.zeros((2, 0)), 1.0, ShapeError),
+        ([[0.0, np.nan]], 1.0, NotFiniteError),
+        (np.zeros((2, 2)), 0.0, ParameterError),
+        (np.zeros((2, 2)), np.nan, ParameterError),
+    ],
+)
+def test_bad_settings_are_refused(centers, length_scale, error):
+    with pytest.raises(error):
+        NystromFeatures(centers, length_scale)
+
+
+@pytest.mark.parametrize(("x", "error"), [([1.0, np.nan], NotFiniteError), ([1.0], ShapeError), (1.0, ShapeError)])
+def test_bad_inputs_are_refused(x, error):
+    with pytest.raises(error, match="x"):
+        NystromFeatures(np.eye(2)).transform(x)

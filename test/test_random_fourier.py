@@ -1,0 +1,123 @@
+"""Random Fourier features against the Gaussian kernel that they approximate."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.features import RandomFourierFeatures
+
+
+def gaussian_kernel(a, b, length_scale):
+    return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / (2 * length_scale**2))
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 12),
+    st.integers(1, 40),
+    st.floats(1e-3, 1e3),
+    st.integers(0, 2**31),
+    st.floats(1e-6, 1e6),
+    st.integers(0, 9),
+)
+def test_rows_have_unit_norm_for_every_input(n_inputs, n_frequencies, length_scale, seed, magnitude, n):
+    features = RandomFourierFeatures(n_inputs, 2 * n_frequencies, length_scale, seed)
+    x = magnitude * np.random.default_rng(seed).normal(size=(n, n_inputs))
+    rows = features.transform(x)
+    assert rows.shape == (n, 2 * n_frequencies)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-13)
+
+
+def test_a_row_is_cosines_then_sines_of_the_phases():
+    features = RandomFourierFeatures(3, 8, 0.7, seed=5)
+    x = np.array([0.1, -2.0, 0.4])
+    phase = features.frequencies @ x
+    np.testing.assert_allclose(
+        features.transform(x), np.concatenate([np.cos(phase), np.sin(phase)]) / np.sqrt(4), rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize("length_scale", [0.3, 1.0, 5.0])
+def test_frequencies_are_normal_with_the_inverse_variance_of_the_kernel(length_scale):
+    # The printed variance sigma^2 would be off by sigma^4.
+    draws = RandomFourierFeatures(10, 20_000, length_scale, seed=1).frequencies.ravel() * length_scale
+    n = draws.size
+    assert abs(draws.mean()) < 5 / np.sqrt(n)
+    assert abs(draws.var() - 1) < 5 * np.sqrt(2 / n)
+    assert abs((draws**4).mean() - 3) < 5 * np.sqrt(96 / n)
+
+
+@pytest.mark.parametrize("length_scale", [0.5, 2.0])
+def test_inner_products_are_the_kernel_within_their_standard_error(length_scale):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 40, 4))
+    exact = gaussian_kernel(a, b, length_scale)
+    n_frequencies = 5000
+    features = RandomFourierFeatures(4, 2 * n_frequencies, length_scale, seed=3)
+    # Var cos(w.(a - b)) = (1 + k(a, b)^4) / 2 - k(a, b)^2 for one frequency.
+    error = np.sqrt(((1 + exact**4) / 2 - exact**2) / n_frequencies)
+    standardized = (features.transform(a) @ features.transform(b).T - exact) / error
+    assert np.abs(standardized).max() < 5
+    assert 0.5 < standardized.std() < 1.5
+
+
+def test_the_mean_over_seeds_is_unbiased():
+    a, b = np.array([[0.2, -0.4]]), np.array([[1.0, 0.3]])
+    values = [
+        (RandomFourierFeatures(2, 10, 0.8, seed).transform(a) @ RandomFourierFeatures(2, 10, 0.8, seed).transform(b).T)
+        for seed in range(2000)
+    ]
+    exact = gaussian_kernel(a, b, 0.8)[0, 0]
+    assert abs(np.mean(values) - exact) < 5 * np.std(values) / np.sqrt(len(values))
+
+
+def test_one_sample_several_samples_and_seeds():
+    features, twin = RandomFourierFeatures(2, 6, seed=9), RandomFourierFeatures(2, 6, seed=9)
+    x = np.random.default_rng(0).normal(size=(5, 2))
+    copy = x.copy()
+    rows = features.transform(x)
+    np.testing.assert_array_equal(rows, twin.transform(x))
+    np.testing.assert_allclose([features.transform(one) for one in x], rows, rtol=1e-14)
+    np.testing.assert_allclose(features.transform(x.tolist()), rows, rtol=1e-14)
+    np.testing.assert_array_equal(x, copy)
+    assert not np.allclose(RandomFourierFeatures(2, 6, seed=10).transform(x), rows)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"n_inputs": 0},
+        {"n_inputs": 1.5},
+        {"n_features": 7},
+        {"n_features": 0},
+        {"n_features": 10.0},
+        {"length_scale": 0.0},
+        {"length_scale": -1.0},
+        {"length_scale": np.nan},
+        {"length_scale": np.inf},
+        {"seed": -1},
+        {"seed": None},
+    ],
+    ids=str,
+)
+def test_bad_settings_are_refused_by_name(arguments):
+    with pytest.raises(ParameterError) as caught:
+        RandomFourierFeatures(**{"n_inputs": 2, "n_features": 4, **arguments})
+    assert caught.value.name == next(iter(arguments))
+
+
+@pytest.mark.parametrize(
+    ("x", "error"),
+    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (np.zeros((2, 3)), ShapeError),
+     (1.0, ShapeError)],
+)  # fmt: skip
+def test_bad_inputs_are_refused(x, error):
+    with pytest.raises(error, match="x"):
+        RandomFourierFeatures(2, 4).transform(x)
+
+
+def test_inputs_too_large_for_a_phase_are_refused_not_turned_into_nan():
+    with pytest.raises((NotFiniteError, ParameterError)):
+        RandomFourierFeatures(2, 4, 1e-300).transform([1e300, 1e300])

@@ -1,0 +1,162 @@
+"""The running standardizer against mean and variance of all samples at once, in extended precision."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.features import Standardizer
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.integers(1, 6),
+    st.integers(2, 80),
+    st.lists(st.integers(0, 80), max_size=4),
+    st.sampled_from([0.0, 1.0, 1e6, -1e9]),
+    st.sampled_from([1e-3, 1.0, 1e5]),
+)
+def test_mean_and_scale_of_any_split_are_those_of_all_samples(seed, n_inputs, n, cuts, offset, spread):
+    assume(spread > 1e-10 * abs(offset))  # else it stands still
+    x = offset + spread * np.random.default_rng(seed).normal(size=(n, n_inputs))
+    standardizer = Standardizer(n_inputs)
+    cuts = sorted(min(cut, n) for cut in cuts)
+    for start, stop in zip([0, *cuts], [*cuts, n], strict=True):
+        standardizer.update(x[start:stop])
+    exact = x.astype(np.longdouble)
+    rounding = 1e-15 * abs(offset)  # of the samples themselves
+    np.testing.assert_allclose(
+        standardizer.mean, exact.mean(axis=0).astype(float), rtol=1e-13, atol=10 * rounding + 1e-14 * spread
+    )
+    np.testing.assert_allclose(standardizer.scale, exact.std(axis=0).astype(float), rtol=1e-9, atol=100 * rounding)
+    assert standardizer.n_samples == n
+    standardized = standardizer.transform(x)
+    np.testing.assert_allclose(standardized.mean(axis=0), 0.0, atol=1e-9 + 100 * rounding / spread)
+    np.testing.assert_allclose(standardized.std(axis=0), 1.0, rtol=1e-6 + 100 * rounding / spread)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1 / 3, 1e-200, 1e-9, 12345.678, 1e9, 1e80])
+@pytest.mark.parametrize("n", [1, 2, 1000])
+def test_an_input_that_never_moved_has_scale_one(value, n):
+    standardizer = Standardizer(2)
+    moving = np.arange(n) % 2 - 0.5
+    standardizer.update(np.column_stack([np.full(n, value), moving]))
+    assert standardizer.scale[0] == 1.0
+    np.testing.assert_allclose(standardizer.transform([value, 0.0])[0], 0.0, atol=1e-14 * abs(value))
+    assert standardizer.scale[1] == (0.5 if n > 1 else 1.0)
+
+
+@pytest.mark.parametrize(("offset", "spread"), [(0.0, 1e-15), (0.0, 1e-150), (1.0, 1e-10), (100.0, 1e-8), (1e6, 1e-3)])
+def test_a_small_movement_is_a_movement(offset, spread):
+    standardizer = Standardizer(1)
+    standardizer.update(offset + spread * np.resize([-1.0, 1.0], 100)[:, None])
+    assert standardizer.scale[0] == pytest.approx(spread, rel=1e-3)
+
+
+def test_rounding_is_not_magnified():
+    standardizer = Standardizer(1)
+    standardizer.update(np.resize([0.3, 0.1 + 0.2], 100)[:, None])
+    assert standardizer.scale[0] == 1.0
+
+
+def test_transform_is_defined_before_any_sample():
+    np.testing.assert_array_equal(Standardizer(2).transform([3.0, -4.0]), [3.0, -4.0])
+
+
+def test_no_samples_at_all():
+    standardizer = Standardizer(2)
+    standardizer.update(np.empty((0, 2)))
+    assert standardizer.n_samples == 0
+    assert standardizer.transform(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_inputs_are_never_written_to_and_one_sample_equals_a_row():
+    x = np.random.default_rng(0).normal(size=(10, 3))
+    copy = x.copy()
+    rows, singles, lists = Standardizer(3), Standardizer(3), Standardizer(3)
+    rows.update(x)
+    lists.update(x.tolist())
+    for one in x:
+        singles.update(one)
+    np.testing.assert_array_equal(rows.transform(x), singles.transform(x))
+    np.testing.assert_array_equal(rows.transform(x), lists.transform(x.tolist()))
+    np.testing.assert_array_equal(rows.transform(x)[4], rows.transform(x[4]))
+    np.testing.assert_array_equal(x, copy)
+
+
+@pytest.mark.parametrize(
+    ("x", "error"),
+    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (2.0, ShapeError),
+     ([[0.0, 1.0], [np.nan, 0.0]], NotFiniteError)],
+)  # fmt: skip
+def test_bad_samples_are_refused_and_change_nothing(x, error):
+    standardizer = Standardizer(2)
+    standardizer.update([[1.0, 2.0], [3.0, 5.0]])
+    before = standardizer.state()
+    with pytest.raises(error, match="x"):
+        standardizer.update(x)
+    with pytest.raises(error, match="x"):
+        standardizer.transform(x)
+    for key, value in standardizer.state().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+def test_samples_too_large_to_square_are_refused_and_change_nothing():
+    standardizer = Standardizer(1)
+    standardizer.update([1.0])
+    before = standardizer.state()
+    with pytest.raises(ParameterError, match="x"):
+        standardizer.update([1e200])
+    for key, value in standardizer.state().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 5), st.integers(0, 20))
+def test_a_restored_standardizer_goes_on_bit_for_bit(seed, n_inputs, n):
+    rng = np.random.default_rng(seed)
+    first = Standardizer(n_inputs)
+    first.update(rng.normal(size=(n, n_inputs)))
+    state = first.state()
+    second = Standardizer.from_state(state)
+    x = rng.normal(size=(7, n_inputs))
+    for one in (first, second):
+        one.update(x)
+    np.testing.assert_array_equal(first.transform(x), second.transform(x))
+    assert first.n_samples == second.n_samples == n + 7
+    assert state["n_samples"] == n  # the state does not follow the standardizer
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"mean": np.zeros(3)},
+        {"mean": np.zeros((2, 1))},
+        {"mean": [np.nan, 0.0]},
+        {"squares": [-1.0, 0.0]},
+        {"squares": np.asarray("nonsense")},
+        {"n_samples": np.asarray(-1)},
+        {"n_samples": np.asarray("nonsense")},
+        {"n_samples": np.zeros(2)},
+    ],
+    ids=str,
+)
+def test_a_state_that_describes_no_standardizer_is_refused(spoil):
+    with pytest.raises(StateError):
+        Standardizer.from_state({**Standardizer(2).state(), **spoil})
+
+
+@pytest.mark.parametrize("entry", list(Standardizer(2).state()))
+def test_a_state_with_an_entry_missing_is_refused(entry):
+    state = Standardizer(2).state()
+    del state[entry]
+    with pytest.raises(StateError, match=entry):
+        Standardizer.from_state(state)
+
+
+@pytest.mark.parametrize("n_inputs", [0, -1, 1.5, None])
+def test_bad_sizes_are_refused(n_inputs):
+    with pytest.raises(ParameterError, match="n_inputs"):
+        Standardizer(n_inputs)
