@@ -10,7 +10,7 @@ from robots import UR10_JOINTS
 
 from icub_learning.cli.main import main
 from icub_learning.recording import Recording, read, write
-from icub_learning.simulation.simulate import simulate
+from icub_learning.simulation.recordings import simulate
 
 UR10 = ["--urdf", "ur10", "--output", "joint_torque", "--joints", *JOINTS]
 SMALL = ["--n-random-features", "100", "--n-warm-up", "50"]

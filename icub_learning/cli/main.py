@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,7 +12,7 @@ from icub_learning.errors import IcubLearningError
 
 # Modules of this package, each with add_parser(subparsers) and run(args). Importing one must be cheap: numerics, ROS
 # and plots are imported by `run`, so that --help answers at once.
-COMMANDS = ("demo", "launch", "record", "replay", "evaluate")
+COMMANDS = ("demo", "launch", "simulate", "record", "replay", "evaluate")
 
 FAILED = 1
 BAD_INPUT = 2
@@ -62,6 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"icub-learning {args.command}: needs ROS 2 ({error}); source a ROS 2 setup file", file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except KeyboardInterrupt:
         print(f"icub-learning {args.command}: interrupted", file=sys.stderr)
         return INTERRUPTED
