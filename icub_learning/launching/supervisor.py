@@ -1,9 +1,11 @@
 """Runs several processes as one: their output side by side, their end together."""
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +16,7 @@ from icub_learning.launching.table import AtEnd
 
 GRACE = 5.0  # [s] between asking a process to end and killing it
 PERIOD = 0.05  # [s] between looks at the processes
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 class Supervisor:
@@ -38,6 +41,8 @@ class Supervisor:
         """
         with self._signals():
             failed = not self._start(commands)
+            for reader in self._readers:  # not before all are started: a process with threads must not fork into Python
+                reader.start()
             while not failed and self._running and self._asked is None:
                 ended, failed = self._collect()
                 if ended:
@@ -59,14 +64,15 @@ class Supervisor:
                     # Python writes to pipes in blocks otherwise, and lines would come late.
                     env={**os.environ, "PYTHONUNBUFFERED": "1", **command.environment},
                     start_new_session=True,
+                    preexec_fn=die_with_parent if sys.platform == "linux" else None,
                 )
             except OSError as error:
                 self._write(f"[{command.name}] cannot be started: {error}")
                 return False
             self._running.append((command, process))
-            reader = threading.Thread(target=self._forward, args=(command.name, process.stdout), daemon=True)
-            reader.start()
-            self._readers.append(reader)
+            self._readers.append(
+                threading.Thread(target=self._forward, args=(command.name, process.stdout), daemon=True)
+            )
         return True
 
     def _forward(self, name: str, stream: IO[bytes]) -> None:
@@ -115,6 +121,11 @@ class Supervisor:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def die_with_parent() -> None:
+    """Have Linux end this process when its parent is killed; for the child, between fork and exec."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def send(process: subprocess.Popen, number: signal.Signals) -> None:
