@@ -110,8 +110,8 @@ def test_bad_settings_are_refused_by_name(arguments):
 
 @pytest.mark.parametrize(
     ("x", "error"),
-    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (np.zeros((2, 3)), ShapeError),
-     (1.0, ShapeError)],
+    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError),
+     (np.zeros((2, 3)), ShapeError), (1.0, ShapeError)],
 )  # fmt: skip
 def test_bad_inputs_are_refused(x, error):
     with pytest.raises(error, match="x"):

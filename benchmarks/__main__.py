@@ -1,0 +1,37 @@
+"""Runs the named benchmarks, all of them where none is named, and writes tables, JSON and pictures."""
+
+import argparse
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks.scenarios import SCENARIOS
+
+
+def main() -> None:
+    names = "\n".join(f"  {name:16}{scenario.description}" for name, scenario in SCENARIOS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog=f"benchmarks:\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", choices=[[], *SCENARIOS], help="which; all where none is given"
+    )
+    parser.add_argument("--list", action="store_true", help="only list the names")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and samples: for a look, not for figures")
+    parser.add_argument("--out", type=Path, default=Path("out", "bench"), help="where results are written")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print(names)
+        return
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with threadpool_limits(1):
+        for name in arguments.names or SCENARIOS:
+            print(f"{name}: {SCENARIOS[name].description}", flush=True)
+            SCENARIOS[name].run(arguments.quick).write(arguments.out / name)
+
+
+if __name__ == "__main__":
+    main()

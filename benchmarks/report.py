@@ -1,0 +1,84 @@
+"""What a benchmark found: a table to read, JSON with the machine it was found on, and a picture."""
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PACKAGES = ("numpy", "scipy", "eigenpy", "numba", "hyhound", "padasip")
+
+
+@dataclass
+class Result:
+    """Rows of figures (equal keys each), remarks in words, and `draw(figure)` for a matplotlib figure or None."""
+
+    rows: list[dict[str, Any]]
+    remarks: list[str] = field(default_factory=list)
+    draw: Callable[[Any], None] | None = None
+
+    def table(self) -> str:
+        """The rows as text, columns aligned."""
+        columns = list(self.rows[0])
+        lines = [columns, *([_text(row[column]) for column in columns] for row in self.rows)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+        text = [" ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+        return "\n".join([text[0], "-" * len(text[0]), *text[1:], *self.remarks])
+
+    def write(self, path: Path) -> None:
+        """Print the table; write PATH.txt, PATH.json and, where there is something to draw, PATH.png."""
+        print(self.table(), flush=True)
+        path.with_suffix(".txt").write_text(self.table() + "\n")
+        found = {"machine": machine(), "rows": self.rows, "remarks": self.remarks}
+        path.with_suffix(".json").write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
+        if self.draw:
+            import matplotlib
+
+            matplotlib.use("Agg")
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(10, 4.5), layout="constrained")
+            self.draw(figure)
+            figure.savefig(path.with_suffix(".png"), dpi=120)
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on."""
+    processor = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        models = [
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ]
+        processor = models[0] if models else processor
+    packages = {}
+    for name in PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            packages[name] = "not installed"
+    return {
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "cores allowed": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "load average": os.getloadavg(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": packages,
+    }
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return np.format_float_positional(value, precision=4, unique=False, fractional=False, trim="-")
+    return str(value)
