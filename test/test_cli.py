@@ -70,7 +70,7 @@ def test_evaluate_offers_the_settings_of_the_node():
 
 
 def test_given_settings_reach_the_learner():
-    parser = make_parser()
+    parser = make_parser("evaluate")
     assert isinstance(parser, ArgumentParser)
     line = "evaluate x.csv --urdf ur10 --output joint_torque --joints a,b c --no-friction --seed 7 --prior nominal"
     settings = evaluate.make_settings(parser.parse_args(line.split()))

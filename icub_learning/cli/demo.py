@@ -32,7 +32,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "demo",
-        help="a simulated iCub arm learns its inverse dynamics live",
         description="Simulate an iCub arm, learn its inverse dynamics in three nodes, and show how well they predict.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,

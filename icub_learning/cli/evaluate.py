@@ -22,7 +22,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "evaluate",
-        help="predict, then learn, over a recording; print the errors of P, NP and SP",
         description="Predict each sample of a recording before learning it, with the same code as the node.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -10,9 +10,16 @@ from typing import NoReturn
 from icub_learning import __version__
 from icub_learning.errors import IcubLearningError
 
-# Modules of this package, each with add_parser(subparsers) and run(args). Importing one must be cheap: numerics, ROS
-# and plots are imported by `run`, so that --help answers at once.
-COMMANDS = ("demo", "launch", "simulate", "record", "replay", "evaluate")
+# Modules of this package, each with add_parser(subparsers) and run(args), and what --help says of them. Only the module
+# of the command that is run is imported, and numerics, ROS and plots by its `run` at the earliest: --help answers at once.
+COMMANDS = {
+    "demo": "a simulated iCub arm learns its inverse dynamics live",
+    "launch": "start a simulation, a robot's or a recording's nodes together",
+    "simulate": "record the simulated iCub arm, faster than real time",
+    "record": "record joint states and wrenches from topics",
+    "replay": "publish a recording's joint states and wrenches",
+    "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",
+}
 
 FAILED = 1
 BAD_INPUT = 2
@@ -26,8 +33,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def make_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser of the command line, with all options of one command, or of none."""
     parser = _Parser(
         prog="icub-learning",
         description="Lifelong robot learning at a fixed cost per sample: inverse dynamics learned while moving.",
@@ -35,8 +42,11 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"icub_learning {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
-    for name in COMMANDS:
-        importlib.import_module(f"icub_learning.cli.{name}").add_parser(subparsers)
+    for name, summary in COMMANDS.items():
+        if name == command:
+            importlib.import_module(f"icub_learning.cli.{name}").add_parser(subparsers)
+        else:
+            subparsers.add_parser(name, help=summary)
     return parser
 
 
@@ -49,8 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         Exit code: 0; 2 for bad input, which one line on standard error names; 130 after Ctrl-C; else the command's.
     """
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        args = make_parser().parse_args(argv)
+        args = make_parser(arguments[0] if arguments else None).parse_args(arguments)
     except SystemExit as leave:  # --help, --version, bad usage
         return int(leave.code or 0)
     try:

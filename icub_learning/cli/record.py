@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "record",
-        help="record joint states and wrenches from topics",
         description="Record joint states and wrenches until the duration is over, or until Ctrl-C.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,

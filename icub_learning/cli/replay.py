@@ -17,7 +17,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "replay",
-        help="publish a recording's joint states and wrenches",
         description="Publish the joint states and wrenches of a recording at the times at which they were recorded.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
