@@ -11,7 +11,7 @@ from icub_learning import __version__
 from icub_learning.errors import IcubLearningError
 
 # Modules of this package, each with add_parser(subparsers) and run(args), and what --help says of them. Only the module
-# of the command that is run is imported, and numerics, ROS and plots by its `run` at the earliest: --help answers at once.
+# of the command that is run is imported, and numerics, ROS and plots by its `run`: --help answers at once.
 COMMANDS = {
     "demo": "a simulated iCub arm learns its inverse dynamics live",
     "launch": "start a simulation, a robot's or a recording's nodes together",
