@@ -31,7 +31,7 @@ class ParametricEstimator:
     """
 
     def __init__(
-        self, regressor: Regressor, regularization: float = 1e-2, forgetting: float = 1.0, prior: str = "zero"
+        self, regressor: Regressor, regularization: float = 10.0, forgetting: float = 1.0, prior: str = "zero"
     ) -> None:
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")

@@ -31,10 +31,10 @@ PARAMETERS = (
     ParameterSpec("n_random_features", 1000, "random features, even", low=2, high=10000, read_only=True),
     ParameterSpec("length_scale", 4.0, "of the kernel, on standardized inputs", low=1e-3, high=1e3, read_only=True),
     ParameterSpec(
-        "parametric_regularization", 1e-2, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
+        "parametric_regularization", 10.0, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
-        "nonparametric_regularization", 1e-3, "lambda of the random features", low=1e-12, high=1e12, read_only=True
+        "nonparametric_regularization", 0.03, "lambda of the random features", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
         "forgetting", 1.0, "weight of a sample after each further one; 1 forgets nothing", low=0.5, high=1.0, read_only=True
