@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.sensor_check import SensorCheck
 from icub_learning.dynamics.stream import External, InverseDynamicsStream, StateRecord
 from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.models import load_state, save_state
@@ -55,6 +56,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._make_messages()
         self._make_endpoints()
         self._report = StreamReport(self)
+        self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self.get_logger().info(
             f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
@@ -162,6 +164,7 @@ class InverseDynamicsNode(LifecycleNode):
     def _pair_and_learn(self) -> None:
         for external in self._stream.pair():
             self._publish_external(external)
+            self._report.checked(self._sensor_check.add(external.measured))
         start = time.perf_counter()
         if self._stream.learn():
             self._report.learning.add(time.perf_counter() - start)

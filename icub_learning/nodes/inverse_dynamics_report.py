@@ -26,11 +26,20 @@ class StreamReport:
         self._reported_refusals = 0
         self._reported_predictions = 0
         self._published_samples = -1
+        self._sensor = "not checked yet"
         self._last_time = node.get_clock().now()
 
     def refused(self, error: SampleError) -> None:
         """Log a refusal, at most one per LOG_PERIOD; all are counted by the stream."""
         self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
+
+    def checked(self, finding: str | None) -> None:
+        """Keep what the check of the first measurements found; None while it is not done."""
+        if finding is None:
+            return
+        self._sensor = finding or "plausible"
+        if finding:
+            self._node.get_logger().warning(f"first measurements: {finding}")
 
     def diagnostics(self, stream: InverseDynamicsStream, active: bool) -> DiagnosticArray:
         """One status with everything: a warning while samples are refused or none arrive."""
@@ -45,6 +54,8 @@ class StreamReport:
             status.level, status.message = DiagnosticStatus.OK, "inactive"
         elif news:
             status.level, status.message = DiagnosticStatus.WARN, f"{news} refused; last: {counts.last_refusal}"
+        elif self._sensor not in ("plausible", "not checked yet"):
+            status.level, status.message = DiagnosticStatus.WARN, self._sensor
         elif rate == 0.0:
             status.level, status.message = DiagnosticStatus.STALE, "no joint states arrive"
         else:
@@ -58,6 +69,7 @@ class StreamReport:
             "joint states without measurement": counts.unpaired,
             "latency, arrival to publication": self.latency.summary(),
             "learning": self.learning.summary(),
+            "first measurements": self._sensor,
             "refused": refused,
             **{f"refused: {reason}": number for reason, number in sorted(counts.refused.items())},
             "last refusal": counts.last_refusal,
