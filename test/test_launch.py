@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -226,6 +227,14 @@ def test_the_table_is_complete(checkout: Path) -> None:
         for argument in system.arguments:
             assert argument.description
             assert not argument.choices or argument.default in argument.choices
+
+
+def test_the_table_and_what_starts_it_need_no_ros(checkout: Path) -> None:
+    names = ("table", "templates", "installation", "commands", "supervisor", "gazebo_model")
+    script = f"import sys\nfrom icub_learning.launching import {', '.join(names)}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert not set(done.stdout.split()) & {"rclpy", "launch", "launch_ros", "icub_learning_msgs"}
 
 
 def templates_of(process: table.Process) -> Iterator[str]:
