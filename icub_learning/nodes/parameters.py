@@ -1,4 +1,4 @@
-"""ROS parameters from a table: each with a description and a range, and a bad value refused with a reason that names both."""
+"""ROS parameters from a table: each with a description and a range; a bad value is refused with both in the reason."""
 
 import math
 from collections.abc import Callable, Sequence

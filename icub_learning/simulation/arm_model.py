@@ -2,29 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import icub_models
 import mujoco
 import numpy as np
 import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.robot_model import RobotModel, read_urdf
+from icub_learning.robots import find_urdf
 from icub_learning.simulation.settings import TIME_STEP
 
-ROBOT = "iCubGenova01"  # the later models carry inertias raised to unrealistic values
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 # Rotors of the motors as seen behind their gears [kg m^2]: they steady the light links of the wrist. They do not
 # load the force/torque sensor, and published efforts are those behind the gears, without them.
 ROTOR_INERTIA = np.array([0.08, 0.08, 0.08, 0.08, 0.01, 0.01, 0.01])
-
-
-def urdf_path() -> Path:
-    """Return the URDF of the simulated robot."""
-    return Path(icub_models.get_model_file(ROBOT))
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class ArmModel:
     @cached_property
     def kinematics(self) -> RobotModel:
         """The seven-joint Pinocchio model, rotors included."""
-        robot = RobotModel(urdf_path(), self.joint_names)
+        robot = RobotModel(find_urdf("icub"), self.joint_names)
         robot.model.armature = ROTOR_INERTIA
         return robot
 
@@ -110,12 +103,12 @@ class ArmModel:
 
     def _urdf(self) -> str:
         """The URDF reduced to the links from the root to this arm and below, without shapes, other joints fixed."""
-        root = read_urdf(urdf_path())
+        root = read_urdf(find_urdf("icub"))
         # fusestatic would merge the links on both sides of the sensor (and lose mass).
         ElementTree.SubElement(ElementTree.SubElement(root, "mujoco"), "compiler", fusestatic="false")
         parents: dict[str, str] = {}
         for joint in root.findall("joint"):
-            parents[joint.find("child").get("link")] = joint.find("parent").get("link")  # type: ignore[union-attr]
+            parents[_link(joint, "child")] = _link(joint, "parent")
             if joint.get("name") not in self.joint_names:
                 joint.set("type", "fixed")
 
@@ -132,6 +125,12 @@ class ArmModel:
                 link.remove(shape)
         links = {link.get("name") for link in root.findall("link")}
         for joint in root.findall("joint"):
-            if joint.find("child").get("link") not in links:  # type: ignore[union-attr]
+            if _link(joint, "child") not in links:
                 root.remove(joint)
         return ElementTree.tostring(root, encoding="unicode")
+
+
+def _link(joint: ElementTree.Element, end: str) -> str:
+    """The link at one end, "parent" or "child", of a joint of a URDF."""
+    found = joint.find(end)
+    return found.get("link", "") if found is not None else ""

@@ -28,6 +28,7 @@ from icub_learning.simulation.trajectory import TrajectoryMotion
 BANDWIDTH = 80.0  # [rad/s], of the computed torque controller: three equal poles
 BLEND_SPEED = 0.7  # [rad/s], mean speed of the joint with the longest way in a change of task
 MIN_BLEND = 1.0  # [s]
+MAX_DEPTH = 8  # changes of motion under way at once
 _BLOCK = 20  # time steps for which references and noise are computed at once
 
 
@@ -95,6 +96,11 @@ class ArmSimulation:
         """Simulated time of the next reading [ns]."""
         return self._steps * TIME_STEP_NS
 
+    @property
+    def payload(self) -> tuple[float, Array]:
+        """Mass [kg] of what is in the hand, and its place (3,) in the frame of the hand [m]."""
+        return self._payload.mass, self._payload.position
+
     def sensors(self) -> Sensors:
         """Return what the sensors showed at the last step. Raises SimulationError before the first one."""
         if self._sensors is None:
@@ -111,23 +117,18 @@ class ArmSimulation:
         """Change over smoothly to `task`, one of TASKS.
 
         Raises:
-            SimulationError: the task is unknown, or two changes of task are still under way.
+            SimulationError: the task is unknown, or too many changes are still under way.
         """
         if task not in TASKS:
             message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"
             raise SimulationError(message, name="task", value=task, bound=", ".join(TASKS))
         if task == self.task and task != "hold":
             return
-        self._settle()
-        if isinstance(self._motion, Blend) and isinstance(self._motion.old, Blend):
-            raise SimulationError("two changes of task are still under way", name="task", value=task, bound="wait")
         q = self._reference()[0]
         new = self._motions.get(task) or Hold(q)
         target = new(np.array([self.time]))[0][0]
-        duration = max(MIN_BLEND, float(np.abs(target - q).max()) / BLEND_SPEED)
-        self._motion = Blend(self._motion, new, self.time, duration)
+        self._blend_to(new, max(MIN_BLEND, float(np.abs(target - q).max()) / BLEND_SPEED))
         self.task = task
-        self._fill()
 
     def command_trajectory(
         self,
@@ -137,11 +138,13 @@ class ArmSimulation:
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
     ) -> None:
-        """Follow a trajectory from now on, and hold at its end; see TrajectoryMotion for arguments and errors."""
-        q, v, a = (part.copy() for part in self._reference())
-        self._motion = TrajectoryMotion(
+        """Follow a trajectory from now on, and hold at its end; see TrajectoryMotion for arguments and errors.
+
+        What the arm did before fades out until the first point.
+        """
+        trajectory = TrajectoryMotion(
             self.time,
-            (q, v, a),
+            self._reference()[0],
             joint_names,
             times,
             positions,
@@ -150,8 +153,8 @@ class ArmSimulation:
             arm_joints=self.arm.joint_names,
             limits=self.arm.limits,
         )
+        self._blend_to(trajectory, min(trajectory.first_point, MIN_BLEND))
         self.task = "trajectory"
-        self._fill()
 
     def attach_payload(self, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Put a ball of `mass` [kg] into the hand at `position` (3,) [m] in its frame; 0 drops it. See Payload."""
@@ -197,6 +200,18 @@ class ArmSimulation:
         q, v, a = self._block
         return q[self._row], v[self._row], a[self._row]
 
+    def _blend_to(self, new: Motion, duration: float) -> None:
+        """Change over to a motion. Raises SimulationError if too many changes are still under way."""
+        self._settle()
+        blend = Blend(self._motion, new, self.time, duration)
+        if blend.depth > MAX_DEPTH:
+            message = f"{MAX_DEPTH} changes of motion are still under way: wait until they are done"
+            raise SimulationError(
+                message, name="motion", value=blend.depth, bound=f"at most {MAX_DEPTH} changes at once"
+            )
+        self._motion = blend
+        self._fill()
+
     def _settle(self) -> None:
         """Forget the motions that are blended out."""
         while isinstance(self._motion, Blend) and self.time >= self._motion.end:
@@ -204,7 +219,7 @@ class ArmSimulation:
 
     def _fill(self) -> None:
         """Compute the references of the steps to come."""
-        self._block = self._motion((self._steps + np.arange(_BLOCK)) * TIME_STEP)
+        self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
         self._row = 0
 
     def _next_normals(self) -> Array:

@@ -17,28 +17,27 @@ FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 
 
 class DahlFriction:
-    """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1.
+    """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
-    The force follows dF/dx = (level - F sign(dx)) / presliding: a loop that stays open however slowly it is traversed.
+    Along the way x the force follows dF/dx = (level * direction - F) / presliding: a loop that stays open however
+    slowly it is traversed.
 
     Args:
         level: largest force [N, or N m for an angle].
-        presliding: displacement over which the force turns round [m, or rad].
+        presliding: way over which the force turns round [m, or rad].
     """
 
     def __init__(self, level: float, presliding: float) -> None:
         self._level = level
         self._presliding = presliding
-        self._force = 0.0
-        self._displacement: float | None = None
+        self._force: Array | float = 0.0
 
-    def step(self, displacement: float) -> float:
-        """Return the force at `displacement`, opposing the motion if it is taken as -force along the displacement."""
-        change = 0.0 if self._displacement is None else displacement - self._displacement
-        self._displacement = displacement
-        target = math.copysign(self._level, change)
-        # exact solution over the step: stable for any change
-        self._force = target + (self._force - target) * math.exp(-abs(change) / self._presliding)
+    def step(self, change: Array) -> Array:
+        """Return the force (n,) after the displacement moved on by `change` (n,); it points along, to be resisted."""
+        way = math.sqrt(change @ change)
+        share = -math.expm1(-way / self._presliding)  # exact over a straight step, so stable for any step
+        direction = change / way if way > 0 else change
+        self._force = self._force + share * (self._level * direction - self._force)
         return self._force
 
 
@@ -62,7 +61,7 @@ class CableBundle:
     """
 
     UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
-    LOWER_CLAMP = np.array([-0.05, 0.03, 0.03])  # [m], in the frame of the right elbow's link
+    LOWER_CLAMP = np.array([0.057, 0.0075, 0.093])  # [m], likewise, when the bundle is relaxed
     CREEP_TIME = 0.05  # [s], damping relative to stiffness
     STRETCH = 0.02  # [m]
     BEND = 0.7  # [rad]
@@ -70,19 +69,21 @@ class CableBundle:
 
     def __init__(self, stiffness: float, bending_stiffness: float, hysteresis: float, side: str) -> None:
         mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
-        self._upper_clamp, self._lower_clamp = mirror * self.UPPER_CLAMP, mirror * self.LOWER_CLAMP
-        self._stiffness = stiffness
-        self._bending_stiffness = bending_stiffness
+        self._upper_clamp = mirror * self.UPPER_CLAMP
+        self._lower_clamp = mirror * self.LOWER_CLAMP  # in the frame of the elbow's link, once `relax` was called
+        self._stiffness = np.array([stiffness, *[bending_stiffness] * 3])
         self._rest_length = 0.0
         self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
         level = hysteresis * stiffness * self.STRETCH
         self._stretch_friction = DahlFriction(level, self.PRESLIDING * self.STRETCH)
         level = hysteresis * bending_stiffness * self.BEND
         self._bend_friction = DahlFriction(level, self.PRESLIDING * self.BEND)
-        self._previous: tuple[float, Array] | None = None
+        self._bow: Array | None = None  # stretch [m] and rotation vector [rad] at the last step
 
     def relax(self, sensor: Pose, elbow: Pose) -> None:
         """Take these poses of the sensor and of the elbow's link as those in which the bundle carries nothing."""
+        lower = sensor[0] + sensor[1].reshape(3, 3) @ self._lower_clamp
+        self._lower_clamp = elbow[1].reshape(3, 3).T @ (lower - elbow[0])
         self._rest_length = float(np.linalg.norm(self._chord(sensor, elbow)[1]))
         inverse = np.empty(4)
         mujoco.mju_negQuat(inverse, sensor[2])
@@ -95,16 +96,14 @@ class CableBundle:
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
-        stretch = length - self._rest_length
         rotation, axes = self._rotation(sensor, elbow)
-        angle = math.sqrt(rotation @ rotation)
-        before, rotation_before = self._previous if self._previous is not None else (stretch, rotation)
-        self._previous = stretch, rotation
+        bow = np.array([length - self._rest_length, *rotation])
+        change = bow - (bow if self._bow is None else self._bow)
+        self._bow = bow
 
-        rate = self.CREEP_TIME / TIME_STEP
-        tension = self._stiffness * (stretch + rate * (stretch - before)) + self._stretch_friction.step(stretch)
-        moment = self._bending_stiffness * (rotation + rate * (rotation - rotation_before))
-        moment += rotation * (self._bend_friction.step(angle) / max(angle, 1e-9))
+        load = self._stiffness * (bow + self.CREEP_TIME / TIME_STEP * change)
+        tension = load[0] + self._stretch_friction.step(change[:1])[0]
+        moment = load[1:] + self._bend_friction.step(change[1:])
         torque = np.empty(3)
         mujoco.mju_rotVecQuat(torque, -moment, axes)
         return lower, chord * (-tension / length), torque
@@ -213,7 +212,7 @@ class Encoders:
 
     def __init__(self, bits: int, q: Array, v: Array) -> None:
         self._resolution = 2 * math.pi / 2**bits if bits else 0.0  # [rad]
-        past = q - np.outer(np.arange(self.WINDOW, -1, -1), v) * TIME_STEP
+        past = q - np.outer(np.arange(self.WINDOW + 1, 0, -1), v) * TIME_STEP  # before the first step
         self._history = np.round(past / self._resolution) if bits else past
         self._newest = self.WINDOW
 

@@ -70,7 +70,7 @@ class VariedPath:
             shape: (3, n, n_variants) weights of the variants and their first two derivatives by time: at least 0,
                 summing to at most 1; the main path has the rest.
         """
-        angle, rate, acceleration = phase[..., None]
+        rate, acceleration = phase[1:, :, None]
         basis = fourier_basis(phase[0], self._n_harmonics)
         points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
         weights = np.empty((3, len(phase[0]), self._n_paths))

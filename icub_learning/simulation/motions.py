@@ -40,7 +40,7 @@ class RandomMotion:
         low, high = limits
         shape = (self.N_SINUSOIDS, len(low))
         self._middle = (low + high) / 2
-        self._rates = 2 * np.pi * np.exp(rng.uniform(*np.log(self.BAND), size=shape))
+        self._rates = 2 * np.pi * self.BAND[0] * (self.BAND[1] / self.BAND[0]) ** rng.uniform(size=shape)
         self._phases = rng.uniform(0, 2 * np.pi, size=shape)
         share = rng.uniform(0.5, 1.0, size=shape)
         self._amplitudes = share / share.sum(axis=0) * ((high - low) / 2 - self.MARGIN)
@@ -98,11 +98,17 @@ class Blend:
     """From one motion to another within a time, without a jump in position, velocity or acceleration.
 
     Both go on while the weight moves from one to the other along a quintic, so the blend keeps within joint limits.
+
+    Attributes:
+        old, new: the two motions.
+        end: time from which the new motion alone remains [s].
+        depth: number of blends within each other.
     """
 
     def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:
         self.old, self.new, self._start, self._duration = old, new, start, duration
         self.end = start + duration
+        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)
 
     def __call__(self, times: Array) -> Reference:
         s = np.clip((times - self._start) / self._duration, 0.0, 1.0)[:, None]

@@ -8,6 +8,7 @@ from icub_learning.errors import ParameterError
 
 TIME_STEP_NS = 1_000_000  # [ns] of the physics
 TIME_STEP = TIME_STEP_NS * 1e-9  # [s]
+STEPS_PER_SECOND = 1_000_000_000 // TIME_STEP_NS
 TASKS = ("circle_xy", "circle_xz", "random", "hold")
 
 
@@ -50,7 +51,7 @@ class SimulationSettings:
         0.01, 0.0, 0.1, "force/torque sensor: how much of one axis shows on another, relative to full scale"
     )
     drift: float = _number(0.2, 0.0, 10.0, "force/torque sensor: standard deviation of its slow drift [N]")
-    noise: float = _number(0.25, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
+    noise: float = _number(0.4, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
     encoder_bits: int = _number(
         16, 0, 24, "joint encoders: counts of a revolution as a power of 2; 0: exact positions and velocities"
     )
@@ -76,3 +77,11 @@ class SimulationSettings:
             ("cable_stiffness", "cable_bending_stiffness", "cross_talk", "drift", "noise", "joint_friction"), 0.0
         )
         return cls(**{**off, "encoder_bits": 0, **given})
+
+
+def steps_per_sample(rate: float) -> int:
+    """Return the time steps between two samples at `rate` [Hz]. Raises ParameterError unless they are whole."""
+    steps = STEPS_PER_SECOND / arrays.real("rate", rate, 0, STEPS_PER_SECOND, low_open=True)
+    if steps != round(steps):
+        raise ParameterError("rate", rate, f"a divisor of {STEPS_PER_SECOND} Hz")
+    return round(steps)

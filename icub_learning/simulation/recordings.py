@@ -9,18 +9,9 @@ from icub_learning import arrays
 from icub_learning.errors import ParameterError
 from icub_learning.recording.recording import Recording
 from icub_learning.simulation.arm_simulation import ArmSimulation
-from icub_learning.simulation.settings import TIME_STEP, SimulationSettings
+from icub_learning.simulation.settings import SimulationSettings, steps_per_sample
 
-STEPS_PER_SECOND = round(1 / TIME_STEP)
 MAX_DURATION = 1e6  # [s]
-
-
-def steps_per_sample(rate: float) -> int:
-    """Return the time steps between two samples at `rate` [Hz]. Raises ParameterError unless they are whole."""
-    steps = STEPS_PER_SECOND / arrays.real("rate", rate, 0, STEPS_PER_SECOND, low_open=True)
-    if steps != round(steps):
-        raise ParameterError("rate", rate, f"a divisor of {STEPS_PER_SECOND} Hz")
-    return round(steps)
 
 
 def simulate(

@@ -1,0 +1,81 @@
+"""`icub-learning simulate`: a recording of the simulated iCub arm, made faster than real time."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from icub_learning.cli.report import add_json_option, write_json
+from icub_learning.simulation.settings import TASKS, SimulationSettings
+
+EXAMPLE = """\
+example:
+  icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
+
+The arm starts in the midst of the first task and changes over smoothly to the next. Effects that a rigid-body model
+cannot explain are on; each is switched off by 0."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="record the simulated iCub arm, faster than real time",
+        description="Simulate the iCub arm; write joint states and the wrench at its upper arm.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="one after the other")
+    parser.add_argument(
+        "--duration", nargs="+", type=float, default=[60.0], metavar="SECONDS", help="of each task (default: 60)"
+    )
+    parser.add_argument("--rate", type=float, default=200.0, metavar="HZ", help="a divisor of 1000 (default: 200)")
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder",
+    )
+    add_json_option(parser)
+    group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
+    for entry in fields(SimulationSettings):
+        if entry.name == "task":
+            continue
+        group.add_argument(
+            "--" + entry.name.replace("_", "-"),
+            type=type(entry.default),
+            default=entry.default,
+            choices=entry.metadata.get("choices"),
+            help=f"{entry.metadata['description']} (default: {entry.default})",
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate, and write the recording."""
+    from tqdm import tqdm
+
+    from icub_learning.errors import ParameterError
+    from icub_learning.recording.files import check_free, write
+    from icub_learning.simulation.recordings import simulate
+
+    durations = args.duration * len(args.task) if len(args.duration) == 1 else args.duration
+    if len(durations) != len(args.task):
+        raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
+    check_free(args.output)
+    settings = SimulationSettings(
+        **{entry.name: getattr(args, entry.name) for entry in fields(SimulationSettings) if entry.name != "task"}
+    )
+    with tqdm(unit=" samples", disable=None) as bar:
+
+        def show(made: int) -> None:
+            bar.update(made - bar.n)
+
+        recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
+    write(recording, args.output)
+    figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
+    print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
+    if args.json:
+        write_json(args.json, figures)
+    return 0

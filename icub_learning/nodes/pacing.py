@@ -1,0 +1,54 @@
+"""Keeping a simulation in step with the wall clock: how many samples are due, and how well it kept up."""
+
+import math
+
+
+class Pacer:
+    """Says how many samples are due at an instant, without drift: late ones are made up for.
+
+    Args:
+        period: simulated seconds between two samples.
+        factor: simulated seconds per second.
+        now: wall time at which simulated time starts to run [s].
+
+    Attributes:
+        late: samples that were due more than one period before they were asked for.
+        given_up: simulated seconds that were not made up for, because more than MAX_BACKLOG was due.
+        largest_delay: longest time that a sample was overdue [s].
+    """
+
+    MAX_BACKLOG = 0.5  # [s], of wall time; a longer pause is skipped, not made up for in a burst
+
+    def __init__(self, period: float, factor: float, now: float) -> None:
+        self._period = period / factor  # [s] of wall time
+        self._simulated_period = period
+        self._start = now
+        self._done = 0
+        self.late = 0
+        self.given_up = 0.0
+        self.largest_delay = 0.0
+        self._report_time, self._report_total = now, 0
+        self._total = 0
+
+    def due(self, now: float) -> int:
+        """Return how many samples are due at `now` [s], and count on their being made."""
+        elapsed = now - self._start - self._done * self._period
+        count = math.floor(elapsed / self._period + 1e-6)
+        if count <= 0:
+            return 0
+        self.largest_delay = max(self.largest_delay, elapsed - self._period)
+        self.late += count - 1
+        most = max(1, math.floor(self.MAX_BACKLOG / self._period))
+        if count > most:
+            self.given_up += (count - most) * self._simulated_period
+            self._start = now - most * self._period
+            self._done, count = 0, most
+        self._done += count
+        self._total += count
+        return count
+
+    def reached(self, now: float) -> float:
+        """Return the simulated seconds per second since the last call."""
+        samples, seconds = self._total - self._report_total, now - self._report_time
+        self._report_time, self._report_total = now, self._total
+        return samples * self._simulated_period / seconds if seconds > 0 else 0.0

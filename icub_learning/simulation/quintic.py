@@ -1,0 +1,82 @@
+"""Piecewise quintics through given states: position, velocity and acceleration continuous at every knot."""
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from icub_learning.arrays import Array
+
+
+class QuinticSpline:
+    """The quintic pieces between given positions, velocities and accelerations; it holds still outside its knots.
+
+    Args:
+        knots: (n,) increasing times [s], n >= 2.
+        states: (3, n, n_joints) positions, velocities, accelerations at the knots.
+    """
+
+    def __init__(self, knots: Array, states: Array) -> None:
+        self._knots = knots
+        h = np.diff(knots)[:, None]
+        p, v, a = states
+        # What is left at the end of each piece by the parabola from its start, in units of the piece's own time.
+        gap = p[1:] - (p[:-1] + v[:-1] * h + a[:-1] * h**2 / 2)
+        gap_v = (v[1:] - v[:-1] - a[:-1] * h) * h
+        gap_a = (a[1:] - a[:-1]) * h**2
+        self._coefficients = np.stack(
+            [
+                p[:-1],
+                v[:-1],
+                a[:-1] / 2,
+                (10 * gap - 4 * gap_v + gap_a / 2) / h**3,
+                (-15 * gap + 7 * gap_v - gap_a) / h**4,
+                (6 * gap - 3 * gap_v + gap_a / 2) / h**5,
+            ]
+        )
+
+    def __call__(self, times: Array) -> tuple[Array, Array, Array]:
+        """Return positions, velocities and accelerations at `times` (n,), (n, n_joints) each."""
+        inside = np.clip(times, self._knots[0], self._knots[-1])
+        piece = np.clip(np.searchsorted(self._knots, inside, side="right") - 1, 0, len(self._knots) - 2)
+        s = (inside - self._knots[piece])[:, None]
+        c0, c1, c2, c3, c4, c5 = self._coefficients[:, piece]
+        p = c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+        v = c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))
+        a = 2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))
+        return p, v, a
+
+
+def spline_velocities(knots: Array, positions: Array, first: Array, last: Array) -> Array:
+    """Return the velocities at the knots (n, n_joints) of the cubic spline with given velocities at its ends.
+
+    Args:
+        knots: (n,) increasing times, n >= 2.
+        positions: (n, n_joints).
+        first, last: (n_joints,) velocities at the ends.
+    """
+    velocities = np.empty_like(positions)
+    velocities[0], velocities[-1] = first, last
+    if len(knots) > 2:
+        # The second derivative of neighbouring cubics is equal at their common knot.
+        inverse = 1 / np.diff(knots)
+        slopes = np.diff(positions, axis=0) * inverse[:, None] ** 2
+        right = 3 * (slopes[:-1] + slopes[1:])
+        right[0] -= inverse[0] * first
+        right[-1] -= inverse[-1] * last
+        bands = np.zeros((3, len(knots) - 2))
+        bands[0, 1:] = inverse[1:-1]
+        bands[1] = 2 * (inverse[:-1] + inverse[1:])
+        bands[2, :-1] = inverse[1:-1]
+        velocities[1:-1] = solve_banded((1, 1), bands, right)
+    return velocities
+
+
+def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> Array:
+    """Return the accelerations at the inner knots (n - 2, n_joints) of the cubics between given states.
+
+    Where the cubics before and after a knot differ, the mean of both; they are equal for `spline_velocities`.
+    """
+    h = np.diff(knots)[:, None]
+    slopes = np.diff(positions, axis=0) / h
+    at_end = (2 * velocities[:-1] + 4 * velocities[1:] - 6 * slopes) / h
+    at_start = (6 * slopes - 4 * velocities[:-1] - 2 * velocities[1:]) / h
+    return (at_end[:-1] + at_start[1:]) / 2
