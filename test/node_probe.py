@@ -8,12 +8,12 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from icub_learning.nodes.conversions import set_stamp, set_wrench, stamp_to_ns
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
 START = 1_700_000_000 * 10**9  # ns
 PERIOD = 5_000_000  # ns
@@ -79,9 +79,11 @@ class NodeProbe:
     def connect(self, wrench: bool = True, timeout: float = 20.0) -> None:
         """Wait until both sides have found each other."""
         found = self.spin_until(
-            lambda: self._states.get_subscription_count()
-            and (not wrench or self._wrenches.get_subscription_count())
-            and self._node.count_publishers(f"{self.node_name}/prediction"),
+            lambda: (
+                self._states.get_subscription_count()
+                and (not wrench or self._wrenches.get_subscription_count())
+                and self._node.count_publishers(f"{self.node_name}/prediction")
+            ),
             timeout,
         )
         assert found, "the node did not appear"

@@ -57,11 +57,12 @@ def test_first_samples_are_answered_with_what_they_determine():
     assert derivatives.delayed().stamp == 10**9 + 4 * PERIOD
 
 
-def test_a_gap_starts_the_window_anew():
-    derivatives = CausalDerivatives(1, 5, 2, 0.05, 2, max_gap=0.1)
+@pytest.mark.parametrize("max_gap, gap", [(0.1, 150), (10.0, 51)])  # seconds, and in periods
+def test_a_gap_starts_the_window_anew(max_gap, gap):
+    derivatives = CausalDerivatives(1, 5, 2, 0.05, 2, max_gap=max_gap)
     for k in range(5):
         derivatives.add(10**9 + k * PERIOD, np.array([100.0 * k]), np.array([0.0]))
-    derivatives.add(2 * 10**9, np.array([1.0]), np.array([0.5]))
+    derivatives.add(10**9 + (4 + gap) * PERIOD, np.array([1.0]), np.array([0.5]))
     assert derivatives.delayed() is None
     np.testing.assert_allclose(derivatives.newest().position, [1.0])
 
@@ -73,7 +74,9 @@ def test_the_middle_of_the_window_is_more_certain_than_its_end():
     for k in range(2000):
         t = k * 5e-3
         noise = rng.normal(scale=[2e-4, 4e-3])
-        derivatives.add(10**9 + k * PERIOD, np.array([np.sin(2 * t) + noise[0]]), np.array([2 * np.cos(2 * t) + noise[1]]))
+        derivatives.add(
+            10**9 + k * PERIOD, np.array([np.sin(2 * t) + noise[0]]), np.array([2 * np.cos(2 * t) + noise[1]])
+        )
         if k > 20:
             ends.append(derivatives.newest().acceleration[0] + 4 * np.sin(2 * t))
             middles.append(derivatives.delayed().acceleration[0] + 4 * np.sin(2 * (t - 7 * 5e-3)))

@@ -1,7 +1,8 @@
-"""The three estimators against batch solutions, a plain re-implementation of the thesis' figure 8.2, and noise they do not know."""
+"""The three estimators against batch solutions, the thesis' figure 8.2 written out, and noise they do not know."""
 
 import numpy as np
 import pytest
+from robots import ICUB, LEFT_ARM, RIGHT_ARM
 
 from icub_learning.dynamics import (
     NonparametricEstimator,
@@ -13,7 +14,6 @@ from icub_learning.dynamics.nonparametric import motion_scale
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.models import load_state, save_state
-from robots import ICUB, LEFT_ARM, RIGHT_ARM
 
 N_WARM_UP = 20
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
@@ -196,7 +196,7 @@ def test_merged_features_pool_if_the_robots_share_them_and_are_refused_if_not(re
         np.testing.assert_allclose(one.predict(*states[3]).total, both.predict(*states[3]).total, atol=1e-7)
     stranger = taught(kind, regressor, states[50:], y[50:])
     before = one.predict(*states[3]).total
-    with pytest.raises(ParameterError, match="scale|mean"):
+    with pytest.raises(ParameterError, match=r"scale|mean"):
         one.merge(stranger)
     np.testing.assert_array_equal(one.predict(*states[3]).total, before)
 

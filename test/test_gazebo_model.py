@@ -87,7 +87,7 @@ def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element
     assert sensor.get("type") == "force_torque"
     # In the axes of the child, at the joint's origin (a pose would move it), as the parent acts on the child.
     assert sensor.findtext("force_torque/frame") == "child"
-    assert sensor.findtext("force_torque/measure_direction") == "parent_to_child"
+    assert sensor.findtext("force_torque/measure_direction") == "child_to_parent"
     assert sensor.find("pose") is None
     assert float(sensor.findtext("update_rate", "")) == gazebo_model.RATE
     references = [element for element in robot.findall("gazebo") if element.get("reference") == f"{side}_arm_ft_sensor"]

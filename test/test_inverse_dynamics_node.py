@@ -1,11 +1,10 @@
-"""The inverse dynamics node as its users meet it: another process, real messages, services, parameters and bad input."""
+"""The inverse dynamics node as its users meet it: another process, real messages, services and bad input."""
 
 import time
 
 import numpy as np
 import pytest
 from conftest import Process
-from icub_learning_msgs.srv import ModelFile
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from node_probe import PERIOD, START, NodeProbe
@@ -18,6 +17,7 @@ from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.nodes.conversions import stamp_to_ns
 from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
 from icub_learning.robots import find_urdf
+from icub_learning_msgs.srv import ModelFile
 
 pytestmark = pytest.mark.ros
 SETTINGS = {"joints": list(RIGHT_ARM), "n_random_features": 100, "n_warm_up": 20, "report_period": 0.1}
@@ -107,7 +107,10 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
 
 
 BAD_STATES = {
-    "not_finite": [{"position": [np.nan] * 7, "velocity": [0.0] * 7}, {"position": [0.0] * 7, "velocity": [np.inf] * 7}],
+    "not_finite": [
+        {"position": [np.nan] * 7, "velocity": [0.0] * 7},
+        {"position": [0.0] * 7, "velocity": [np.inf] * 7},
+    ],
     "velocity_missing": [{"position": [0.0] * 7}],
     "array_size": [{"position": [0.0] * 3, "velocity": [0.0] * 3}, {"position": [], "velocity": []}],
     "joint_name_unknown": [{"name": [*RIGHT_ARM[:6], "tail"], "position": [0.0] * 7, "velocity": [0.0] * 7}],

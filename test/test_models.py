@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from robots import ICUB, PANDA, UR10
 
 from icub_learning.errors import ModelError, StateError
 from icub_learning.models import load_state, save_state
 from icub_learning.robots import find_urdf
-from robots import ICUB, PANDA, UR10
 
 
 def test_round_trip_is_exact_and_the_ending_is_added(tmp_path):

@@ -50,7 +50,13 @@ def motion(k):
 
 def send(stream, k, **changes):
     q, v = motion(k)
-    message = {"names": list(JOINTS), "position": q, "velocity": v, "effort": q + 10, "stamp": START + k * PERIOD} | changes
+    message = {
+        "names": list(JOINTS),
+        "position": q,
+        "velocity": v,
+        "effort": q + 10,
+        "stamp": START + k * PERIOD,
+    } | changes
     return stream.joint_state(**message)
 
 
@@ -132,7 +138,9 @@ def test_efforts_are_learned_from_the_joint_states_themselves():
     assert len(recorder.learned) == 16
 
 
-@pytest.mark.parametrize("effort, reason", [([], "effort_missing"), ([np.nan, 0.0], "not_finite"), ([1e9, 0], "out_of_range")])
+@pytest.mark.parametrize(
+    "effort, reason", [([], "effort_missing"), ([np.nan, 0.0], "not_finite"), ([1e9, 0], "out_of_range")]
+)
 def test_a_bad_effort_is_not_learned_but_its_state_is_predicted(effort, reason):
     stream, recorder = make(effort=True)
     for k in range(20):
@@ -149,7 +157,12 @@ BAD_STATES = {
     "stamp_repeated": {"stamp": START + 9 * PERIOD},
     "stamp_backwards": {"stamp": START + 3 * PERIOD},
     "joint_names_missing": {"names": ["shoulder"], "position": [0.0], "velocity": [0.0], "effort": [0.0]},
-    "joint_name_unknown": {"names": ["shoulder", "elbow", "knee"], "position": [0.0] * 3, "velocity": [0.0] * 3, "effort": []},
+    "joint_name_unknown": {
+        "names": ["shoulder", "elbow", "knee"],
+        "position": [0.0] * 3,
+        "velocity": [0.0] * 3,
+        "effort": [],
+    },
     "joint_name_repeated": {"names": ["shoulder", "shoulder"]},
     "joint_order": {"names": ["elbow", "shoulder"]},
     "velocity_missing": {"velocity": []},

@@ -13,7 +13,7 @@ from robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, random_state
 
 from icub_learning.dynamics.states import describe, rebuild_regressor
 from icub_learning.dynamics.wrench_regressor import WrenchRegressor
-from icub_learning.errors import ModelError, ShapeError
+from icub_learning.errors import ModelError, ParameterError, ShapeError
 
 CASES = {
     "right arm": (ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
@@ -162,3 +162,19 @@ def test_a_missing_sensor_or_joint_is_refused():
         WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_senser")
     with pytest.raises(ModelError, match="did you mean r_elbow"):
         WrenchRegressor.from_urdf(ICUB, ["r_elbo"], "r_arm_ft_sensor")
+
+
+def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign():
+    action, reaction = (
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", direction)
+        for direction in ("parent_to_child", "child_to_parent")
+    )
+    state = random_state(7, 4)
+    np.testing.assert_array_equal(reaction(*state), -action(*state))
+    np.testing.assert_array_equal(reaction.nominal_parameters, action.nominal_parameters)
+    # At rest the force on the arm carries its weight: it points against gravity, wherever the sensor's axes point.
+    still = np.zeros(7)
+    mass = action.nominal_parameters[::10].sum()
+    assert np.linalg.norm((action(still, still, still) @ action.nominal_parameters)[:3]) == pytest.approx(9.81 * mass)
+    with pytest.raises(ParameterError, match="direction"):
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", "upwards")

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,11 @@ def add_parser(subparsers: Any) -> None:
 # Fields of icub_learning.dynamics.assembly.Settings that can be given; it holds the defaults and checks the values.
 SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("sensor", str, "fixed joint of the force/torque sensor (wrench)"),
+    (
+        "wrench_direction",
+        ("parent_to_child", "child_to_parent"),
+        "what the sensor shows: action on its child, or reaction",
+    ),
     ("friction", bool, "Coulomb, viscous and offset columns (joint_torque)"),
     ("n_random_features", int, "random features, even"),
     ("length_scale", float, "of the kernel, on standardized inputs"),
@@ -99,7 +105,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("velocity_weight", float, "s; deviation of positions over that of velocities; 0 uses positions alone"),
     ("max_gap", float, "s between joint states beyond which derivatives start anew"),
     ("velocity_source", ("message", "estimated"), "whether joint states must carry velocities"),
-    ("joint_order", ("configured", "any"), "whether joints must come in the order of --joints"),
+    ("joint_order", ("configured", "any"), "whether joints must come in the order of --joints (default: as they do)"),
     ("tolerance", float, "s; farthest stamps of a wrench and its joint state"),
 )
 
@@ -123,6 +129,8 @@ def run(args: argparse.Namespace) -> int:
         stamp_source=args.stamp_source,
         progress=sys.stderr.isatty(),
     )
+    if args.joint_order is None and _ordered(recording.joint_names, settings.joints) != settings.joints:
+        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     n_events = recording.n_joint_states + len(recording.wrench_stamps)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: small solves, where threads only wait
@@ -152,6 +160,11 @@ def make_settings(args: argparse.Namespace) -> Any:
         raise ParameterError("--joints", args.joints, "at least one name")
     given = {name: getattr(args, name) for name, _, _ in SETTINGS if getattr(args, name) is not None}
     return Settings(urdf=find_urdf(args.urdf), joints=joints, output=args.output, **given)
+
+
+def _ordered(names: Iterable[str], joints: tuple[str, ...]) -> tuple[str, ...]:
+    """The learned joints in the order in which the recording has them."""
+    return tuple(name for name in names if name in joints)
 
 
 def _check(args: argparse.Namespace) -> None:

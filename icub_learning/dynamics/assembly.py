@@ -8,7 +8,7 @@ from icub_learning.dynamics.joint_states import JointStateReader
 from icub_learning.dynamics.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.parametric import ParametricEstimator
 from icub_learning.dynamics.semiparametric import SemiparametricEstimator
-from icub_learning.dynamics.stream import InverseDynamicsStream
+from icub_learning.dynamics.stream import Derivatives, InverseDynamicsStream
 from icub_learning.dynamics.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ParameterError
@@ -26,6 +26,7 @@ class Settings:
         joints: learned joints, in the order of all arrays.
         output: "wrench" or "joint_torque".
         sensor: fixed joint of the force/torque sensor (wrench).
+        wrench_direction: "parent_to_child" or "child_to_parent", see WrenchRegressor.
         friction: whether the regressor has friction and offset columns (joint_torque).
         estimator: "semiparametric", "parametric" or "nonparametric".
         n_random_features, length_scale, n_warm_up, seed: see RandomFeatureLearner.
@@ -35,6 +36,7 @@ class Settings:
         derivative_window, derivative_order, derivative_delay, velocity_weight, max_gap: see CausalDerivatives.
         velocity_source: "message" or "estimated".
         joint_order: "configured" or "any".
+        extra_joints: names that joint states may hold although the URDF lacks them (fingers, say).
         tolerance: s, farthest that the stamps of a measurement and its joint state may lie apart.
     """
 
@@ -42,6 +44,7 @@ class Settings:
     joints: Sequence[str] = field(default_factory=tuple)
     output: str = "wrench"
     sensor: str = "r_arm_ft_sensor"
+    wrench_direction: str = "parent_to_child"
     friction: bool = True
     estimator: str = "semiparametric"
     n_random_features: int = 1000
@@ -56,9 +59,10 @@ class Settings:
     derivative_order: int = 3
     derivative_delay: int = 4
     velocity_weight: float = 0.05
-    max_gap: float = 0.1
+    max_gap: float = 1.0
     velocity_source: str = "message"
     joint_order: str = "configured"
+    extra_joints: Sequence[str] = field(default_factory=tuple)
     tolerance: float = 0.0025
 
 
@@ -68,7 +72,7 @@ SETTING_NAMES = tuple(entry.name for entry in fields(Settings))
 def make_regressor(settings: Settings) -> AnyRegressor:
     """The regressor of the settings. Raises ModelError, ParameterError."""
     if settings.output == "wrench":
-        return WrenchRegressor.from_urdf(settings.urdf, settings.joints, settings.sensor)
+        return WrenchRegressor.from_urdf(settings.urdf, settings.joints, settings.sensor, settings.wrench_direction)
     if settings.output == "joint_torque":
         return TorqueRegressor.from_urdf(settings.urdf, settings.joints, settings.friction)
     raise ParameterError("output", settings.output, "'wrench' or 'joint_torque'")
@@ -79,42 +83,58 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
     s = settings
     if s.estimator == "parametric":
         return ParametricEstimator(regressor, s.parametric_regularization, s.forgetting, s.prior)
-    random_features = {
-        "n_random_features": s.n_random_features,
-        "length_scale": s.length_scale,
-        "forgetting": s.forgetting,
-        "n_warm_up": s.n_warm_up,
-        "seed": s.seed,
-    }
     if s.estimator == "nonparametric":
-        return NonparametricEstimator(regressor, regularization=s.nonparametric_regularization, **random_features)
+        return NonparametricEstimator(
+            regressor,
+            s.n_random_features,
+            s.length_scale,
+            s.nonparametric_regularization,
+            s.forgetting,
+            s.n_warm_up,
+            s.seed,
+        )
     if s.estimator == "semiparametric":
         return SemiparametricEstimator(
             regressor,
-            parametric_regularization=s.parametric_regularization,
-            nonparametric_regularization=s.nonparametric_regularization,
-            prior=s.prior,
-            **random_features,
+            s.n_random_features,
+            s.length_scale,
+            s.parametric_regularization,
+            s.nonparametric_regularization,
+            s.forgetting,
+            s.prior,
+            s.n_warm_up,
+            s.seed,
         )
     raise ParameterError("estimator", s.estimator, "'semiparametric', 'parametric' or 'nonparametric'")
 
 
-def make_stream(settings: Settings, regressor: AnyRegressor, estimator: AnyEstimator) -> InverseDynamicsStream:
-    """The stream that feeds `estimator`. Raises ParameterError."""
+def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader:
+    """What checks joint states and picks the learned joints."""
+    any_order, need_velocity = settings.joint_order == "any", settings.velocity_source == "message"
+    known = (*regressor.known_joints, *settings.extra_joints)
+    return JointStateReader(regressor.joints, known, any_order=any_order, need_velocity=need_velocity)
+
+
+def velocity_weight(settings: Settings) -> float:
+    """Of the derivatives [s]: 0 where velocities are estimated from positions."""
+    return settings.velocity_weight if settings.velocity_source == "message" else 0.0
+
+
+def make_stream(
+    settings: Settings, regressor: AnyRegressor, estimator: AnyEstimator, derivatives: Derivatives | None = None
+) -> InverseDynamicsStream:
+    """The stream that feeds `estimator`, with causal derivatives unless others are given. Raises ParameterError."""
     s = settings
-    measured = s.velocity_source == "message"
-    reader = JointStateReader(
-        regressor.joints, regressor.known_joints, any_order=s.joint_order == "any", need_velocity=measured
+    causal = derivatives or CausalDerivatives(
+        regressor.n_joints,
+        s.derivative_window,
+        s.derivative_order,
+        velocity_weight(settings),
+        s.derivative_delay,
+        s.max_gap,
     )
-    weight = s.velocity_weight if measured else 0.0
-    derivatives = CausalDerivatives(
-        regressor.n_joints, s.derivative_window, s.derivative_order, weight, s.derivative_delay, s.max_gap
-    )
+    effort = s.output == "joint_torque"
+    reader = make_reader(settings, regressor)
     return InverseDynamicsStream(
-        estimator,
-        reader,
-        derivatives,
-        regressor.output_names,
-        effort=s.output == "joint_torque",
-        tolerance=s.tolerance,
+        estimator, reader, causal, regressor.output_names, effort=effort, tolerance=s.tolerance
     )

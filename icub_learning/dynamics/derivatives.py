@@ -8,6 +8,8 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 
+GAP_RATIO = 10.0  # a sample so many times later than usual tells nothing about the ones before
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -44,7 +46,8 @@ class CausalDerivatives:
         order: of the polynomial, at least 2.
         velocity_weight: seconds; standard deviation of a position over that of a velocity. 0 ignores velocities.
         delay: samples between the newest and the instant that `delayed` describes, at most window - 1.
-        max_gap: seconds between two samples beyond which the window starts anew.
+        max_gap: seconds between two samples beyond which the window starts anew; so does a gap of GAP_RATIO times the
+            mean spacing of the window, so that slow and fast streams need no setting of their own.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -57,7 +60,7 @@ class CausalDerivatives:
         order: int = 3,
         velocity_weight: float = 0.05,
         delay: int = 4,
-        max_gap: float = 0.1,
+        max_gap: float = 1.0,
     ) -> None:
         self.n_joints = integer("n_joints", n_joints, 1)
         self.window = integer("window", window, 2)
@@ -83,7 +86,7 @@ class CausalDerivatives:
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Take one sample in: stamp in ns, later than the last; velocity None where it is not measured."""
-        if self._stamps and (stamp - self._stamps[-1]) * 1e-9 > self.max_gap:
+        if self._stamps and (stamp - self._stamps[-1]) * 1e-9 > self._longest_gap():
             self.reset()
         weighted = np.zeros(self.n_joints) if velocity is None else self.velocity_weight * velocity
         self._stamps.append(stamp)
@@ -97,6 +100,11 @@ class CausalDerivatives:
     def delayed(self) -> Motion | None:
         """The motion `delay` samples before the newest, or None while the window is not full."""
         return self._read(self.window - 1 - self.delay) if len(self._stamps) == self.window else None
+
+    def _longest_gap(self) -> float:
+        n = len(self._stamps)
+        usual = (self._stamps[-1] - self._stamps[0]) * 1e-9 / (n - 1) if n > 1 else np.inf
+        return min(self.max_gap, GAP_RATIO * usual)
 
     def _fit(self, with_velocity: bool) -> None:
         """Solve for the coefficients of all joints; time runs in units of the window, from its newest sample."""

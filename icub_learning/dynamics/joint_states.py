@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import SampleError
@@ -46,7 +46,7 @@ class JointStateReader:
         self._any_order = any_order
         self._need_velocity = need_velocity
         self._names: list[str] = []  # those of the last accepted message: the common case is that nothing changed
-        self._indices = np.arange(0)
+        self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(
         self,
@@ -63,26 +63,29 @@ class JointStateReader:
                 velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if list(names) == self._names else self._find(names)
-        columns = {}
-        for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
-            array = np.asarray([] if values is None else values, dtype=np.float64)
+        columns: dict[str, Array | None] = {}
+        for field, given in (("position", position), ("velocity", velocity), ("effort", effort)):
+            array = np.asarray([] if given is None else given, dtype=np.float64)
             if array.size == 0 and field != "position":
                 columns[field] = None
                 continue
             if array.shape != (len(names),):
                 size = f"{array.size} numbers for {len(names)} names"
-                raise SampleError("array_size", f"{field} has {size}", name=field, value=array.size, bound=str(len(names)))
+                raise SampleError(
+                    "array_size", f"{field} has {size}", name=field, value=array.size, bound=str(len(names))
+                )
             columns[field] = array[indices]
         if self._need_velocity and columns["velocity"] is None:
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
         for field in ("position", "velocity"):
-            if columns[field] is not None:
-                check_values(field, columns[field], self.joints, LARGEST_MOTION)
+            values = columns[field]
+            if values is not None:
+                check_values(field, values, self.joints, LARGEST_MOTION)
         self._names, self._indices = list(names), indices
-        return JointState(stamp, **columns)
+        return JointState(stamp, **columns)  # type: ignore[arg-type]  # a position of no numbers was refused by its size
 
-    def _find(self, names: Sequence[str]) -> Array:
+    def _find(self, names: Sequence[str]) -> NDArray[np.intp]:
         where = {name: index for index, name in enumerate(names)}
         if len(where) < len(names):
             repeated = sorted({name for name in names if list(names).count(name) > 1})

@@ -58,7 +58,7 @@ def group_rmse(errors: ArrayLike) -> float:
 
 
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
-    """RMSE over all columns and the last `window` samples, at every sample; fewer at the start (thesis 8.4.3, fig. 8.4).
+    """RMSE over all columns and the last `window` samples, at every sample; fewer at the start (thesis fig. 8.4).
 
     Args:
         errors: (n, n_outputs), predicted minus measured.

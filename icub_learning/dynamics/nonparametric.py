@@ -64,7 +64,7 @@ class NonparametricEstimator:
         return Prediction(total, np.zeros_like(total), total, variance)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError; nothing changes then."""
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
         self._learner.update(self._inputs(q, v, a), y)
         self.n_samples += 1
 

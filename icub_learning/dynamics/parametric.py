@@ -63,7 +63,7 @@ class ParametricEstimator:
         return Prediction(total, total, np.zeros_like(total), variance)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError; nothing changes then."""
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
         self.learn(self._rows(q, v, a), y)
 
     def predict_rows(self, rows: Array) -> Array:

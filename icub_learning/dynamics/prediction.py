@@ -7,7 +7,7 @@ from icub_learning.arrays import Array
 
 @dataclass(frozen=True)
 class Prediction:
-    """One prediction, each field (n_outputs,) in the units of the outputs (N and Nm for a wrench, the effort's unit else).
+    """One prediction, each field (n_outputs,) in the units of the outputs (N and Nm, or that of the efforts).
 
     Attributes:
         total: the prediction: parametric plus residual.

@@ -1,4 +1,4 @@
-"""Recursive least squares on random Fourier features of standardized inputs: the nonparametric half of the estimators."""
+"""Recursive least squares on random Fourier features of standardized inputs: the nonparametric half."""
 
 from typing import Any
 

@@ -69,7 +69,7 @@ class SemiparametricEstimator:
         return Prediction(parametric + residual, parametric, residual, variance)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError; nothing changes then."""
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
         x, rows = self._inputs(q, v, a)
         parametric = self.parametric.predict_rows(rows)
         innovation = self.parametric.learn(rows, y)

@@ -31,7 +31,7 @@ class SensorCheck:
         self._count = 0
 
     def add(self, measured: Array) -> str | None:
-        """Take one measurement in; after the last one returns what looks wrong in words, "" if nothing does, else None."""
+        """Take one measurement in; after the last one returns what looks wrong in words, "" for nothing, else None."""
         if self._count >= CHECKED_SAMPLES:
             return None
         if self._first is None:
@@ -54,5 +54,7 @@ class SensorCheck:
             limit = LONGEST_LEVER * max(float(np.linalg.norm(self._largest[:3])), 1.0)
             beyond = [self._names[i] for i in range(3, 6) if self._largest[i] > limit]
             if beyond:
-                findings.append(f"{', '.join(beyond)} beyond {limit:.3g} Nm, too much for these forces: a faulty driver?")
+                findings.append(
+                    f"{', '.join(beyond)} beyond {limit:.3g} Nm, too much for these forces: a faulty driver?"
+                )
         return "; ".join(findings)

@@ -9,7 +9,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.wrench_regressor import WrenchRegressor
-from icub_learning.errors import ModelError, StateError
+from icub_learning.errors import ModelError, ParameterError, StateError
 
 
 def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
@@ -64,11 +64,12 @@ def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
     joints = [str(name) for name in np.atleast_1d(saved.get("joints", ()))]
     try:
         if kind == "wrench":
-            return WrenchRegressor.from_urdf(urdf, joints, str(scalar(saved, "sensor")))
+            sensor, direction = str(scalar(saved, "sensor")), str(scalar(saved, "direction"))
+            return WrenchRegressor.from_urdf(urdf, joints, sensor, direction)
         if kind == "torque":
             friction = bool(scalar(saved, "friction"))
             return TorqueRegressor.from_urdf(urdf, joints, friction, float(scalar(saved, "coulomb_velocity")))
-    except ModelError as error:
+    except (ModelError, ParameterError) as error:
         raise StateError(f"the saved model's robot cannot be rebuilt: {error}") from None
     raise StateError(f"the saved model's regressor is of kind {kind!r}, not 'wrench' or 'torque'", value=kind)
 

@@ -1,4 +1,4 @@
-"""The stream that node and command line share: check, differentiate, predict at once, pair with what was measured, learn."""
+"""The stream that node and command line share: check, differentiate, predict at once, pair measurements, learn."""
 
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.derivatives import CausalDerivatives, Motion
+from icub_learning.dynamics.derivatives import Motion
 from icub_learning.dynamics.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.prediction import Prediction
 from icub_learning.dynamics.stamps import StampSequence
@@ -26,6 +26,18 @@ class Estimator(Protocol):
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None: ...
+
+
+class Derivatives(Protocol):
+    """What a stream asks of what finds velocities and accelerations; see CausalDerivatives."""
+
+    def reset(self) -> None: ...
+
+    def add(self, stamp: int, position: Array, velocity: Array | None) -> None: ...
+
+    def newest(self) -> Motion: ...
+
+    def delayed(self) -> Motion | None: ...
 
 
 @dataclass
@@ -96,7 +108,7 @@ class InverseDynamicsStream:
         self,
         estimator: Estimator,
         reader: JointStateReader,
-        derivatives: CausalDerivatives,
+        derivatives: Derivatives,
         output_names: Sequence[str],
         *,
         effort: bool,
@@ -250,7 +262,9 @@ class InverseDynamicsStream:
         """An effort that cannot be trusted is refused on its own: the prediction for this state stands."""
         try:
             if effort is None:
-                raise SampleError("effort_missing", "effort is empty: predicted, but nothing to learn from", name="effort")
+                raise SampleError(
+                    "effort_missing", "effort is empty: predicted, but nothing to learn from", name="effort"
+                )
             self._pair(record, self._check_output(effort))
         except SampleError as error:
             self._refuse(error)

@@ -31,6 +31,7 @@ class TorqueRegressor:
     Attributes:
         joints: (n_joints) names, the order of q, v, a and of the outputs.
         known_joints: names of all joints that the URDF has.
+        frame: "": torques have none.
         n_joints, n_outputs, n_parameters: sizes; n_outputs equals n_joints.
         output_names: the names of the joints.
         parameter_names: as above.
@@ -43,6 +44,7 @@ class TorqueRegressor:
         self._model = model
         self.joints = model.joints
         self.known_joints = model.known_joints
+        self.frame = ""
         self.n_joints = len(self.joints)
         self.n_outputs = self.n_joints
         self.output_names = self.joints

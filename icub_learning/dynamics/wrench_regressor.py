@@ -10,17 +10,20 @@ import pinocchio
 from icub_learning.arrays import Array
 from icub_learning.dynamics.base_parameters import base_projection
 from icub_learning.dynamics.robot_model import RobotModel
+from icub_learning.errors import ParameterError
 
-WRENCH_AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+DIRECTIONS = ("parent_to_child", "child_to_parent")
+WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 
 class WrenchRegressor:
     """Phi(q, v, a) with wrench = Phi @ parameters, for a force/torque sensor at a fixed joint of a fixed-base robot.
 
     The wrench is what the link before the sensor applies to the link after it, at the origin of the sensor joint and
-    in the axes of the link after it (its child): a robot at rest shows the weight it carries, pointing up. That is
-    how iCub's sensors measure ("child", "child_to_parent" in its URDF), and it equals the force of that joint in
-    Pinocchio's recursive Newton-Euler algorithm (`data.f`).
+    in the axes of the link after it (its child): a robot at rest shows the weight it carries, pointing up. It equals
+    the force of that joint in Pinocchio's recursive Newton-Euler algorithm (`data.f`), and is "parent_to_child" in
+    the words of SDF (`measure_direction`). A sensor that shows the reaction to it is "child_to_parent": the regressor
+    then has the opposite sign, and the parameters keep their meaning.
 
     Parameters: ten for each body beyond the sensor, bodies in the order of the kinematic tree and named by the link
     that the joint (for the first one: the sensor) moves, then m [kg], mcx, mcy, mcz [kg m] (mass times centre of
@@ -39,14 +42,18 @@ class WrenchRegressor:
         known_joints: names of all joints that the URDF has.
         frame: the link in whose axes the wrench is given.
         sensor: name of the sensor's joint.
+        direction: "parent_to_child" or "child_to_parent".
         n_joints, n_outputs, n_parameters: sizes; n_outputs is 6.
         output_names: "force.x" to "torque.z" [N, N m].
         parameter_names: "link.parameter", as above.
         nominal_parameters: (n_parameters,) from the URDF.
     """
 
-    def __init__(self, model: RobotModel, sensor: str) -> None:
+    def __init__(self, model: RobotModel, sensor: str, direction: str = "parent_to_child") -> None:
+        if direction not in DIRECTIONS:
+            raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
         self._model = model
+        self.direction = direction
         self.joints = model.joints
         self.known_joints = model.known_joints
         self.frame = model.body_names[model.sensor_id - 1]
@@ -63,18 +70,23 @@ class WrenchRegressor:
         self._block = np.s_[first_row : first_row + 6, 10 * (bodies[0] - 1) : 10 * bodies[-1]]
 
     @classmethod
-    def from_urdf(cls, urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str) -> "WrenchRegressor":
+    def from_urdf(
+        cls, urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str, direction: str = "parent_to_child"
+    ) -> "WrenchRegressor":
         """Build the regressor from a URDF.
 
         Args:
             urdf: path of a URDF file, or its XML text.
             joints: names of the joints that move, in the order of q, v and a.
             sensor: name of the fixed joint that carries the sensor, e.g. "r_arm_ft_sensor".
+            direction: "parent_to_child" if the measured wrench is the one applied to the link after the sensor,
+                "child_to_parent" if it is the reaction to that.
 
         Raises:
             ModelError: the URDF cannot be read, or lacks a joint or the sensor; see `RobotModel`.
+            ParameterError: the direction is none of the two.
         """
-        return cls(RobotModel(urdf, joints, sensor), sensor)
+        return cls(RobotModel(urdf, joints, sensor), sensor, direction)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
         """Return the regressor (6, n_parameters), a new array.
@@ -89,11 +101,17 @@ class WrenchRegressor:
         """
         model = self._model
         every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
-        return np.ascontiguousarray(every[self._block])
+        rows = every[self._block]
+        return np.ascontiguousarray(rows) if self.direction == "parent_to_child" else -rows
 
     def state(self) -> dict[str, Array]:
         """What it was made of, as a dict of arrays; see `states.rebuild_regressor`."""
-        return {"kind": np.asarray("wrench"), "urdf": np.asarray(self._model.urdf), "sensor": np.asarray(self.sensor)}
+        return {
+            "kind": np.asarray("wrench"),
+            "urdf": np.asarray(self._model.urdf),
+            "sensor": np.asarray(self.sensor),
+            "direction": np.asarray(self.direction),
+        }
 
     @cached_property
     def base_projection(self) -> Array:

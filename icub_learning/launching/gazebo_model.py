@@ -189,8 +189,8 @@ def _sensor(joint: str) -> ElementTree.Element:
     _child(sensor, "topic", TOPICS["wrench"])
     settings = _child(sensor, "force_torque")
     _child(settings, "frame", "child")
-    # child_to_parent would be the negative: the arm's weight pulling down on the shoulder.
-    _child(settings, "measure_direction", "parent_to_child")
+    # As iCub's own description has it; the node is told by its parameter wrench_direction.
+    _child(settings, "measure_direction", "child_to_parent")
     return gazebo
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
-from icub_learning_msgs.srv import ModelFile
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -24,6 +22,8 @@ from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics_report import StreamReport
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.robots import find_urdf
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+from icub_learning_msgs.srv import ModelFile
 
 SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 STREAM_QOS = QoSProfile(depth=10)
@@ -36,8 +36,8 @@ class InverseDynamicsNode(LifecycleNode):
     def __init__(self) -> None:
         super().__init__("inverse_dynamics")
         parameters.declare(self, PARAMETERS, self._on_parameter)
-        self._stream: InverseDynamicsStream | None = None
-        self._active = False
+        self._stream: InverseDynamicsStream  # from configure to cleanup
+        self._configured = self._active = False
 
     @transition
     def on_configure(self) -> None:
@@ -52,12 +52,13 @@ class InverseDynamicsNode(LifecycleNode):
         self._stream.learning = settings["learning"]
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
-        self._frame = settings["frame_id"] or (self._regressor.frame if self._is_wrench else "")
+        self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
         self._report = StreamReport(self)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
+        self._configured = True
         self.get_logger().info(
             f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
             f"{self._regressor.n_joints} joints, {self._regressor.n_base} identifiable of "
@@ -123,8 +124,9 @@ class InverseDynamicsNode(LifecycleNode):
         self._services_made = [self.create_service(kind, f"~/{name}", call) for kind, name, call in services]
 
     def _drop(self) -> None:
-        if self._stream is None:
+        if not self._configured:
             return
+        self._configured = False
         self.destroy_timer(self._timer)
         for subscription in self._endpoints:
             self.destroy_subscription(subscription)
@@ -133,7 +135,6 @@ class InverseDynamicsNode(LifecycleNode):
         for publisher in (*self._output_publishers.values(), self._prediction_publisher, self._inertial_publisher):
             self.destroy_lifecycle_publisher(publisher)
         self.destroy_publisher(self._diagnostics_publisher)
-        self._stream = None
 
     def _on_joint_state(self, message: JointState) -> None:
         if not self._active:
@@ -141,9 +142,7 @@ class InverseDynamicsNode(LifecycleNode):
         arrival = time.perf_counter()
         stamp = self._stamp(message)
         try:
-            record = self._stream.joint_state(
-                stamp, message.name, message.position, message.velocity, message.effort
-            )
+            record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
             self._report.refused(error)
             return
@@ -201,7 +200,7 @@ class InverseDynamicsNode(LifecycleNode):
                 self._inertial_publisher.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:
-        if name == "learning" and self._stream is not None:
+        if name == "learning" and self._configured:
             self._stream.learning = bool(value)
 
     def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

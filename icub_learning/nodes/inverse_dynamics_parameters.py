@@ -19,7 +19,16 @@ PARAMETERS = (
         choices=("wrench", "joint_torque"),
         read_only=True,
     ),
-    ParameterSpec("sensor", "r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)", read_only=True),
+    ParameterSpec(
+        "sensor", "r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)", read_only=True
+    ),
+    ParameterSpec(
+        "wrench_direction",
+        "parent_to_child",
+        "whether the sensor shows what acts on the link after it, or the reaction to that (output: wrench)",
+        choices=("parent_to_child", "child_to_parent"),
+        read_only=True,
+    ),
     ParameterSpec("friction", True, "learn Coulomb, viscous and offset columns (output: joint_torque)", read_only=True),
     ParameterSpec(
         "estimator",
@@ -37,7 +46,12 @@ PARAMETERS = (
         "nonparametric_regularization", 0.03, "lambda of the random features", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
-        "forgetting", 1.0, "weight of a sample after each further one; 1 forgets nothing", low=0.5, high=1.0, read_only=True
+        "forgetting",
+        1.0,
+        "weight of a sample after each further one; 1: all stay",
+        low=0.5,
+        high=1.0,
+        read_only=True,
     ),
     ParameterSpec(
         "prior",
@@ -47,7 +61,12 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
-        "n_warm_up", 200, "samples that set the scale of the random features' inputs", low=1, high=100000, read_only=True
+        "n_warm_up",
+        200,
+        "samples that set the scale of the features' inputs",
+        low=1,
+        high=100000,
+        read_only=True,
     ),
     ParameterSpec("seed", 0, "of the random features", low=0, high=2**31 - 1, read_only=True),
     ParameterSpec("learning", True, "learn from the start; ~/set_learning switches it while the node runs"),
@@ -70,7 +89,12 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
-        "max_gap", 0.1, "s between joint states beyond which derivatives start anew", low=1e-4, high=60.0, read_only=True
+        "max_gap",
+        1.0,
+        "s between joint states after which derivatives start anew",
+        low=1e-4,
+        high=60.0,
+        read_only=True,
     ),
     ParameterSpec(
         "velocity_source",
@@ -87,6 +111,12 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "extra_joints",
+        [""],
+        "names that joint states may hold although the URDF lacks them, as those of fingers",
+        read_only=True,
+    ),
+    ParameterSpec(
         "tolerance", 0.0025, "s; farthest stamps of a wrench and its joint state", low=0.0, high=1.0, read_only=True
     ),
     ParameterSpec(
@@ -98,6 +128,11 @@ PARAMETERS = (
     ),
     ParameterSpec("frame_id", "", "frame of published wrenches; empty: the sensor's link in the URDF", read_only=True),
     ParameterSpec(
-        "report_period", 1.0, "s between ~/inertial_parameters and /diagnostics messages", low=0.05, high=60.0, read_only=True
+        "report_period",
+        1.0,
+        "s between ~/inertial_parameters, /diagnostics",
+        low=0.05,
+        high=60.0,
+        read_only=True,
     ),
 )

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from icub_learning_msgs.msg import InertialParameters
 from rclpy.node import Node
 
 from icub_learning.dynamics.regressor import Regressor
@@ -12,6 +11,7 @@ from icub_learning.dynamics.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.conversions import doubles
 from icub_learning.nodes.timing import DurationWindow
+from icub_learning_msgs.msg import InertialParameters
 
 LOG_PERIOD = 5.0  # s; a stream of bad messages must not fill the log
 

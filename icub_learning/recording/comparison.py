@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.joint_states import JointStateReader
 from icub_learning.dynamics.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.recording.evaluation import Evaluation, evaluate
@@ -73,22 +72,9 @@ def _stream_maker(
 ) -> Callable[[assembly.AnyEstimator], InverseDynamicsStream]:
     if derivatives == "causal":
         return lambda estimator: assembly.make_stream(settings, regressor, estimator)
-    measured = settings.velocity_source == "message"
-
-    def reader() -> JointStateReader:
-        any_order = settings.joint_order == "any"
-        return JointStateReader(regressor.joints, regressor.known_joints, any_order=any_order, need_velocity=measured)
-
     if derivatives == "smoothed":
-        weight = settings.velocity_weight if measured else 0.0
-        motions = smooth(recording.events(), reader(), weight, settings.max_gap)
+        reader, weight = assembly.make_reader(settings, regressor), assembly.velocity_weight(settings)
+        motions = smooth(recording.events(), reader, weight, settings.max_gap)
     else:
         motions = recorded(recording, regressor.joints)
-    return lambda estimator: InverseDynamicsStream(
-        estimator,
-        reader(),
-        KnownMotions(motions),  # type: ignore[arg-type]  # all that the stream uses of CausalDerivatives
-        regressor.output_names,
-        effort=settings.output == "joint_torque",
-        tolerance=settings.tolerance,
-    )
+    return lambda estimator: assembly.make_stream(settings, regressor, estimator, KnownMotions(motions))
