@@ -72,12 +72,15 @@ class CircleMotion:
 
     def __init__(self, arm: ArmModel, target: Circle, speed: float, wander: float, rng: np.random.Generator) -> None:
         paths = [solve(arm, target)]
-        for _ in range(self.N_VARIANTS if wander > 0 else 0):
-            direction = rng.normal(size=3)
-            shift = 2 * wander * direction / np.linalg.norm(direction)  # the mean weight of all variants is one half
-            posture = target.posture + rng.uniform(-1, 1, len(target.posture)) * wander * self.POSTURE_PER_WANDER
-            variant = Circle(target.center + shift, target.axes, target.radius, posture)
-            paths.append(solve(arm, variant, start=paths[0]))
+        if wander > 0:
+            shifts = _balanced(rng.normal(size=(self.N_VARIANTS, 3)))
+            turns = _balanced(rng.normal(size=(self.N_VARIANTS, len(target.posture))))
+            for shift, turn in zip(shifts, turns, strict=True):
+                # Twice the way: the mean weight of all variants together is one half.
+                center = target.center + 2 * wander * shift
+                posture = target.posture + 2 * wander * self.POSTURE_PER_WANDER * turn
+                variant = Circle(center, target.axes, target.radius, posture)
+                paths.append(solve(arm, variant, start=paths[0]))
         self._n_variants = len(paths) - 1
         self._path = VariedPath(np.stack(paths))
         self._rate = speed / target.radius  # [rad/s]
@@ -92,6 +95,12 @@ class CircleMotion:
         shape = waves[:, :, :-1]
         shape[0] += 1.0
         return self._path(phase, shape / (2 * max(self._n_variants, 1)))
+
+
+def _balanced(directions: Array) -> Array:
+    """Rows without a common direction, the longest of length 1: what varies along them stays around its middle."""
+    balanced = directions - directions.mean(axis=0)
+    return balanced / np.linalg.norm(balanced, axis=1).max()
 
 
 class Blend:

@@ -51,7 +51,7 @@ class SimulationSettings:
         0.01, 0.0, 0.1, "force/torque sensor: how much of one axis shows on another, relative to full scale"
     )
     drift: float = _number(0.2, 0.0, 10.0, "force/torque sensor: standard deviation of its slow drift [N]")
-    noise: float = _number(0.4, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
+    noise: float = _number(0.6, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
     encoder_bits: int = _number(
         16, 0, 24, "joint encoders: counts of a revolution as a power of 2; 0: exact positions and velocities"
     )
