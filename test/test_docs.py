@@ -1,0 +1,44 @@
+"""The documents say what the code does: parameters, topics, services, commands and links."""
+
+import re
+
+import pytest
+
+from icub_learning.cli.main import COMMANDS
+from icub_learning.nodes import icub_simulation, inverse_dynamics_parameters
+
+TABLES = {"inverse_dynamics": inverse_dynamics_parameters.PARAMETERS, "icub_simulation": icub_simulation.PARAMETERS}
+
+
+def row(spec):
+    """The line of docs/ros_interface.md for a parameter."""
+    default = '`""`' if spec.default in ("", [""]) else f"`{str(spec.default).lower()}`"
+    fixed = "start-up" if spec.read_only else "any time"
+    return f"| `{spec.name}` | {default} | {spec.description} | {spec.bound().replace('|', '/')} | {fixed} |"
+
+
+@pytest.mark.parametrize("node", TABLES)
+def test_every_parameter_is_in_the_ros_interface(checkout, node):
+    text = (checkout / "docs" / "ros_interface.md").read_text()
+    rows = [row(spec) for spec in TABLES[node]]
+    assert "\n".join(rows) in text, f"docs/ros_interface.md, parameters of {node}, must read:\n" + "\n".join(rows)
+
+
+@pytest.mark.parametrize("module", ["inverse_dynamics", "icub_simulation"])
+def test_every_topic_and_service_is_in_the_ros_interface(checkout, module):
+    text = (checkout / "docs" / "ros_interface.md").read_text()
+    source = (checkout / "icub_learning" / "nodes" / f"{module}.py").read_text()
+    names = set(re.findall(r'"(~/[a-z_/]+|/?joint_states|/?wrench|joint_trajectory|/clock|/diagnostics)"', source))
+    assert len(names) >= 5
+    assert not [name for name in names if f"`{name}`" not in text]
+
+
+def test_every_command_is_in_the_readme(checkout):
+    text = (checkout / "README.md").read_text()
+    assert not [name for name in COMMANDS if f"icub-learning {name}" not in text]
+
+
+def test_links_between_documents_lead_somewhere(checkout):
+    for document in [checkout / "README.md", checkout / "CHANGELOG.md", *checkout.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
+            assert "://" in target or (document.parent / target).exists(), f"{document.name}: {target}"
