@@ -3,6 +3,7 @@
 import numpy as np
 
 EXTENDED = np.longdouble
+CHUNK = 2000  # rows triangularized at a time: the result is the same, the memory is not
 
 
 def batch_solution(z, y, regularization, sample_weights=None, initial_weights=None):
@@ -20,18 +21,26 @@ def batch_solution(z, y, regularization, sample_weights=None, initial_weights=No
     start = np.zeros((d, n_outputs), EXTENDED) if initial_weights is None else np.asarray(initial_weights, EXTENDED)
     rows = np.concatenate([prior, roots[:, None] * z])
     targets = np.concatenate([prior @ start, roots[:, None] * y])
-    system = np.concatenate([rows, targets], axis=1)
+    system = np.zeros((d, d + n_outputs), EXTENDED)
+    for start in range(0, len(rows), CHUNK):
+        chunk = np.concatenate([rows[start : start + CHUNK], targets[start : start + CHUNK]], axis=1)
+        system = _triangularize(np.concatenate([system, chunk]), d)
+    factor, rest = np.triu(system[:, :d]), system[:, d:]
+    weights = np.zeros((d, n_outputs), EXTENDED)
+    for i in reversed(range(d)):
+        weights[i] = (rest[i] - factor[i, i + 1 :] @ weights[i + 1 :]) / factor[i, i]
+    return factor * np.where(np.diag(factor) < 0, -1, 1)[:, None], weights
+
+
+def _triangularize(system, d):
+    """The first d rows after Householder reflections that zero the first d columns below the diagonal."""
     for j in range(d):
         mirror = system[j:, j].copy()
         mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
         square = mirror @ mirror
         if square:
             system[j:, j:] -= mirror[:, None] * (2.0 / square * (mirror @ system[j:, j:]))
-    factor, rest = np.triu(system[:d, :d]), system[:d, d:]
-    weights = np.zeros((d, n_outputs), EXTENDED)
-    for i in reversed(range(d)):
-        weights[i] = (rest[i] - factor[i, i + 1 :] @ weights[i + 1 :]) / factor[i, i]
-    return factor * np.where(np.diag(factor) < 0, -1, 1)[:, None], weights
+    return system[:d]
 
 
 def relative_error(value, exact):

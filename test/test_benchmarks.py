@@ -1,0 +1,71 @@
+"""The benchmarks compare like with like, leave out what is too slow, and write what they found."""
+
+import json
+from time import sleep
+
+import numpy as np
+import pytest
+
+from benchmarks import core, history
+from benchmarks.contestants import CONTESTANTS, MISSING
+from benchmarks.report import Result
+from benchmarks.scenarios import SCENARIOS
+from benchmarks.timing import Spread, time_in_turns
+from icub_learning.recursive import _kernel
+
+
+@pytest.mark.parametrize("name", CONTESTANTS)
+def test_every_contestant_finds_the_weights_of_the_batch_solution(name):
+    rng = np.random.default_rng(0)
+    z, y = rng.normal(size=(25, 9)), rng.normal(size=(25, 2))
+    one = CONTESTANTS[name](9, 2)
+    for row, target in zip(z, y, strict=True):
+        one.step(row, target)
+    np.testing.assert_allclose(one.weights(), np.linalg.solve(z.T @ z + np.eye(9), z.T @ y), atol=1e-10)
+
+
+def test_a_kernel_each_and_no_contestant_both_present_and_missing():
+    assert {f"ours/{name}" for name in _kernel.available()} < set(CONTESTANTS)
+    assert not set(CONTESTANTS) & set(MISSING)
+
+
+def test_one_size_measured_by_all_and_checked(monkeypatch):
+    before = _kernel.use("portable")
+    rows = core._time_one_size(16, 3, 0.02)
+    assert _kernel.use(before) == "portable"  # put back
+    assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
+    assert next(row for row in rows if row["method"] == "Sherman-Morrison")["x S-M"] == 1.0
+
+    class Idle(CONTESTANTS["Sherman-Morrison"]):
+        def step(self, z, y):
+            pass
+
+    monkeypatch.setitem(CONTESTANTS, "idle", Idle)
+    with pytest.raises(AssertionError, match="idle"):
+        core._time_one_size(16, 3, 0.02)
+
+
+def test_what_is_too_slow_is_left_out_with_the_reason():
+    results = time_in_turns({"slow": lambda i: sleep(0.05), "quick": lambda i: None}, 0.05, 10)
+    assert "left out" in results["slow"]
+    assert isinstance(results["quick"], Spread)
+    assert results["quick"].low <= results["quick"].median <= results["quick"].high
+
+
+def test_history_traces_what_is_held():
+    assert abs(history._growth(8, 2, 100)) < 2000
+
+
+def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
+    result = Result(
+        [{"d": 1, "µs": 2.5}, {"d": 10, "µs": None}], ["a remark"], lambda figure: figure.subplots().plot([1, 2])
+    )
+    result.write(tmp_path / "name")
+    assert "a remark" in capsys.readouterr().out
+    assert json.loads((tmp_path / "name.json").read_text())["rows"][1] == {"d": 10, "µs": None}
+    assert (tmp_path / "name.txt").read_text().splitlines()[2].split() == ["1", "2.5"]
+    assert (tmp_path / "name.png").stat().st_size > 1000
+
+
+def test_names_are_permanent():
+    assert {"core-step", "core-history"} <= set(SCENARIOS)
