@@ -450,6 +450,7 @@ def test_a_state_with_an_entry_missing_or_nonsense_is_refused(entry):
         ("forgetting", np.asarray(1.5), "forgetting"),
         ("prior", np.asarray([1.0, -1.0]), "regularization|prior"),
         ("prior", np.ones(3), "regularization|prior"),
+        ("prior", np.array([1.0, 1.5]), "prior"),
         ("n_samples", np.asarray(-1), "n_samples"),
         ("next_refill", np.asarray(-1), "next_refill"),
         ("initial_weights", np.zeros((2, 2)), "initial_weights"),

@@ -30,7 +30,8 @@ class RecursiveLeastSquares:
 
     With forgetting < 1 the data fade but the regularization must not (a silent input would otherwise lose all
     precision): after each sample the prior of a few coordinates in turn is refilled to Lambda, so that no coordinate's
-    prior ever falls below min(1/2, forgetting) of its Lambda. `prior` holds what it is at this moment.
+    prior ever falls below min(1/2, forgetting) of its Lambda. `prior` holds what it is at this moment. A sample then
+    costs that of d ln(forgetting) / ln(1/2) rows more: one for a memory much longer than d samples.
 
     Args:
         n_features: d, length of a row z.
@@ -185,6 +186,8 @@ class RecursiveLeastSquares:
             learner._set_factor(unit, pivots)
             learner._weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
             learner._prior = _check_regularization(state["prior"], d)
+            if (learner._prior > learner.regularization).any():
+                raise StateError("prior exceeds the regularization", name="prior")
             learner._next_refill = integer("next_refill", int(state["next_refill"]), 0) % d
             learner.n_samples = integer("n_samples", int(state["n_samples"]), 0)
         except StateError:
@@ -203,16 +206,18 @@ class RecursiveLeastSquares:
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Let the past fade once, rotate the new rows in, and refill the prior of the next coordinates."""
+        k, d = len(z_rows), self.n_features
+        start, stop = self._next_refill, min(self._next_refill + self._n_refill, d)
+        self._next_refill = stop % d
         self._prior *= self.forgetting
-        chosen = (self._next_refill + np.arange(self._n_refill)) % self.n_features
-        self._next_refill = int((self._next_refill + self._n_refill) % self.n_features)
         # A refill is an observation "weight j equals its initial value", with the precision that has faded since.
-        root = np.sqrt(self.regularization[chosen] - self._prior[chosen])
-        pseudo_z = np.zeros((self._n_refill, self.n_features))
-        pseudo_z[np.arange(self._n_refill), chosen] = root
-        self._prior[chosen] = self.regularization[chosen]
-        pseudo_y = root[:, None] * self._initial_weights[chosen]
-        self._learn(np.concatenate([z_rows, pseudo_z]), np.concatenate([y_rows, pseudo_y]), self.forgetting)
+        root = np.sqrt(self.regularization[start:stop] - self._prior[start:stop])
+        self._prior[start:stop] = self.regularization[start:stop]
+        z = np.zeros((k + stop - start, d))
+        z[:k] = z_rows
+        z.reshape(-1)[k * d + start :: d + 1] = root
+        y = np.concatenate([y_rows, root[:, None] * self._initial_weights[start:stop]])
+        self._learn(z, y, self.forgetting)
 
     def _unit_factor(self) -> tuple[Array, Array]:
         """U (d, d) and D (d,)."""
