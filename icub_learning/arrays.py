@@ -19,12 +19,16 @@ def finite(name: str, values: ArrayLike) -> Array:
         NotFiniteError: a value is NaN or infinite.
     """
     try:
+        if np.iscomplexobj(values):
+            raise TypeError
         array = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ShapeError(name, np.shape(np.asarray(values, dtype=object)), "a rectangular array of numbers") from None
     # A sum of squares is finite only if all its terms are (or they overflow, which the second look settles).
     flat = array.reshape(-1)
-    if not isfinite(flat.dot(flat)) and not np.isfinite(array).all():
+    with np.errstate(over="ignore"):
+        square = flat.dot(flat)
+    if not isfinite(square) and not np.isfinite(array).all():
         bad = np.flatnonzero(~np.isfinite(array))[:8]
         raise NotFiniteError(name, {int(index): float(array.flat[index]) for index in bad})
     return array
@@ -45,8 +49,8 @@ def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
         ShapeError: not of shape (size,) or (k, size).
         NotFiniteError: a value is NaN or infinite.
     """
-    shape = np.shape(values)
     array = finite(name, values)
+    shape = np.shape(values)
     if len(shape) not in (1, 2) or shape[-1] != size:
         raise ShapeError(name, shape, f"({size},) or (k, {size})")
     return array.reshape(-1, size), len(shape) == 1

@@ -325,6 +325,8 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
         (np.zeros(3), np.zeros((2, 2)), ShapeError, "y has shape"),
         (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"),
         (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
+        ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
+        (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
     ],
 )
 def test_bad_samples_are_refused_by_name_and_change_nothing(forgetting, z, y, error, said):

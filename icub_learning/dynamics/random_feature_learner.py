@@ -103,12 +103,12 @@ class RandomFeatureLearner:
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays."""
         return {
-            "minimum_scale": self._minimum_scale,
-            "mean": self.mean,
-            "scale": self.scale,
+            "minimum_scale": self._minimum_scale.copy(),
+            "mean": self.mean.copy(),
+            "scale": self.scale.copy(),
             "length_scale": np.asarray(self._features.length_scale),
             "seed": np.asarray(self._features.seed),
-            "frequencies": self._features.frequencies,
+            "frequencies": self._features.frequencies.copy(),
             "n_warm_up": np.asarray(self.n_warm_up),
             **nested("standardizer", self._standardizer.state()),
             **nested("rls", self._rls.state()),
