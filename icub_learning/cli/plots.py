@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,6 +13,9 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.metrics import windowed_rmse
 from icub_learning.errors import ParameterError
 from icub_learning.recording.evaluation import Evaluation
+
+if TYPE_CHECKING:  # importing it for real would load the physics engine
+    from icub_learning.simulation.protocol import Outcome
 
 WINDOW = 30  # samples, as in fig. 8.4 of the thesis
 COLOURS = {
@@ -101,6 +104,48 @@ def plot_evaluation(path: Path, results: Mapping[str, Evaluation], output: str, 
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=9)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+    save(figure, path)
+
+
+def plot_planes(path: Path, outcomes: Mapping[str, "Outcome"], groups: Mapping[str, slice], rate: float) -> None:
+    """As fig. 8.4 of the thesis: RMSE after the change of plane, mean over the parts and their standard deviation.
+
+    Args:
+        path: .png, .pdf or .svg.
+        outcomes: by estimator: P, NP, SP.
+        groups: names of the panels' outputs.
+        rate: samples a second.
+    """
+    units = {"force": "N", "torque": "N m"}
+    published = {"force": 1.0, "torque": 0.1}  # of SP and NP in their steady state, thesis 8.4.3
+    figure = Figure(figsize=(9, 6.5), layout="constrained", facecolor="white")
+    shared = None
+    for number, group in enumerate(groups):
+        axes = shared = figure.add_subplot(len(groups), 1, number + 1, sharex=shared)
+        for short, outcome in outcomes.items():
+            curves = outcome.curves(group)
+            seconds = np.arange(1, curves.shape[1] + 1) / rate
+            mean, deviation = curves.mean(axis=0), curves.std(axis=0)
+            axes.fill_between(
+                seconds,
+                np.maximum(mean - deviation, mean * 0.05),
+                mean + deviation,
+                color=COLOURS[short],
+                alpha=0.2,
+                linewidth=0,
+            )
+            axes.plot(seconds, mean, color=COLOURS[short], label=LABELS[short], linewidth=1.4)
+        axes.axhline(
+            published[group], color="#8a9099", linewidth=0.9, linestyle=(0, (2, 3)), label="SP and NP published, steady"
+        )
+        axes.set_xlim(0, seconds[-1])
+        log_scale(axes)
+        style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", units[group])
+        _only_last(axes, number, len(groups))
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    title = "Simulated iCub arm: learned circles in XY, then met circles in XZ (mean and deviation over parts)"
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     save(figure, path)
 

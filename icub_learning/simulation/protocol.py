@@ -27,13 +27,13 @@ GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}
 Events = Iterable[JointStateEvent | WrenchEvent]
 
 
-def record(plane: str, n_samples: int, settings: SimulationSettings, progress: Callable[[int], None] | None = None) -> Recording:
+def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], None] | None = None) -> Recording:
     """Simulate one plane in steady motion: joint states at RATE, and a wrench in the midst of each sample's states.
 
     Args:
         plane: one of PLANES.
         n_samples: wrenches to be recorded.
-        settings: what is simulated; their `task` is replaced.
+        seed: of the simulation.
         progress: called with the number of joint states made so far, after each.
 
     Raises:
@@ -41,7 +41,8 @@ def record(plane: str, n_samples: int, settings: SimulationSettings, progress: C
         SimulationError: see `simulate`.
     """
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
-    recording = simulate([(plane, seconds)], RATE, settings, progress)
+    recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed), progress)
+    assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
     # In the midst, derivatives have samples on both sides of each wrench, also in the first and the last one of a part.
     measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
     return replace(
@@ -66,6 +67,7 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
 
 
 def _between(recording: Recording, first: int, last: int) -> Recording:
+    assert recording.velocity is not None and recording.wrench is not None  # `record` made it
     states, wrenches = slice(first * STATES_PER_SAMPLE, last * STATES_PER_SAMPLE), slice(first, last)
     return Recording(
         joint_names=recording.joint_names,
@@ -93,6 +95,10 @@ class Outcome:
     def curves(self, group: str) -> Array:
         """RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
         return np.stack([windowed_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
+
+    def first_steady(self, group: str) -> float:
+        """RMSE of "force" or "torque" in the steady state of the first plane."""
+        return float(group_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
 
     def transient(self, group: str) -> float:
         """RMSE of "force" or "torque" over the first WINDOW samples after the change of plane, mean over the parts."""
@@ -127,3 +133,15 @@ def meet(
     learned = learner.state()
     parts = [pass_through(type(learner).from_state(learned, regressor), part).errors for part in cut(second)]
     return Outcome(first_errors, np.stack(parts))
+
+
+def compare(
+    planes: Mapping[str, Recording],
+    settings: assembly.Settings,
+    watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
+) -> dict[str, Outcome]:
+    """Let P, NP and SP meet the same planes; `watch` makes a progress bar from an estimator's short name."""
+    return {
+        short: meet(planes, replace(settings, estimator=estimator), watch(short))
+        for short, estimator in ESTIMATORS.items()
+    }
