@@ -107,7 +107,8 @@ def test_samples_too_far_apart_are_explained(tmp_path, capsys):
     recording = rigid_recording(300)
     slow = Recording(JOINTS, recording.joint_stamps * 50, recording.position, recording.velocity, recording.effort)
     write(slow, tmp_path / "slow.csv")
-    code, out, _ = run(tmp_path / "slow.csv", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1", capsys=capsys)
+    options = ["--derivatives", "causal", "--max-gap", "0.1"]
+    code, out, _ = run(tmp_path / "slow.csv", *UR10, *SMALL, *options, capsys=capsys)
     assert code == 0
     assert "Nothing was learned" in out
     assert "--max-gap" in out

@@ -4,7 +4,10 @@ import math
 
 
 class Pacer:
-    """Says how many samples are due at an instant, without drift: late ones are made up for.
+    """Says how many samples are due at an instant, without drift: late ones are made up for, a few at a time.
+
+    A robot's samples come one by one. Whoever listens keeps only the newest few, so a burst of all that is late would
+    push samples out of the queues of nodes that are not late at all.
 
     Args:
         period: simulated seconds between two samples.
@@ -17,7 +20,8 @@ class Pacer:
         largest_delay: longest time that a sample was overdue [s].
     """
 
-    MAX_BACKLOG = 0.5  # [s], of wall time; a longer pause is skipped, not made up for in a burst
+    MAX_BURST = 2  # samples at once: late ones are made up for at twice the pace
+    MAX_BACKLOG = 0.5  # [s], of wall time; a longer pause is skipped, not made up for
 
     def __init__(self, period: float, factor: float, now: float) -> None:
         self._period = period / factor  # [s] of wall time
@@ -37,15 +41,16 @@ class Pacer:
         if count <= 0:
             return 0
         self.largest_delay = max(self.largest_delay, elapsed - self._period)
-        self.late += count - 1
         most = max(1, math.floor(self.MAX_BACKLOG / self._period))
         if count > most:
             self.given_up += (count - most) * self._simulated_period
             self._start = now - most * self._period
             self._done, count = 0, most
-        self._done += count
-        self._total += count
-        return count
+        burst = min(count, self.MAX_BURST)
+        self.late += min(burst, count - 1)
+        self._done += burst
+        self._total += burst
+        return burst
 
     def reached(self, now: float) -> float:
         """Return the simulated seconds per second since the last call."""
