@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from icub_learning.cli import processes
 from icub_learning.cli.processes import Processes
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching import children
 
 WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
 STUBBORN = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]; " + WAIT
@@ -34,32 +34,32 @@ def running(pid: int) -> bool:
 
 
 def test_children_end_with_the_context(tmp_path):
-    with Processes(tmp_path / "log") as children:
-        children.start("a", [sys.executable, "-c", WAIT, str(tmp_path / "a")], {})
+    with Processes(tmp_path / "log") as started:
+        started.start("a", [sys.executable, "-c", WAIT, str(tmp_path / "a")], {})
         pid = pid_in(tmp_path / "a")
-        children.check()
+        started.check()
         assert running(pid)
         assert os.getsid(pid) != os.getsid(0)
     assert not running(pid)
 
 
 def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE", 0.3)
-    with Processes(tmp_path / "log") as children:
-        children.start("a", [sys.executable, "-c", STUBBORN, str(tmp_path / "a")], {})
+    monkeypatch.setattr(children, "GRACE", 0.3)
+    with Processes(tmp_path / "log") as started:
+        started.start("a", [sys.executable, "-c", STUBBORN, str(tmp_path / "a")], {})
         pid = pid_in(tmp_path / "a")
     assert not running(pid)
 
 
 def test_a_failure_shows_the_last_lines(tmp_path, capsys):
     fail = "import os; print(os.environ['COLOUR'], 'is the reason'); raise SystemExit(3)"
-    with Processes(tmp_path / "log") as children:
-        children.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
-        children.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
+    with Processes(tmp_path / "log") as started:
+        started.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
+        started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
         pid = pid_in(tmp_path / "good")
-        with pytest.raises(IcubLearningError, match="bad ended with exit code 3"):
+        with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
             for _ in range(500):
-                children.check()
+                started.check()
                 time.sleep(0.02)
     assert "bad | green is the reason" in capsys.readouterr().err
     assert not running(pid)

@@ -339,9 +339,9 @@ def test_a_program_that_cannot_start_fails_the_system() -> None:
 SUPERVISE = """
 import sys
 from icub_learning.launching.commands import Command
-from icub_learning.launching import supervisor
+from icub_learning.launching import children, supervisor
 from icub_learning.launching.table import AtEnd
-supervisor.GRACE = 1.0
+children.GRACE = 1.0
 scripts = sys.argv[1:]
 commands = [Command(f"p{i}", (sys.executable, "-c", text), {}, AtEnd.FAIL) for i, text in enumerate(scripts)]
 sys.exit(supervisor.Supervisor().run(commands))

@@ -1,24 +1,20 @@
-"""Child processes that always end: with the command, when one of them fails, and when the command itself is killed."""
+"""Child processes whose output goes to log files, and which run as long as a context does."""
 
-import ctypes
-import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching import children
 
-GRACE = 5.0  # [s] between one signal and the next, stronger one
 LAST_LINES = 15  # of a failed child's log, in the error
-_PR_SET_PDEATHSIG = 1  # of Linux' prctl
 
 
 class Processes:
-    """Starts processes whose output goes to log files; leaving the context stops them all.
+    """Starts processes; leaving the context ends them all.
 
     Args:
         log_folder: one NAME.log for each process.
@@ -37,18 +33,10 @@ class Processes:
         self.stop()
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start one process, in a session of its own so that Ctrl-C reaches it through `stop` only."""
+        """Start one process; see `icub_learning.launching.children.start`."""
         self._log_folder.mkdir(parents=True, exist_ok=True)
         with self._log(name).open("wb") as log:
-            self._children[name] = subprocess.Popen(
-                list(command),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
-                start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-            )
+            self._children[name] = children.start(command, environment, log)
 
     def check(self) -> None:
         """Raise IcubLearningError if a process has ended, with the last lines of its log."""
@@ -58,25 +46,13 @@ class Processes:
                 lines = self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]
                 for line in lines:
                     print(f"  {name} | {line}", file=sys.stderr)
-                text = f"{name} ended with exit code {code}; its log: {self._log(name)}"
+                text = f"{name} ended by itself: {children.describe(code)}; its log: {self._log(name)}"
                 raise IcubLearningError(text, name=name, value=code, bound="a running process")
 
     def stop(self) -> None:
-        """End all processes: interrupt, then terminate, then kill those that stay."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            running = [child for child in self._children.values() if child.poll() is None]
-            for child in running:
-                child.send_signal(number)
-            end = time.monotonic() + GRACE
-            while running and time.monotonic() < end:
-                running = [child for child in running if child.poll() is None]
-                time.sleep(0.02)
-            if not running:
-                return
+        """End all processes; those that do not end when asked are killed."""
+        # SIGTERM, because Python that still imports answers SIGINT with a traceback.
+        children.end(list(self._children.values()), signal.SIGTERM)
 
     def _log(self, name: str) -> Path:
         return self._log_folder / f"{name}.log"
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

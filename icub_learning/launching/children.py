@@ -1,0 +1,72 @@
+"""Child processes that always end: when asked, when they refuse, and when the process that started them is killed."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+GRACE = 5.0  # [s] between asking a process to end and killing it
+PERIOD = 0.05  # [s] between looks at the processes
+_PR_SET_PDEATHSIG = 1  # of Linux's prctl
+
+
+def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a process that leads a group of its own; its output, errors too, goes to `output`.
+
+    A signal can then reach what it has started as well, and Ctrl-C in a terminal reaches it once and not twice.
+
+    Args:
+        environment: what is set beside the present environment.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    return subprocess.Popen(
+        list(line),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        # Python writes to pipes and files in blocks otherwise, and lines would come late.
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+        start_new_session=True,
+        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+    )
+
+
+def end(children: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> list[subprocess.Popen[bytes]]:
+    """End processes with all that they have started; returns those that had to be killed.
+
+    Args:
+        number: the signal that asks them to end.
+    """
+    for child in children:
+        send(child, number)
+    limit = time.monotonic() + GRACE
+    while any(child.poll() is None for child in children) and time.monotonic() < limit:
+        time.sleep(PERIOD)
+    killed = [child for child in children if child.poll() is None]
+    for child in children:
+        send(child, signal.SIGKILL)  # what it has left behind in its group, too
+        child.wait()
+    return killed
+
+
+def send(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a process and its group, if there still is one."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+
+
+def describe(code: int) -> str:
+    """Return an exit code of subprocess in words."""
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+
+def _die_with_parent() -> None:
+    """Have Linux end this process when its parent is killed; for the child, between fork and exec."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
