@@ -40,7 +40,7 @@ class NonparametricEstimator:
         regressor: Regressor,
         n_random_features: int = 1000,
         length_scale: float = 4.0,
-        regularization: float = 0.03,
+        regularization: float = 0.01,
         forgetting: float = 1.0,
         n_warm_up: int = 200,
         seed: int = 0,

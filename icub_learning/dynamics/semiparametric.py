@@ -37,7 +37,7 @@ class SemiparametricEstimator:
         n_random_features: int = 1000,
         length_scale: float = 4.0,
         parametric_regularization: float = 10.0,
-        nonparametric_regularization: float = 0.03,
+        nonparametric_regularization: float = 0.01,
         forgetting: float = 1.0,
         prior: str = "zero",
         n_warm_up: int = 200,

@@ -43,7 +43,7 @@ PARAMETERS = (
         "parametric_regularization", 10.0, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
-        "nonparametric_regularization", 0.03, "lambda of the random features", low=1e-12, high=1e12, read_only=True
+        "nonparametric_regularization", 0.01, "lambda of the random features", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
         "forgetting",
