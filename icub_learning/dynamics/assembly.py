@@ -48,9 +48,9 @@ class Settings:
     friction: bool = True
     estimator: str = "semiparametric"
     n_random_features: int = 1000
-    length_scale: float = 4.0
+    length_scale: float = 5.0
     parametric_regularization: float = 10.0
-    nonparametric_regularization: float = 0.01
+    nonparametric_regularization: float = 0.003
     forgetting: float = 1.0
     prior: str = "zero"
     n_warm_up: int = 200

@@ -38,12 +38,12 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec("n_random_features", 1000, "random features, even", low=2, high=10000, read_only=True),
-    ParameterSpec("length_scale", 4.0, "of the kernel, on standardized inputs", low=1e-3, high=1e3, read_only=True),
+    ParameterSpec("length_scale", 5.0, "of the kernel, on standardized inputs", low=1e-3, high=1e3, read_only=True),
     ParameterSpec(
         "parametric_regularization", 10.0, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
-        "nonparametric_regularization", 0.01, "lambda of the random features", low=1e-12, high=1e12, read_only=True
+        "nonparametric_regularization", 0.003, "lambda of the random features", low=1e-12, high=1e12, read_only=True
     ),
     ParameterSpec(
         "forgetting",
