@@ -12,28 +12,62 @@ import numpy as np
 import pytest
 
 from icub_learning.cli import demo, demo_report
+from icub_learning.cli.ros_domain import RosDomain
+from icub_learning.errors import IcubLearningError
+from icub_learning.simulation import ArmSimulation, SimulationSettings
 
 DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")
 SECOND = 10**9
 
 
 def test_parts_of_the_run():
-    stamps = np.arange(1, 201) * SECOND // 10  # 20 s at 10 Hz
-    found = demo_report.parts(stamps, 10 * SECOND)
-    seconds = {part: (stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for part, mask in found.items()}
-    assert seconds["transient"] == (10.1, 13.0)
-    assert found["transient"].sum() == 30
-    assert seconds["steady_before"] == pytest.approx((7.1, 10.0))
-    assert seconds["steady_after"] == pytest.approx((17.1, 20.0))
+    stamps = np.arange(1, 301) * SECOND // 10  # 30 s at 10 Hz
+    found = demo_report.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
+    seconds = [(stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for mask in found.values()]
+    assert list(found) == ["XY steady", "XZ first 30", "XZ first 3 s", "XZ steady"]
+    assert seconds == [(6.1, 9.0), (12.1, 15.0), (12.1, 15.0), (24.1, 30.0)]
+    slow = demo_report.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
+    assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
 
 
-def test_errors_are_those_of_a_loop():
+def test_what_never_came_has_no_error():
+    found = demo_report.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
+    assert np.isnan(found["force"]["XZ steady"])
+
+
+def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
-    stamps, errors = np.arange(1, 201) * SECOND // 10, rng.normal(size=(200, 6))
-    found = demo_report.errors_of(stamps, errors, 10 * SECOND)
-    squares = [e**2 for s, row in zip(stamps, errors, strict=True) if 10 < s / SECOND <= 13 for e in row[3:]]
-    assert found["transient"]["torque"] == pytest.approx(np.sqrt(np.mean(squares)))
-    assert found["transient"]["samples"] == 30
+    stamps = np.arange(1, 301) * SECOND // 10
+    errors = {short: scale * rng.normal(size=(300, 6)) for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))}
+    found = {short: demo_report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
+
+    def expected(short, first, last, axes):
+        rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
+        return np.sqrt(np.mean([value**2 for row in rows for value in row[axes]]))
+
+    torque = slice(3, 6)
+    assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))
+    ratios = demo_report.ratios_of(found)
+    assert ratios["SP/P, steady"]["torque"] == pytest.approx(
+        expected("SP", 24, 30, torque) / expected("P", 24, 30, torque)
+    )
+    assert ratios["SP/NP, first 30"]["force"] == pytest.approx(
+        expected("SP", 12, 15, slice(3)) / expected("NP", 12, 15, slice(3))
+    )
+
+
+@pytest.mark.parametrize("seconds", [2.0, 2.6])
+def test_the_hand_is_on_its_new_circle_after_the_changeover(seconds):
+    demo_protocol = pytest.importorskip("icub_learning.cli.demo_protocol")
+    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in demo.PLANES)
+    for simulation in (changing, there):
+        for _ in range(round(seconds * 1000)):
+            simulation.step()
+    changing.set_task(demo.PLANES[1])
+    for simulation in (changing, there):
+        for _ in range(round(demo_protocol.CHANGEOVER * 1000)):
+            simulation.step()
+    np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
 
 
 def test_timing_counts_what_is_missing_and_what_is_double():
@@ -80,20 +114,40 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.ros
-@pytest.mark.slow
 def test_the_whole_of_it(tmp_path, start_process, ros_domain):
-    process = start_process(*DEMO, "--seconds", "12", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
+    process = start_process(*DEMO, "--seconds", "5", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
     assert process.wait(100) == 0, process.output
     assert "SIMULATED" in process.output
-    assert "circle_xz" in process.output
+    assert "XZ circles" in process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())
-    assert set(figures["rmse"]) == {"P", "NP", "SP"}
-    assert figures["rmse"]["SP"]["steady_before"]["force"] < figures["rmse"]["P"]["steady_before"]["force"]
-    assert figures["joint_states"]["messages"] > 4000
+    errors = figures["rmse"]
+    assert set(errors) == {"P", "NP", "SP"}
+    assert errors["SP"]["force"]["XZ steady"] < errors["P"]["force"]["XZ steady"]
+    assert errors["SP"]["torque"]["XZ first 30"] < errors["NP"]["torque"]["XZ first 30"]
+    assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= 4 * SECOND
+    assert figures["joint_states"]["messages"] > 14 * 200 * 0.8
     assert all(
         node["predicted_twice"] == node["predictions_of_unknown_stamp"] == 0 for node in figures["nodes"].values()
     )
     assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
+    learned = [Path(tmp_path, "out", "log", f"{name}.log").read_text() for name in demo.NODES.values()]
+    assert not any("Traceback" in text for text in learned)
+
+
+def test_domains_are_not_shared():
+    with RosDomain() as one, RosDomain() as other:
+        assert one.number != other.number
+
+
+@pytest.mark.ros
+def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, start_node, monkeypatch):
+    monkeypatch.setattr("icub_learning.cli.ros_domain.DOMAINS", [ros_domain])
+    with RosDomain() as free:
+        assert free.number == ros_domain
+    node = start_node("icub_simulation")
+    node.wait_for("Hz: circle_xy", 30)
+    with pytest.raises(IcubLearningError, match="in use"):
+        RosDomain()
 
 
 @pytest.mark.ros
@@ -101,7 +155,7 @@ def test_the_whole_of_it(tmp_path, start_process, ros_domain):
 @pytest.mark.parametrize("how", ["interrupt", "terminate", "a child dies"])
 def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_domain):
     process = start_process(*DEMO, "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
-    process.wait_for("waiting for|circle_xy", 30)
+    process.wait_for("waiting for|XY circles", 30)
     pid = process._popen.pid
     children = children_of(pid)
     assert len(children) == 4
@@ -109,20 +163,22 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
         os.kill(children[1], signal.SIGKILL)
         assert process.wait(30) == 2
         assert re.search(
-            r"inverse_dynamics_p ended with exit code -9; its log: .*inverse_dynamics_p\.log", process.output
+            r"inverse_dynamics_p ended by itself: signal SIGKILL; its log: .*inverse_dynamics_p\.log", process.output
         )
     else:
         os.kill(pid, signal.SIGINT if how == "interrupt" else signal.SIGTERM)
         assert process.wait(30) == 130
         assert "interrupted" in process.output
-    assert "Traceback" not in process.output
+    assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
     time.sleep(0.1)
     assert not [child for child in children if alive(child)]
 
 
-@pytest.mark.parametrize("arguments", [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"]])
+@pytest.mark.parametrize(
+    "arguments", [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"], ["--output", "/dev/null/out"]]
+)
 def test_bad_options_are_one_line(arguments, tmp_path, start_process):
-    process = start_process(*DEMO, *arguments, "--output", str(tmp_path / "out"))
+    process = start_process(*DEMO, "--output", str(tmp_path / "out"), *arguments)
     assert process.wait(30) == 2
     assert process.output.count("\n") == 1
     assert arguments[0] in process.output

@@ -1,9 +1,10 @@
 """`icub-learning demo`: a simulated iCub arm and three learning nodes, live; circles in XY, then in XZ (8.4.3)."""
 
 import argparse
+import contextlib
 import json
 import os
-import random
+import shutil
 import signal
 import sys
 import time
@@ -18,14 +19,14 @@ example:
 
 The protocol is that of 8.4.3 of the thesis: the hand follows circles of 10 cm radius at 0.6 m/s, first in the XY plane,
 then in the XZ plane, while P (rigid bodies), NP (random features) and SP (both) learn the wrench at the upper-arm
-sensor from zero. Simulation and learners are processes of their own that talk over DDS."""
+sensor from zero. While the arm changes over from one plane to the other they predict but do not learn. Simulation and
+learners are processes of their own that talk over DDS."""
 
 NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_dynamics_sp"}
 ESTIMATORS = {"P": "parametric", "NP": "nonparametric", "SP": "semiparametric"}
 SIMULATION = "icub_simulation"
-RATE = 200.0  # [Hz] of joint states and wrenches
-DOMAINS = range(1, 102)  # of DDS: their ports lie below those that Linux gives away
 PLANES = ("circle_xy", "circle_xz")
+BAR = 10  # characters of the progress bar
 
 
 def add_parser(subparsers: Any) -> None:
@@ -47,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
         default=Path("out/demo"),
         help="for picture, figures and logs (out/demo)",
     )
-    parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID to use (default: a free-looking one)")
+    parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID to use (default: one that nobody uses)")
     add_json_option(parser)
 
 
@@ -55,22 +56,28 @@ def run(args: argparse.Namespace) -> int:
     """Run the protocol and report; the processes end with it, whatever happens."""
     from icub_learning.arrays import real
     from icub_learning.cli.processes import Processes
+    from icub_learning.cli.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
     seconds = real("--seconds", args.seconds, 5.0, 3600.0)
-    domain = random.choice(DOMAINS) if args.domain is None else args.domain
-    if not 0 <= domain <= 232:
-        raise ParameterError("--domain", domain, "within [0, 232]")
-    environment = {
-        "ROS_DOMAIN_ID": str(domain),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONUNBUFFERED": "1",
-    }
-    os.environ.update(environment)
+    if args.domain is not None and not 0 <= args.domain <= 232:
+        raise ParameterError("--domain", args.domain, "within [0, 232]")
+    try:
+        (args.output / "log").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        bound = f"a folder that can be written ({error.strerror})"
+        raise ParameterError("--output", str(args.output), bound) from error
     signal.signal(signal.SIGTERM, _interrupt)
-    with Processes(args.output / "log") as processes:
+    with contextlib.ExitStack() as stack:
+        domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
+        environment = {
+            "ROS_DOMAIN_ID": str(domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        os.environ.update(environment)
+        processes = stack.enter_context(Processes(args.output / "log"))
         for name, command in commands().items():
             processes.start(name, command, environment)
         return _follow(processes, seconds, args.output, args.json)
@@ -80,6 +87,7 @@ def commands() -> dict[str, list[str]]:
     """The command line of each process, by node name: the nodes of config/simulation.yaml, one for each estimator."""
     import yaml
 
+    from icub_learning.cli.demo_report import RATE
     from icub_learning.launching.installation import share_folder
 
     config = share_folder() / "config" / "simulation.yaml"
@@ -104,78 +112,106 @@ def _interrupt(*_: Any) -> None:
 
 def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None) -> int:
     """Go through the protocol, and report."""
-    from icub_learning.cli.demo_protocol import Protocol
+    from icub_learning.cli.demo_protocol import CHANGEOVER, Protocol
 
     began = time.monotonic()
-    print(f"starting the simulation and three learners; their logs: {folder / 'log'}", flush=True)
+    duration = 2 * seconds + CHANGEOVER
+    print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)
     line = _Line()
     with Protocol(processes, NODES, SIMULATION, line.show) as protocol:
-        monitor, switch = protocol.monitor, 0
+        monitor = protocol.monitor
+
+        def follow(what: str, total: float) -> None:
+            protocol.follow(total, lambda passed: _progress(monitor, what, passed, total))
+
         protocol.start()
-        for plane, task in enumerate(PLANES):
-            if plane:
-                switch = protocol.switch(task)
-            protocol.follow(seconds, lambda passed, task=task: _progress(monitor, task, passed, seconds))  # type: ignore[misc]
+        follow("XY circles", seconds)
+        changeover = protocol.set_learning(False)
+        protocol.set_task(PLANES[1])
+        follow("changeover", CHANGEOVER)
+        switch = protocol.set_learning(True)
+        follow("XZ circles", seconds)
         protocol.finish()
         line.end()
     processes.stop()
-    return _report(monitor, switch, folder, json_path, time.monotonic() - began)
+    return _report(monitor, changeover, switch, folder, json_path, began)
 
 
-def _report(monitor: Any, switch: int, folder: Path, json_path: Path | None, wall: float) -> int:
-    from icub_learning.cli import demo_report
+def _report(monitor: Any, changeover: int, switch: int, folder: Path, json_path: Path | None, began: float) -> int:
+    from icub_learning.cli import demo_picture, demo_report
 
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
+    errors = {
+        short: demo_report.errors_of(stamps, found, changeover, switch) for short, (stamps, found) in series.items()
+    }
     figures = {
         "simulated": True,
-        "wall_s": wall,
+        "wall_s": time.monotonic() - began,
+        "machine": {"cores": os.cpu_count(), "load": os.getloadavg()[0]},
+        "changeover_stamp_ns": changeover,
         "switch_stamp_ns": switch,
-        "rmse": {short: demo_report.errors_of(stamps, errors, switch) for short, (stamps, errors) in series.items()},
+        "rmse": errors,
+        "ratios": demo_report.ratios_of(errors),
+        "expected_at_most": {name: entry[-1] for name, entry in demo_report.RATIOS.items()},
+        "published": demo_report.PUBLISHED,
         "nodes": {
             short: demo_report.timing_of(joint_states, predictions.arrays()[0])
             for short, predictions in monitor.predictions.items()
         },
         "joint_states": demo_report.stream_of(joint_states),
         "wrenches": demo_report.stream_of(wrenches),
-        "published": demo_report.PUBLISHED,
     }
     picture, numbers = folder / "demo.png", json_path or folder / "demo.json"
-    print(demo_report.text(figures))
     write_json(numbers, figures)
-    demo_report.plot(picture, series, switch)
-    print(f"\npicture: {picture}\nfigures: {numbers}\nin {wall:.0f} s")
+    demo_picture.plot(picture, series, changeover, switch)
+    print(f"""
+{demo_report.text(figures)}
+
+picture     {picture}
+figures     {numbers}
+logs        {folder / "log"}
+next        icub-learning reproduce figure-8.4                  the experiment as in the thesis
+            icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
+
+Done in {figures["wall_s"]:.0f} s.""")
     return 0
 
 
-def _progress(monitor: Any, task: str, seconds: float, total: float) -> str:
+def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
     """One line: where it is, and the RMSE of the last three seconds."""
-    from icub_learning.cli.demo_report import GROUPS, TRANSIENT
+    from icub_learning.cli.demo_report import GROUPS, RATE, TRANSIENT, UNITS
     from icub_learning.dynamics.metrics import group_rmse
 
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in NODES}
     shown = [
-        f"{group} " + " ".join(f"{short} {number(group_rmse(error[:, axes]), 2):>5}" for short, error in errors.items())
+        " ".join(f"{short} {number(group_rmse(error[:, axes]), 2):<5}" for short, error in errors.items())
+        + UNITS[group]
         for group, axes in GROUPS.items()
     ]
-    return f"{task} {seconds:5.0f} of {total:.0f} s   RMSE {shown[0]} N   {shown[1]} N m"
+    done = min(BAR, round(BAR * seconds / total))
+    bar = "█" * done + "░" * (BAR - done)
+    return f"{what:<10} {bar} {seconds:3.0f}/{total:.0f} s  RMSE {'  '.join(shown)}"
 
 
 class _Line:
-    """A line that is written over on a terminal, and written anew every ten seconds elsewhere."""
+    """A line that is written over on a terminal; elsewhere written anew when it begins otherwise, or in ten seconds."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
-        self._written = 0.0
+        self._beginning, self._written = "", 0.0
 
     def show(self, text: str) -> None:
         """Show `text` instead of what was there."""
+        beginning, now = text.partition(" ")[0], time.monotonic()
         if self._terminal:
-            print(f"\r\x1b[K{text}", end="", flush=True)
-        elif time.monotonic() - self._written >= 10.0:
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be written over
+            print(f"\r\x1b[K{text[:room]}", end="", flush=True)
+        elif beginning != self._beginning or now - self._written >= 10.0:
+            self._beginning, self._written = beginning, now
             print(text, flush=True)
-            self._written = time.monotonic()
 
     def end(self) -> None:
         """Leave the line as it is."""
-        print("" if self._terminal else "done", flush=True)
+        if self._terminal:
+            print(flush=True)

@@ -1,7 +1,7 @@
-"""The protocol of 8.4.3, live: start the simulation once all learners listen, circles in XY, switch, circles in XZ."""
+"""The protocol of 8.4.3, live: learn circles in XY, change over without learning, then meet circles in XZ."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -10,17 +10,20 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.experimental import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import SetBool
 
 from icub_learning.cli.demo_monitor import Monitor
 from icub_learning.cli.processes import Processes
 from icub_learning.errors import IcubLearningError
 from icub_learning_msgs.srv import SetTask
 
+# [s] of simulated time; the simulation changes over at 0.7 rad/s, which from one circle to the other takes 2.0 to 3.5 s
+CHANGEOVER = 4.0
 POLL_PERIOD = 0.02  # [s]; the middleware keeps what comes in between
 START_LIMIT = 40.0  # [s] for the processes to come up
 ANSWER_LIMIT = 10.0  # [s] for a service
 SETTLING = 0.5  # [s] for publishers and subscribers to find each other, and for last messages to arrive
-SLACK = 1.25  # a plane takes at most this many times its seconds, if the simulation is slower than real time
+SLACK, SPARE = 1.2, 5.0  # a phase takes at most so many times its seconds and [s] more, where the simulation is slow
 
 
 class Protocol:
@@ -37,9 +40,10 @@ class Protocol:
         self, processes: Processes, nodes: dict[str, str], simulation: str, show: Callable[[str], None]
     ) -> None:
         self._processes = processes
-        self._n_learners = len(nodes)
+        self._learners = tuple(nodes.values())
         self._simulation = simulation
         self._show = show
+        self._clients: dict[str, Any] = {}
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         self.monitor = Monitor(rclpy.create_node("icub_learning_demo_monitor"), nodes)
         self._caller = rclpy.create_node("icub_learning_demo")
@@ -60,7 +64,7 @@ class Protocol:
         Raises:
             IcubLearningError: a process ended, or is not there in time.
         """
-        listeners = self._n_learners + 1  # this one too
+        listeners = len(self._learners) + 1  # this one too
 
         def all_listen() -> bool:
             topics = ("/joint_states", "/wrench")
@@ -69,14 +73,20 @@ class Protocol:
         self._must(all_listen, START_LIMIT, "the learners to listen")
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             request = ChangeState.Request(transition=Transition(id=transition))
-            self._call(ChangeState, "change_state", request)
+            self._call(ChangeState, [self._simulation], "change_state", request)
             self._wait(lambda: False, SETTLING)
         self._must(self.monitor.running, ANSWER_LIMIT, "the first predictions")
 
-    def switch(self, task: str) -> int:
-        """Have the simulation do another task; returns the stamp from which on it does [ns]."""
-        self._call(SetTask, "set_task", SetTask.Request(task=task))
-        return self.monitor.joint_states.last_stamp
+    def set_learning(self, learning: bool) -> int:
+        """Have all learners learn, or only predict; returns the stamp of the last joint state before [ns]."""
+        self.monitor.poll()
+        before = self.monitor.joint_states.last_stamp
+        self._call(SetBool, self._learners, "set_learning", SetBool.Request(data=learning))
+        return before
+
+    def set_task(self, task: str) -> None:
+        """Have the simulation change over to another task."""
+        self._call(SetTask, [self._simulation], "set_task", SetTask.Request(task=task))
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:
         """Go on for some simulated seconds; `show` makes the line to be shown of how many have gone by."""
@@ -86,21 +96,30 @@ class Protocol:
         def passed() -> float:
             return (states.last_stamp - start) * 1e-9
 
-        self._wait(lambda: passed() >= seconds, SLACK * seconds, lambda: show(passed()))
+        self._wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
 
     def finish(self) -> None:
         """Take in what is still on its way."""
         self._wait(lambda: False, SETTLING)
 
-    def _call(self, kind: Any, name: str, request: Any) -> None:
-        client = self._caller.create_client(kind, f"/{self._simulation}/{name}")
-        self._must(client.service_is_ready, START_LIMIT, f"the simulation's service {name}")
-        future = client.call_async(request)
-        self._must(future.done, ANSWER_LIMIT, f"the simulation to answer {name}")
-        answer = future.result()
-        if not answer.success:
-            text = f"the simulation refused {name} {getattr(answer, 'message', '')}".rstrip()
-            raise IcubLearningError(text, name=name, value=request)
+    def _call(self, kind: Any, nodes: Iterable[str], name: str, request: Any) -> None:
+        """Ask all nodes at once, and wait until all have done it."""
+        clients = {node: self._client(kind, f"/{node}/{name}") for node in nodes}
+        futures = {node: client.call_async(request) for node, client in clients.items()}
+        for node, future in futures.items():
+            self._must(future.done, ANSWER_LIMIT, f"{node} to answer {name}")
+            answer = future.result()
+            if not answer.success:
+                text = f"{node} refused {name} {getattr(answer, 'message', '')}".rstrip()
+                raise IcubLearningError(text, name=name, value=request)
+
+    def _client(self, kind: Any, service: str) -> Any:
+        """A client, kept: its second request does not wait for the service to be found."""
+        client = self._clients.get(service)
+        if client is None:
+            client = self._clients[service] = self._caller.create_client(kind, service)
+        self._must(client.service_is_ready, START_LIMIT, f"the service {service}")
+        return client
 
     def _must(self, done: Callable[[], bool], limit: float, what: str) -> None:
         if not self._wait(done, limit, lambda: f"waiting for {what}"):

@@ -57,6 +57,12 @@ def style(axes: Any, title: str, ylabel: str = "") -> None:
         axes.spines[side].set_visible(False)
 
 
+def published_level(axes: Any, group: str) -> None:
+    """A line at the published error of SP and NP in their steady state, of "force" or "torque" (thesis 8.4.3)."""
+    level = {"force": 1.0, "torque": 0.1}[group]
+    axes.axhline(level, color="#8a9099", linewidth=0.9, linestyle=(0, (2, 3)), label="SP and NP published, steady")
+
+
 def log_scale(axes: Any) -> None:
     """A logarithmic ordinate with plain numbers at 1, 2 and 5 of each decade."""
     axes.set_yscale("log")
@@ -118,7 +124,6 @@ def plot_planes(path: Path, outcomes: Mapping[str, "Outcome"], groups: Mapping[s
         rate: samples a second.
     """
     units = {"force": "N", "torque": "N m"}
-    published = {"force": 1.0, "torque": 0.1}  # of SP and NP in their steady state, thesis 8.4.3
     figure = Figure(figsize=(9, 6.5), layout="constrained", facecolor="white")
     shared = None
     for number, group in enumerate(groups):
@@ -136,9 +141,7 @@ def plot_planes(path: Path, outcomes: Mapping[str, "Outcome"], groups: Mapping[s
                 linewidth=0,
             )
             axes.plot(seconds, mean, color=COLOURS[short], label=LABELS[short], linewidth=1.4)
-        axes.axhline(
-            published[group], color="#8a9099", linewidth=0.9, linestyle=(0, (2, 3)), label="SP and NP published, steady"
-        )
+        published_level(axes, group)
         axes.set_xlim(0, seconds[-1])
         log_scale(axes)
         style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", units[group])
