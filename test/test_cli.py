@@ -64,7 +64,8 @@ def test_evaluate_offers_the_settings_of_the_node():
     offered = {name: kind for name, kind, _ in evaluate.SETTINGS}
     own = {"urdf", "joints", "output", "estimator"}
     assert set(offered) == {field.name for field in fields(Settings)} - own
-    defaults = {field.name: field.default for field in fields(Settings)}
+    settings = Settings(urdf="icub")
+    defaults = {field.name: getattr(settings, field.name) for field in fields(Settings)}
     for name, kind in offered.items():
         assert defaults[name] in kind if isinstance(kind, tuple) else type(defaults[name]) is kind, name
 

@@ -80,11 +80,11 @@ def test_command(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_ratios_of_the_thesis(seed):
-    planes = {plane: protocol.record(plane, 3000, seed) for plane in protocol.PLANES}
-    outcomes = protocol.compare(planes, settings(seed=seed))
+@pytest.mark.timeout(3600)
+def test_ratios_of_the_thesis():
+    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
+    planes = {plane: protocol.record(plane, 10_000) for plane in protocol.PLANES}
+    outcomes = protocol.compare(planes, settings())
     for group in protocol.GROUPS:
         p, np_, sp = (outcomes[short] for short in ("P", "NP", "SP"))
         assert sp.steady(group) <= 0.5 * p.steady(group)

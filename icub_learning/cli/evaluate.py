@@ -74,7 +74,9 @@ def add_parser(subparsers: Any) -> None:
     learning = parser.add_argument_group("learning", "defaults and meanings are those of the node's parameters")
     for name, kind, text in SETTINGS:
         option = "--" + name.replace("_", "-")
-        if kind is bool:
+        if kind is tuple:
+            learning.add_argument(option, nargs="+", metavar="NAME", help=text)
+        elif kind is bool:
             learning.add_argument(option, action=argparse.BooleanOptionalAction, help=text)
         elif isinstance(kind, tuple):
             learning.add_argument(option, choices=kind, help=text)
@@ -106,6 +108,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("max_gap", float, "s between joint states beyond which derivatives start anew"),
     ("velocity_source", ("message", "estimated"), "whether joint states must carry velocities"),
     ("joint_order", ("configured", "any"), "whether joints must come in the order of --joints (default: as they do)"),
+    ("extra_joints", tuple, "names that joint states may hold although the URDF lacks them"),
     ("tolerance", float, "s; farthest stamps of a wrench and its joint state"),
 )
 
