@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
         bound = f"a folder that can be written ({error.strerror})"
         raise ParameterError("--output", str(args.output), bound) from error
     signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would start deaf to it
     with contextlib.ExitStack() as stack:
         domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
         environment = {
