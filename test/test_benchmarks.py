@@ -68,4 +68,4 @@ def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
 
 
 def test_names_are_permanent():
-    assert {"core-step", "core-history"} <= set(SCENARIOS)
+    assert {"core-step", "core-history", "node-stream"} <= set(SCENARIOS)

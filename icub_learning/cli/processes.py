@@ -38,6 +38,10 @@ class Processes:
         with self._log(name).open("wb") as log:
             self._children[name] = children.start(command, environment, log)
 
+    def pid(self, name: str) -> int:
+        """The process id of a process that was started."""
+        return self._children[name].pid
+
     def check(self) -> None:
         """Raise IcubLearningError if a process has ended, with the last lines of its log."""
         for name, child in self._children.items():

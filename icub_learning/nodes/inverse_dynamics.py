@@ -20,6 +20,7 @@ from icub_learning.nodes import parameters
 from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics_report import StreamReport
+from icub_learning.nodes.scheduling import ask_for_real_time
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -52,6 +53,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._stream.learning = settings["learning"]
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
+        self._priority = settings["realtime_priority"]
         self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
@@ -68,6 +70,7 @@ class InverseDynamicsNode(LifecycleNode):
     @transition
     def on_activate(self) -> None:
         """Start to predict."""
+        self.get_logger().info(ask_for_real_time(self._priority))
         self._active = True
         super().on_activate(None)
 

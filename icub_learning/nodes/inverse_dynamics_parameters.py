@@ -135,4 +135,12 @@ PARAMETERS = (
         high=60.0,
         read_only=True,
     ),
+    ParameterSpec(
+        "realtime_priority",
+        10,
+        "of all threads (SCHED_RR) where the system permits it, so that no joint state is lost; 0: none",
+        low=0,
+        high=99,
+        read_only=True,
+    ),
 )

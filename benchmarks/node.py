@@ -1,0 +1,81 @@
+"""Whether the node predicts for every joint state of a robot in another process, how late, and at what cost."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.report import Result
+from icub_learning.cli import demo
+from icub_learning.cli.demo_report import RATE, stream_of, timing_of
+from icub_learning.cli.processes import Processes
+from icub_learning.cli.ros_domain import RosDomain
+
+SECONDS = 60.0
+
+
+def run(quick: bool) -> Result:
+    """Each estimator for a minute (quick: one, for ten seconds)."""
+    rows = []
+    with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
+        os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
+        for short in tqdm(("SP",) if quick else tuple(demo.NODES), unit="node"):
+            found, cost = follow(short, 10.0 if quick else SECONDS, Path(logs))
+            latency = found["latency_to_publication_s"]
+            rows.append(
+                {
+                    "node": short,
+                    "joint states": found["joint_states"],
+                    "without prediction": found["joint_states_without_prediction"],
+                    "twice": found["predicted_twice"],
+                    **{f"{key} ms": round(1e3 * latency[key], 2) for key in ("p50", "p99", "max")},
+                    "on a core %": round(100 * cost["node"][0], 1),
+                    "waiting for one %": round(100 * cost["node"][1], 1),
+                    "simulation %": round(100 * cost["simulation"][0], 1),
+                }
+            )
+    remarks = [
+        f"the simulated iCub publishes joint states and wrenches at {RATE:g} Hz; the node predicts and learns.",
+        "ms: from the publication of a joint state to that of its prediction.",
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.",
+    ]
+    return Result(rows, remarks)
+
+
+def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict[str, tuple[float, float]]]:
+    """Run the simulation and one estimator's node in the ROS domain of this process.
+
+    Returns:
+        What `timing_of` finds, with the number of joint states in between; and of "simulation" and "node" the parts of
+        the time on a core and waiting for one.
+    """
+    from icub_learning.cli.demo_protocol import Protocol
+
+    names = {"simulation": demo.SIMULATION, "node": demo.NODES[short]}
+    with Processes(logs) as processes:
+        for name in names.values():
+            processes.start(name, demo.commands()[name], {"OMP_NUM_THREADS": "1"})
+        with Protocol(processes, {short: names["node"]}, demo.SIMULATION, lambda _: None) as protocol:
+            protocol.start()
+            before = {which: _schedule(processes.pid(name)) for which, name in names.items()}
+            protocol.follow(seconds, lambda _: "")
+            after = {which: _schedule(processes.pid(name)) for which, name in names.items()}
+            protocol.finish()
+            monitor = protocol.monitor
+    joint_states, predictions = monitor.joint_states.arrays()[0], monitor.predictions[short].arrays()[0]
+    found = timing_of(joint_states, predictions)
+    found["joint_states"] = found["predictions"] + found["joint_states_without_prediction"] - found["predicted_twice"]
+    found["joint_states_lost_here"] = stream_of(joint_states)["lost"]
+    parts = {
+        which: [(end - start) / seconds for start, end in zip(before[which], after[which], strict=True)]
+        for which in names
+    }
+    return found, {which: (on, waiting) for which, (on, waiting) in parts.items()}
+
+
+def _schedule(pid: int) -> tuple[float, float]:
+    """Seconds that a process's threads were on a core, and waited for one (Linux)."""
+    lines = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return sum(int(line[0]) for line in lines) * 1e-9, sum(int(line[1]) for line in lines) * 1e-9
