@@ -126,9 +126,10 @@ def test_the_whole_of_it(tmp_path, start_process, ros_domain):
     assert all(np.isfinite(list(parts.values())).all() for groups in errors.values() for parts in groups.values())
     assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= 4 * SECOND
     assert figures["joint_states"]["messages"] > 14 * 200 * 0.8
-    assert all(
-        node["predicted_twice"] == node["predictions_of_unknown_stamp"] == 0 for node in figures["nodes"].values()
-    )
+    for node in figures["nodes"].values():
+        assert node["predicted_twice"] == 0
+        # A joint state that the monitor itself missed is unknown to it when the node has predicted for it.
+        assert node["predictions_of_unknown_stamp"] <= figures["joint_states"]["lost"]
     assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
     learned = [Path(tmp_path, "out", "log", f"{name}.log").read_text() for name in demo.NODES.values()]
     assert not any("Traceback" in text for text in learned)
