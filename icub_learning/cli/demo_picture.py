@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from icub_learning.arrays import Array
 from icub_learning.cli.demo_report import GROUPS, RATE, WINDOW
 from icub_learning.cli.plots import COLOURS, LABELS, log_scale, published_level, save, style, thin
-from icub_learning.cli.reproduce import UNITS
+from icub_learning.cli.reproduce_figure_8_4 import UNITS
 from icub_learning.dynamics.metrics import windowed_rmse
 
 CIRCLE = 1.05  # [s]: one round of the hand, over which the error of P rises and falls

@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.cli.report import number, table
-from icub_learning.cli.reproduce import EXPECTED, PUBLISHED, UNITS
+from icub_learning.cli.reproduce_figure_8_4 import EXPECTED, PUBLISHED, UNITS
 from icub_learning.dynamics.metrics import group_rmse, percentiles
 
 RATE = 200.0  # [Hz] of joint states and wrenches

@@ -19,7 +19,7 @@ COMMANDS = {
     "record": "record joint states and wrenches from topics",
     "replay": "publish a recording's joint states and wrenches",
     "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",
-    "reproduce": "figures of the thesis, beside the published ones",
+    "reproduce": "tables and figures of the sources, beside the published ones",
 }
 
 FAILED = 1

@@ -1,148 +1,38 @@
-"""`icub-learning reproduce`: figures of the thesis, beside the published ones."""
+"""`icub-learning reproduce`: tables and figures of the sources, beside the published ones."""
 
 import argparse
-from collections.abc import Callable, Iterable
-from pathlib import Path
+import importlib
 from typing import Any
 
-from icub_learning.cli.report import add_json_option, number, table, write_json
-
-ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")  # as in the thesis
-SAMPLES = 10_000  # of each plane, as in the thesis
+# Name on the command line: module of this package with SUMMARY, DESCRIPTION, add_options(parser) and run(args). All are
+# imported to parse the command line, so numerics and plots are imported by their `run` only.
+EXPERIMENTS = {
+    "figure-8.4": "reproduce_figure_8_4",
+}
 EXAMPLE = """\
-example:
-  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json
+icub-learning reproduce EXPERIMENT --help explains an experiment and its options.
 
-figure-8.4: the hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each
-meets ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench
-in 0.1 s is learned. With the thesis' 10 000 samples a plane it takes some ten minutes, with 3000 a third of that."""
-UNITS = {"force": "N", "torque": "N m"}
-# Read off the text of 8.4.3 and off fig. 8.4; None: not given as a number.
-PUBLISHED = {"P": ("2-3", "0.5-0.7"), "NP": ("1", "0.1"), "SP": ("1", "0.1")}
-# What the thesis leads one to expect of three ratios of errors.
-EXPECTED = {"SP/P, steady": 0.5, "SP/NP, steady": 1.05, "SP/NP, first 30": 0.6}
+example:
+  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "reproduce",
-        help="figures of the thesis, beside the published ones",
-        description="Run an experiment of the thesis and print its figures beside the published ones.",
+        help="tables and figures of the sources, beside the published ones",
+        description="Run a published experiment and print its figures beside the published ones.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
-    parser.add_argument("what", choices=tuple(EXPERIMENTS), help="what to reproduce")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help=f"learned in each plane (default: {SAMPLES})")
-    parser.add_argument("--seed", type=int, default=0, help="of the simulation and of the random features (default: 0)")
-    parser.add_argument(
-        "--joints", nargs="+", default=list(ARM), metavar="JOINT", help="learned from (default: thesis')"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-    )
-    add_json_option(parser)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Run the chosen experiment."""
-    return EXPERIMENTS[args.what](args)
-
-
-def figure_8_4(args: argparse.Namespace) -> int:
-    """Thesis 8.4.3 on the simulated arm."""
-    from tqdm import tqdm
-
-    from icub_learning.cli import plots
-    from icub_learning.dynamics.assembly import Settings
-    from icub_learning.robots import find_urdf
-    from icub_learning.simulation import protocol
-
-    def counted(text: str, total: int) -> Callable[[Iterable[Any]], Iterable[Any]]:
-        return lambda events: tqdm(events, text, total, disable=None, leave=False, unit="msg")
-
-    settings = Settings(urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed)
-    n_states = args.samples * protocol.STATES_PER_SAMPLE
-
-    def simulated(plane: str) -> Any:
-        with tqdm(total=n_states, desc=f"simulate {plane}", disable=None, leave=False, unit="state") as bar:
-
-            def advance(made: int) -> None:
-                if made % protocol.RATE == 0:
-                    bar.update(made - bar.n)
-
-            return protocol.record(plane, args.samples, args.seed, advance)
-
-    outcomes = protocol.compare(
-        {plane: simulated(plane) for plane in protocol.PLANES}, settings, lambda name: counted(name, 2 * n_states)
-    )
-    figures = _figures(outcomes, args)
-    print(_text(figures))
-    picture = args.out / "figure-8.4.png"
-    plots.plot_planes(picture, outcomes, protocol.GROUPS, protocol.SAMPLE_RATE)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
-
-
-def _figures(outcomes: Any, args: argparse.Namespace) -> dict[str, Any]:
-    errors = {
-        short: {
-            group: {
-                "first plane, steady": outcome.first_steady(group),
-                "first 30": outcome.transient(group),
-                "steady": outcome.steady(group),
-            }
-            for group in UNITS
-        }
-        for short, outcome in outcomes.items()
-    }
-
-    def ratio(one: str, other: str, part: str) -> dict[str, float]:
-        return {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
-
-    return {
-        "simulated": True,
-        "samples": args.samples,
-        "seed": args.seed,
-        "joints": args.joints,
-        "rmse": errors,
-        "ratios": {
-            "SP/P, steady": ratio("SP", "P", "steady"),
-            "SP/NP, steady": ratio("SP", "NP", "steady"),
-            "SP/NP, first 30": ratio("SP", "NP", "first 30"),
-        },
-        "expected_at_most": EXPECTED,
-    }
-
-
-def _text(figures: dict[str, Any]) -> str:
-    parts = ("first plane, steady", "first 30", "steady")
-    rows = [
-        [
-            short,
-            *(number(figures["rmse"][short][group][part]) for group in UNITS for part in parts),
-            *PUBLISHED[short],
-        ]
-        for short in ("P", "NP", "SP")
-    ]
-    head = ["RMSE", *(("XY steady", "XZ first 30", "XZ steady") * 2), "force", "torque"]
-    over = [("force [N]", 3), ("torque [N m]", 3), ("published, XZ steady", 2)]
-    ratios = [
-        [name, *(number(figures["ratios"][name][group]) for group in UNITS), number(bound)]
-        for name, bound in EXPECTED.items()
-    ]
-    return "\n\n".join(
-        [
-            f"SIMULATED iCub, {figures['samples']} samples a plane at 10 Hz, joints {', '.join(figures['joints'])}.\n"
-            "Mean over the 10 parts of the XZ plane; published: a real iCub, thesis 8.4.3.",
-            table(head, rows, over),
-            table(["ratio of errors", "force", "torque", "expected at most"], ratios),
-        ]
-    )
-
-
-EXPERIMENTS: dict[str, Callable[[argparse.Namespace], int]] = {"figure-8.4": figure_8_4}
+    experiments = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True, dest="what")
+    for name, module_name in EXPERIMENTS.items():
+        module = importlib.import_module(f"icub_learning.cli.{module_name}")
+        one = experiments.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_options(one)
+        one.set_defaults(run=module.run)
