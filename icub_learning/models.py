@@ -1,13 +1,15 @@
-"""Learned models as files: an .npz of plain arrays, written whole or not at all, read without pickle."""
+"""Learned models as flat dicts of arrays with dotted keys, and as files: an .npz of plain arrays, without pickle."""
 
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from icub_learning.arrays import Array
 from icub_learning.errors import StateError
 
 
@@ -56,3 +58,24 @@ def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise StateError(f"there is no file {source}", name="path", value=str(source)) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError) as error:
         raise StateError(f"{source} is no saved model: {error}", name="path", value=str(source)) from error
+
+
+def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
+    """Put every key of `state` below `prefix`."""
+    return {f"{prefix}.{key}": value for key, value in state.items()}
+
+
+def part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The entries below `prefix`, without it. Raises StateError if there are none."""
+    found = {key[len(prefix) + 1 :]: value for key, value in state.items() if key.startswith(prefix + ".")}
+    if not found:
+        raise StateError(f"state lacks the part '{prefix}'", name=prefix)
+    return found
+
+
+def scalar(state: Mapping[str, Any], key: str) -> Any:
+    """The single value at `key` as a Python object. Raises StateError if it is missing or no single value."""
+    try:
+        return np.asarray(state[key]).item()
+    except (KeyError, ValueError) as error:
+        raise StateError(f"state has no single value '{key}': {error}", name=key) from None

@@ -9,8 +9,9 @@ from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.prediction import Prediction
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
-from icub_learning.dynamics.states import check_kind, describe, matching_regressor, nested, part, scalar
+from icub_learning.dynamics.states import check_kind, describe, matching_regressor
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import nested, part, scalar
 
 # Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2 (m, ... for prismatic joints). What moves
 # less than this while the scale is set is treated as standing still.

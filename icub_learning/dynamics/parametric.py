@@ -9,8 +9,9 @@ from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.prediction import Prediction
 from icub_learning.dynamics.regressor import Regressor
-from icub_learning.dynamics.states import check_kind, describe, matching_regressor, nested, part
+from icub_learning.dynamics.states import check_kind, describe, matching_regressor
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import nested, part
 from icub_learning.recursive import RecursiveLeastSquares
 
 

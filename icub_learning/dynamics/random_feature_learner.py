@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
-from icub_learning.dynamics.states import nested, part, scalar
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures, Standardizer
+from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import RecursiveLeastSquares
 
 

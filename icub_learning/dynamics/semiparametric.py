@@ -11,8 +11,9 @@ from icub_learning.dynamics.parametric import ParametricEstimator
 from icub_learning.dynamics.prediction import Prediction
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
-from icub_learning.dynamics.states import check_kind, nested, part
+from icub_learning.dynamics.states import check_kind
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import nested, part
 
 
 class SemiparametricEstimator:

@@ -1,4 +1,4 @@
-"""Saved states of estimators: flat dicts of arrays with dotted keys, and how they are taken apart again."""
+"""Saved states of estimators: whether they are of the right kind, and of which robot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,27 +10,7 @@ from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError, ParameterError, StateError
-
-
-def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
-    """Put every key of `state` below `prefix`."""
-    return {f"{prefix}.{key}": value for key, value in state.items()}
-
-
-def part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The entries below `prefix`, without it. Raises StateError if there are none."""
-    found = {key[len(prefix) + 1 :]: value for key, value in state.items() if key.startswith(prefix + ".")}
-    if not found:
-        raise StateError(f"state lacks the part '{prefix}'", name=prefix)
-    return found
-
-
-def scalar(state: Mapping[str, Any], key: str) -> Any:
-    """The single value at `key` as a Python object. Raises StateError if it is missing or no single value."""
-    try:
-        return np.asarray(state[key]).item()
-    except (KeyError, ValueError) as error:
-        raise StateError(f"state has no single value '{key}': {error}", name=key) from None
+from icub_learning.models import part, scalar
 
 
 def check_kind(state: Mapping[str, Any], kind: str) -> None:
