@@ -1,0 +1,14 @@
+"""Objects learned while the robot runs: features of images, and classifiers that take new classes at any time."""
+
+from typing import Any
+
+__all__ = ["CNNFeatures"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import CNNFeatures when it is first asked for: classifiers do without onnxruntime."""
+    if name == "CNNFeatures":
+        from icub_learning.recognition.cnn_features import CNNFeatures
+
+        return CNNFeatures
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,144 @@
+"""An ONNX network from images to numbers: which input it takes, and the part of it that leads to one output."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+
+from icub_learning.errors import ModelError
+
+SYMBOLIC_SIZE = 224  # pixels, where a network leaves height and width open
+NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+
+
+class OnnxNetwork:
+    """One output of an ONNX network that takes one image.
+
+    Args:
+        model: path of an .onnx file, or its bytes.
+        output: name of any tensor of the network; None if the network has only one output.
+        n_threads: threads of one call.
+
+    Attributes:
+        digest: SHA-256 of the file, in hexadecimal.
+        output: name of the output.
+        height: of its input, in pixels.
+        width: of its input, in pixels.
+
+    Raises:
+        ModelError: the file is missing, is not an ONNX network, has no such output or another input than one image.
+    """
+
+    def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
+        self._name = "the network" if isinstance(model, bytes) else str(model)
+        content = model if isinstance(model, bytes) else _read(Path(model).expanduser())
+        self.digest = hashlib.sha256(content).hexdigest()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not take others' cores
+        options.log_severity_level = 3  # errors are raised; no need to print them as well
+        folder = None if isinstance(model, bytes) else Path(model).expanduser().parent
+        try:
+            self.output, part = _lead_to(content, output, folder)
+            self._session = onnxruntime.InferenceSession(part, options, providers=["CPUExecutionProvider"])
+        except ModelError:
+            raise
+        except Exception as error:  # the readers of ONNX raise many kinds
+            raise self._error(f"is no ONNX network that can run: {error}") from error
+        self._read_input()
+        self._check_output()
+
+    def __call__(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the output, flat, for a preprocessed image (height, width, 3)."""
+        x = image if self._channels_last else image.transpose(2, 0, 1)
+        x = np.ascontiguousarray(x[np.newaxis], dtype=self._dtype)
+        (y,) = self._session.run([self.output], {self._input: x})
+        return np.asarray(y, dtype=np.float32).reshape(-1)
+
+    def _read_input(self) -> None:
+        inputs = self._session.get_inputs()
+        found = ", ".join(f"{entry.name} {entry.type} {entry.shape}" for entry in inputs)
+        wrong = self._error(f"takes {found}, not one image (1, 3, height, width) or (1, height, width, 3) of floats")
+        if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in NUMBER_TYPES:
+            raise wrong
+        self._input, self._dtype = inputs[0].name, NUMBER_TYPES[inputs[0].type]
+        batch, *shape = inputs[0].shape
+        self._channels_last = shape[0] != 3
+        if 3 not in (shape[0], shape[2]) or (isinstance(batch, int) and batch != 1):
+            raise wrong
+        sizes = shape[:2] if self._channels_last else shape[1:]
+        self.height, self.width = (size if isinstance(size, int) else SYMBOLIC_SIZE for size in sizes)
+
+    def _check_output(self) -> None:
+        """One run on a grey image shows whether the output is numbers, and spares the first image the warming up."""
+        try:
+            values = self(np.zeros((self.height, self.width, 3), np.float32))
+        except Exception as error:  # of the network's own
+            raise self._error(f"cannot be run on an image of {self.height} x {self.width}: {error}") from error
+        if not values.size:
+            raise self._error(f"has an empty output {self.output}")
+        self.n_outputs = values.size
+
+    def _error(self, what: str) -> ModelError:
+        return ModelError(f"{self._name} {what}", name="model", value=self._name)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot read the network {path}: {error.strerror}", name="model", value=str(path)) from error
+
+
+def _lead_to(content: bytes, output: str | None, folder: Path | None) -> tuple[str, bytes]:
+    """Return the name of the output and the network cut down to what leads to it."""
+    model = onnx.load_model_from_string(content)
+    if folder is not None:
+        onnx.load_external_data_for_model(model, str(folder))
+    graph = model.graph
+    outputs = [entry.name for entry in graph.output]
+    if output is None:
+        if len(outputs) != 1:
+            raise ModelError(f"name one of the outputs {', '.join(outputs)}", name="output", value=outputs)
+        output = outputs[0]
+    needed, kept = {output}, []
+    for node in reversed(graph.node):  # sorted: what a node needs comes before it
+        if needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+            needed.update(_captured(node))
+    if not kept:
+        inner = [name for node in graph.node for name in node.output]
+        shown = ", ".join([*outputs, *inner[-8:]])
+        raise ModelError(f"the network has no output {output!r}; among its tensors are {shown}", name="output",
+                         value=output)  # fmt: skip
+    weights = {entry.name: entry for entry in graph.initializer if entry.name in needed}
+    inputs = [entry for entry in graph.input if entry.name in needed and entry.name not in weights]
+    known = [entry for entry in graph.output if entry.name == output]
+    part = onnx.ModelProto()
+    part.CopyFrom(model)
+    for field, entries in (
+        (part.graph.node, reversed(kept)),
+        (part.graph.initializer, weights.values()),
+        (part.graph.input, inputs),
+        (part.graph.output, known or [onnx.ValueInfoProto(name=output)]),
+    ):
+        del field[:]
+        field.extend(entries)
+    return output, part.SerializeToString()
+
+
+def _captured(node: Any) -> set[str]:
+    """Names that the bodies of a control-flow node take from around it."""
+    return {
+        name
+        for attribute in node.attribute
+        for body in ([attribute.g] if attribute.HasField("g") else list(attribute.graphs))
+        for inner in body.node
+        for name in {*inner.input, *_captured(inner)}
+    }
