@@ -45,6 +45,7 @@ setup(
     # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS 2, or the wheels of requirements-ros.in.
     install_requires=[
         "numpy",
+        "scikit-learn",
         "scipy",
         "threadpoolctl",
         "pin",

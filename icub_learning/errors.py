@@ -63,3 +63,19 @@ class RecordingError(IcubLearningError, ValueError):
 
 class SimulationError(IcubLearningError, ValueError):
     """The simulation cannot do what was asked of it."""
+
+
+class RecognitionError(IcubLearningError, ValueError):
+    """What is known about objects cannot be changed as asked at this moment."""
+
+
+class ObjectError(SimulationError):
+    """An object to show is unknown, or its files are missing or broken."""
+
+
+class RenderingError(SimulationError):
+    """This machine cannot render pictures off screen."""
+
+
+class DataError(IcubLearningError, ValueError):
+    """Training or test data do not fit an estimator: not finite, of unequal length, or with nothing to learn."""

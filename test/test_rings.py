@@ -17,6 +17,7 @@ FORBIDDEN = {
     "recursive": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics"},
     "features": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics"},
     "dynamics": ROS | WORLD | SURFACE | {"icub_learning.simulation", "icub_learning.recording"},
+    "kernel_methods": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics", "dask", "distributed"},
     "simulation": ROS | SURFACE,
     "recording": ROS | SURFACE,
 }

@@ -1,0 +1,7 @@
+"""Kernel learning whose cost is tailored to the data, as scikit-learn estimators."""
+
+from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.krls import KRLS, SpectralCutoff
+from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
+
+__all__ = ["KRLS", "Kernel", "OneVsAllClassifier", "SpectralCutoff"]

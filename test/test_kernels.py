@@ -1,0 +1,79 @@
+"""Kernel matrices against scikit-learn's, element by element, and against their definition far from the origin."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.kernel_methods import Kernel
+from icub_learning.kernel_methods.kernels import blocks, rows_per_block
+
+REFERENCES = {
+    "gaussian": lambda x, z: rbf_kernel(x, z, gamma=1 / (2 * 1.7**2)),
+    "linear": linear_kernel,
+    "polynomial": lambda x, z: polynomial_kernel(x, z, degree=4, gamma=1.0, coef0=1.0),
+    "matern": Matern(1.7, nu=1.5),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_as_scikit_learn(name):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(700, 5)), rng.normal(size=(40, 5))
+    kernel, reference = Kernel(name, 1.7, 4), REFERENCES[name]
+    np.testing.assert_allclose(kernel(x, z), reference(x, z), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(kernel.gram(x), reference(x, x), rtol=1e-10, atol=1e-7 if name == "matern" else 1e-14)
+    np.testing.assert_array_equal(kernel.gram(x), kernel.gram(x).T)
+    np.testing.assert_allclose(kernel.diagonal(x), np.diag(reference(x, x)), rtol=1e-12)
+    out = np.empty((700, 40))
+    assert kernel.against(z)(x, out) is out
+    np.testing.assert_array_equal(out, kernel(x, z))
+
+
+def test_a_callable_is_called_with_whole_sets():
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(50, 3)), rng.normal(size=(7, 3))
+    kernel = Kernel(laplacian_kernel)
+    np.testing.assert_array_equal(kernel(x, z), laplacian_kernel(x, z))
+    np.testing.assert_array_equal(kernel.gram(x), kernel.gram(x).T)
+    np.testing.assert_allclose(kernel.diagonal(x), 1.0)
+    with pytest.raises(ShapeError, match=r"\(50, 7\)"):
+        Kernel(lambda x, z: np.ones(3))(x, z)
+    with pytest.raises(NotFiniteError, match="kernel"):
+        Kernel(lambda x, z: np.full((len(x), len(z)), np.nan))(x, z)
+    x_square = rng.normal(size=(3, 3))
+    same = Kernel(lambda x, z: x)(x_square, x_square)  # a callable that returns its argument: never an alias of it
+    assert not np.may_share_memory(same, x_square)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "matern"])
+def test_distances_survive_a_far_origin(name):
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=(30, 4)), rng.normal(size=(20, 4))
+    np.testing.assert_allclose(Kernel(name)(x + 1e6, z + 1e6), Kernel(name)(x, z), atol=1e-8)
+    huge = np.array([[1e200, 0.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(Kernel(name)(huge, huge[1:]), [[0.0], [1.0]])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel": "rbf"},
+        {"kernel": None},
+        {"length_scale": 0.0},
+        {"length_scale": np.nan},
+        {"degree": 0},
+        {"degree": 1.5},
+    ],
+)
+def test_bad_settings_are_named(settings):
+    with pytest.raises(ParameterError, match=next(iter(settings))):
+        Kernel(**settings)
+
+
+def test_blocks_cover_every_row_once():
+    covered = np.concatenate([np.arange(1000)[rows] for rows in blocks(1000, 300)])
+    np.testing.assert_array_equal(covered, np.arange(1000))
+    assert rows_per_block(10**9) == 16
+    assert rows_per_block(1000) * 8000 <= 2**21
