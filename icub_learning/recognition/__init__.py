@@ -2,7 +2,9 @@
 
 from typing import Any
 
-__all__ = ["CNNFeatures"]
+from icub_learning.recognition.incremental_classifier import IncrementalClassifier
+
+__all__ = ["CNNFeatures", "IncrementalClassifier"]
 
 
 def __getattr__(name: str) -> Any:

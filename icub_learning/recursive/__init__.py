@@ -1,5 +1,6 @@
 """The fixed-cost core: recursive regularized least squares on a Cholesky factor."""
 
+from icub_learning.recursive.covariance import RegularizedCovariance
 from icub_learning.recursive.least_squares import RecursiveLeastSquares
 
-__all__ = ["RecursiveLeastSquares"]
+__all__ = ["RecursiveLeastSquares", "RegularizedCovariance"]

@@ -52,14 +52,15 @@ typedef struct {
     void (*rotate)(double *, double *, double *, ptrdiff_t, ptrdiff_t, double);
     void (*solve_back)(const double *, double *, ptrdiff_t, ptrdiff_t);
     void (*leverage)(const double *, double *, double *, ptrdiff_t, ptrdiff_t);
+    void (*solve)(const double *, double *, double *, ptrdiff_t, ptrdiff_t);
     void (*predict)(const double *, const double *, double *, ptrdiff_t, ptrdiff_t, ptrdiff_t);
     void (*correct)(double *, const double *, const double *, ptrdiff_t, ptrdiff_t, ptrdiff_t);
     ptrdiff_t (*count_beyond)(const double *, ptrdiff_t, double);
 } Kernel;
 
 #define KERNEL(suffix)                                                                                       \
-    {#suffix, rotate_##suffix, solve_back_##suffix, leverage_##suffix, predict_##suffix, correct_##suffix, \
-     count_beyond_##suffix}
+    {#suffix, rotate_##suffix, solve_back_##suffix, leverage_##suffix, solve_##suffix, predict_##suffix, \
+     correct_##suffix, count_beyond_##suffix}
 
 static const Kernel kernels[] = {
     KERNEL(portable),
@@ -186,6 +187,30 @@ static PyObject *update(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(rotate_doc,
+             "rotate(triangle, work, z, size, features)\n--\n\n"
+             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.");
+static PyObject *rotate(PyObject *self, PyObject *args) {
+    PyObject *objects[3];
+    Py_ssize_t size, features;
+    if (!PyArg_ParseTuple(args, "OOOnn", &objects[0], &objects[1], &objects[2], &size, &features) ||
+        !check_sizes(size, features, 1))
+        return NULL;
+    Py_buffer views[3];
+    if (!take_all(objects, views, 3, 2)) return NULL;
+    const ptrdiff_t count = count_rows(&views[2], features);
+    if (check_length("triangle", &views[0], size * (size + BLOCK) / 2) && check_length("work", &views[1], 2 * MAX_RANK * size))
+        for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
+            const ptrdiff_t rank = count - start < MAX_RANK ? count - start : MAX_RANK;
+            double *rows = views[1].buf;
+            pad(rows, (const double *)views[2].buf + start * features, size, features, rank);
+            kernel->rotate(views[0].buf, rows, rows + MAX_RANK * size, size, rank, 1.0);
+        }
+    release_all(views, 3);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(predict_doc,
              "predict(out, work, weights, z, size, features, outputs)\n--\n\n"
              "out (k, outputs) = z (k, features) weights^T; work: MAX_RANK size numbers.");
@@ -234,6 +259,31 @@ static PyObject *leverage(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(solve_doc,
+             "solve(out, leverages, triangle, z, size, features)\n--\n\n"
+             "out (k, size) = A^-1 z_i, padded with zeros, and leverages (k,) = z_i^T A^-1 z_i, for the rows of z (k, features).");
+static PyObject *solve(PyObject *self, PyObject *args) {
+    PyObject *objects[4];
+    Py_ssize_t size, features;
+    if (!PyArg_ParseTuple(args, "OOOOnn", &objects[0], &objects[1], &objects[2], &objects[3], &size, &features) ||
+        !check_sizes(size, features, 1))
+        return NULL;
+    Py_buffer views[4];
+    if (!take_all(objects, views, 4, 2)) return NULL;
+    const ptrdiff_t count = count_rows(&views[3], features);
+    if (check_length("out", &views[0], count * size) && check_length("leverages", &views[1], count) &&
+        check_length("triangle", &views[2], size * (size + BLOCK) / 2)) {
+        double *out = views[0].buf;
+        pad(out, views[3].buf, size, features, count);
+        for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
+            kernel->solve(views[2].buf, out + start * size, (double *)views[1].buf + start, size,
+                          count - start < MAX_RANK ? count - start : MAX_RANK);
+    }
+    release_all(views, 4);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(available_doc, "available()\n--\n\nNames of the kernels this processor can run, plainest first.");
 static PyObject *available(PyObject *self, PyObject *args) {
     PyObject *names = PyList_New(0);
@@ -262,8 +312,10 @@ static PyObject *use(PyObject *self, PyObject *args) {
 static PyMethodDef methods[] = {
     {"plain", plain, METH_VARARGS, plain_doc},
     {"update", update, METH_VARARGS, update_doc},
+    {"rotate", rotate, METH_VARARGS, rotate_doc},
     {"predict", predict, METH_VARARGS, predict_doc},
     {"leverage", leverage, METH_VARARGS, leverage_doc},
+    {"solve", solve, METH_VARARGS, solve_doc},
     {"available", available, METH_NOARGS, available_doc},
     {"use", use, METH_VARARGS, use_doc},
     {NULL, NULL, 0, NULL},

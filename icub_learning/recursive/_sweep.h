@@ -220,7 +220,7 @@ TARGET static void NAME(solve_back)(const double *restrict triangle, double *res
         NAME(solve_back_as)(triangle, gain, size, rank);
 }
 
-/* leverages[l] = z_l^T A^-1 z_l for the `rank` rows of z, which are destroyed: U^T w = z, sum w^2 / D. U is read once. */
+/* Solve U^T w = z in place for the `rank` rows of z; leverages[l] = z_l^T A^-1 z_l = sum w^2 / D. U is read once. */
 TARGET static void NAME(leverage)(const double *restrict triangle, double *restrict z, double *restrict leverages,
                                   ptrdiff_t size, ptrdiff_t rank) {
     const double *tile = triangle;
@@ -241,6 +241,17 @@ TARGET static void NAME(leverage)(const double *restrict triangle, double *restr
                     AT(z + l * size + i + j + h) = rest;
                 }
     }
+}
+
+/* A g = z solved in place for the `rank` rows of z, with their leverages. U is read twice. */
+TARGET static void NAME(solve)(const double *restrict triangle, double *restrict z, double *restrict leverages,
+                               ptrdiff_t size, ptrdiff_t rank) {
+    const double *tile = triangle;
+    NAME(leverage)(triangle, z, leverages, size, rank);
+    for (ptrdiff_t i = 0; i < size; tile += (size - i) * BLOCK, i += BLOCK)
+        for (ptrdiff_t r = 0; r < BLOCK; r++)
+            for (ptrdiff_t l = 0; l < rank; l++) z[l * size + i + r] /= tile[r * BLOCK + r];
+    NAME(solve_back)(triangle, z, size, rank);
 }
 
 /* Rows of predictions: out (rank, outputs) = z (rank, size) times weights^T, weights (outputs, size). */

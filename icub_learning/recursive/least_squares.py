@@ -1,18 +1,16 @@
 """Recursive regularized least squares: a factor and its weights, updated at a cost that history does not change."""
 
-from sys import float_info
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, integer, real, rows
+from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _kernel, pooling
-from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, unpack
+from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
+from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
-LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
-REGULARIZATION_RANGE = (1e-50, 1e50)
 STATE_VERSION = 1
 
 
@@ -55,14 +53,14 @@ class RecursiveLeastSquares:
         self.n_features = integer("n_features", n_features, 1)
         self.n_outputs = integer("n_outputs", n_outputs, 1)
         self.forgetting = real("forgetting", forgetting, 0.0, 1.0, low_open=True)
-        self.regularization = _check_regularization(regularization, self.n_features)
+        self.regularization = check_regularization(regularization, self.n_features)
         self.n_samples = 0
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
         self._weights = aligned_zeros(self.n_outputs, size)
         self._work = aligned_zeros(_kernel.MAX_RANK * (2 * size + self.n_outputs))  # of update
         self._probe = aligned_zeros(_kernel.MAX_RANK * size)  # of predict and leverage
-        self._set_factor(np.eye(d), self.regularization)
+        self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
@@ -79,7 +77,7 @@ class RecursiveLeastSquares:
     @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R; a copy. Without forgetting A = Z^T Z + diag(regularization)."""
-        unit, pivots = self._unit_factor()
+        unit, pivots = unpack_factor(self._triangle, self.n_features)
         return np.sqrt(pivots)[:, None] * unit
 
     @property
@@ -99,8 +97,8 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
-        z_rows = _numbers("z", z, self.n_features, LARGEST_VALUE)
-        y_rows = _numbers("y", y, self.n_outputs, LARGEST_VALUE)
+        z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
+        y_rows = numbers("y", y, self.n_outputs, LARGEST_VALUE)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
         if count != (1 if y_rows.ndim == 1 else len(y_rows)):
             raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
@@ -115,7 +113,7 @@ class RecursiveLeastSquares:
 
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
-        z_rows = _numbers("z", z, self.n_features)
+        z_rows = numbers("z", z, self.n_features)
         if z_rows.ndim == 2:
             return z_rows @ self._weights[:, : self.n_features].T
         out = np.empty(self.n_outputs)
@@ -128,7 +126,7 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError.
         """
-        z_rows = _numbers("z", z, self.n_features)
+        z_rows = numbers("z", z, self.n_features)
         out = np.empty(1 if z_rows.ndim == 1 else len(z_rows))
         _kernel.leverage(out, self._probe, self._triangle, z_rows, self._size, self.n_features)
         return float(out[0]) if z_rows.ndim == 1 else out
@@ -150,13 +148,13 @@ class RecursiveLeastSquares:
             (self.factor, self.weights), (other.factor, other.weights), other.prior, other._initial_weights
         )
         pivots = np.diag(factor) ** 2
-        self._set_factor(factor / np.diag(factor)[:, None], pivots)
+        self._triangle = pack_factor(factor / np.diag(factor)[:, None], pivots)
         self._weights[:, : self.n_features] = weights.T
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
         """Everything that was learned, as a dict of arrays (no pickle needed); see `from_state`."""
-        unit, pivots = self._unit_factor()
+        unit, pivots = unpack_factor(self._triangle, self.n_features)
         return {
             "version": np.asarray(STATE_VERSION),
             "regularization": self.regularization.copy(),
@@ -178,14 +176,9 @@ class RecursiveLeastSquares:
                 raise StateError(f"state has version {state['version']}, this release reads {STATE_VERSION}")
             d, n_outputs = np.shape(state["weights"])
             learner = cls(d, n_outputs, state["regularization"], float(state["forgetting"]), state["initial_weights"])
-            unit, pivots = finite("unit_factor", state["unit_factor"]), finite("pivots", state["pivots"])
-            if unit.shape != (d, d) or np.tril(unit, -1).any() or (np.diag(unit) != 1.0).any():
-                raise StateError(f"unit_factor {unit.shape} is not unit upper triangular {(d, d)}", name="unit_factor")
-            if pivots.shape != (d,) or not (pivots > 0).all():
-                raise StateError(f"pivots {pivots.shape} are not {(d,)} positive numbers", name="pivots")
-            learner._set_factor(unit, pivots)
+            learner._triangle = read_factor(state, d)
             learner._weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
-            learner._prior = _check_regularization(state["prior"], d)
+            learner._prior = check_regularization(state["prior"], d)
             if (learner._prior > learner.regularization).any():
                 raise StateError("prior exceeds the regularization", name="prior")
             learner._next_refill = integer("next_refill", int(state["next_refill"]), 0) % d
@@ -218,44 +211,6 @@ class RecursiveLeastSquares:
         z.reshape(-1)[k * d + start :: d + 1] = root
         y = np.concatenate([y_rows, root[:, None] * self._initial_weights[start:stop]])
         self._learn(z, y, self.forgetting)
-
-    def _unit_factor(self) -> tuple[Array, Array]:
-        """U (d, d) and D (d,)."""
-        unit = unpack(self._triangle, self._size)[: self.n_features, : self.n_features].copy()
-        pivots = np.diag(unit).copy()
-        np.fill_diagonal(unit, 1.0)
-        return unit, pivots
-
-    def _set_factor(self, unit: Array, pivots: Array) -> None:
-        square = np.eye(self._size)
-        square[: self.n_features, : self.n_features] = unit
-        np.fill_diagonal(square[: self.n_features, : self.n_features], pivots)
-        self._triangle = pack(square)
-
-
-def _numbers(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
-    """Finite contiguous float64 (width,) or (k, width), within +-limit.
-
-    Raises:
-        ShapeError, NotFiniteError, ParameterError (beyond the limit).
-    """
-    if type(values) is np.ndarray and _kernel.plain(values, width, limit):
-        return values
-    checked, single = rows(name, values, width)
-    if checked.size and np.abs(checked).max() > limit:
-        raise ParameterError(name, float(np.abs(checked).max()), f"of magnitude at most {limit:g}")
-    return checked[0] if single else checked
-
-
-def _check_regularization(value: float | ArrayLike, n_features: int) -> Array:
-    low, high = REGULARIZATION_RANGE
-    values = finite("regularization", value)
-    if np.shape(value) not in ((), (n_features,)):
-        raise ShapeError("regularization", np.shape(value), f"a number or ({n_features},)")
-    if values.min() < low or values.max() > high:
-        worst = float(values.min() if values.min() < low else values.max())
-        raise ParameterError("regularization", worst, f"in [{low:g}, {high:g}]")
-    return np.broadcast_to(values, (n_features,)).copy()
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:

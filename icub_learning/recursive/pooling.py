@@ -6,6 +6,24 @@ from scipy.linalg import qr, solve_triangular
 from icub_learning.arrays import Array
 
 
+def equivalent_rows(factor: Array, prior: Array) -> tuple[Array, Array, Array]:
+    """d rows Z with Z^T Z = factor^T factor - diag(prior): as good as the samples behind the factor.
+
+    Returns:
+        The singular values s of factor diag(prior)^(-1/2), its right singular vectors as rows V, and the lengths
+        sqrt(s^2 - 1), so that Z = lengths V diag(prior)^(1/2).
+    """
+    _, singular, vectors = np.linalg.svd(factor / np.sqrt(prior))
+    # s^2 - 1 as (s - 1)(s + 1): what the data add to the prior, never below zero.
+    return singular, vectors, np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+
+
+def joined(factor: Array, rows: Array) -> Array:
+    """The upper triangular factor of factor^T factor + rows^T rows, by an orthogonal triangularization."""
+    triangle = qr(np.vstack([factor, rows]), mode="r", overwrite_a=True)[0][: len(factor)]
+    return np.triu(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+
+
 def pool(first: tuple[Array, Array], second: tuple[Array, Array], prior: Array, mean: Array) -> tuple[Array, Array]:
     """Factor and weights of a learner that has the first one's prior and the samples of both.
 
@@ -20,16 +38,13 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], prior: Array, 
     """
     (factor_1, weights_1), (factor_2, weights_2) = first, second
     root = np.sqrt(prior)
-    _, singular, vectors = np.linalg.svd(factor_2 / root)
-    # s^2 - 1 as (s - 1)(s + 1): what the data add to the prior, never below zero.
-    data = np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
-    equivalent = data[:, None] * vectors * root
+    singular, vectors, lengths = equivalent_rows(factor_2, prior)
+    equivalent = lengths[:, None] * vectors * root
     # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - diag(prior) mean.
     moment = (singular**2)[:, None] * (vectors @ (root[:, None] * (weights_2 - mean)))
-    safe = np.where(data > 0, data, np.inf)
+    safe = np.where(lengths > 0, lengths, np.inf)
     targets = moment / safe[:, None] + equivalent @ mean
-    factor = qr(np.vstack([factor_1, equivalent]), mode="r", overwrite_a=True)[0][: len(factor_1)]
-    factor = np.triu(factor) * np.where(np.diag(factor) < 0, -1.0, 1.0)[:, None]
+    factor = joined(factor_1, equivalent)
     weights = weights_1
     for _ in range(2):  # the second pass removes the rounding of the first (semi-normal equations, corrected)
         gradient = equivalent.T @ (targets - equivalent @ weights) - factor_1.T @ (factor_1 @ (weights - weights_1))

@@ -1,10 +1,12 @@
 """Memory layout that the compiled kernel expects: 64-byte aligned, sizes padded to whole tiles, the triangle packed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import StateError
 from icub_learning.recursive import _kernel
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
@@ -39,6 +41,32 @@ def unpack(packed: Array, size: int) -> Array:
     for first, tiles in _rows_of_tiles(packed, size):
         triangle[first : first + BLOCK, first:] = tiles.reshape(BLOCK, size - first)
     return triangle
+
+
+def pack_factor(unit: Array, pivots: Array) -> Array:
+    """U^T D U as the kernel keeps it: U (d, d) unit upper triangular, the pivots D (d,) on its diagonal."""
+    d, square = len(pivots), np.eye(padded_size(len(pivots)))
+    square[:d, :d] = unit
+    np.fill_diagonal(square[:d, :d], pivots)
+    return pack(square)
+
+
+def unpack_factor(packed: Array, d: int) -> tuple[Array, Array]:
+    """U (d, d) and D (d,), what `pack_factor` was given."""
+    unit = unpack(packed, padded_size(d))[:d, :d].copy()
+    pivots = np.diag(unit).copy()
+    np.fill_diagonal(unit, 1.0)
+    return unit, pivots
+
+
+def read_factor(state: Mapping[str, Any], d: int) -> Array:
+    """The factor in a saved state, packed. Raises StateError, KeyError, ShapeError, NotFiniteError."""
+    unit, pivots = finite("unit_factor", state["unit_factor"]), finite("pivots", state["pivots"])
+    if unit.shape != (d, d) or np.tril(unit, -1).any() or (np.diag(unit) != 1.0).any():
+        raise StateError(f"unit_factor {unit.shape} is not unit upper triangular {(d, d)}", name="unit_factor")
+    if pivots.shape != (d,) or not (pivots > 0).all():
+        raise StateError(f"pivots {pivots.shape} are not {(d,)} positive numbers", name="pivots")
+    return pack_factor(unit, pivots)
 
 
 def _rows_of_tiles(packed: Array, size: int) -> Iterator[tuple[int, Array]]:

@@ -1,0 +1,39 @@
+"""What the recursive learners accept from outside."""
+
+from sys import float_info
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, rows
+from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.recursive import _kernel
+
+LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
+REGULARIZATION_RANGE = (1e-50, 1e50)
+
+
+def numbers(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
+    """Finite contiguous float64 (width,) or (k, width), within +-limit.
+
+    Raises:
+        ShapeError, NotFiniteError, ParameterError (beyond the limit).
+    """
+    if type(values) is np.ndarray and _kernel.plain(values, width, limit):
+        return values
+    checked, single = rows(name, values, width)
+    if checked.size and np.abs(checked).max() > limit:
+        raise ParameterError(name, float(np.abs(checked).max()), f"of magnitude at most {limit:g}")
+    return checked[0] if single else checked
+
+
+def check_regularization(value: float | ArrayLike, n_features: int) -> Array:
+    """Return a regularization as (n_features,). Raises ShapeError, NotFiniteError, ParameterError."""
+    low, high = REGULARIZATION_RANGE
+    values = finite("regularization", value)
+    if np.shape(value) not in ((), (n_features,)):
+        raise ShapeError("regularization", np.shape(value), f"a number or ({n_features},)")
+    if values.min() < low or values.max() > high:
+        worst = float(values.min() if values.min() < low else values.max())
+        raise ParameterError("regularization", worst, f"in [{low:g}, {high:g}]")
+    return np.broadcast_to(values, (n_features,)).copy()

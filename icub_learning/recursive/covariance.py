@@ -1,0 +1,101 @@
+"""The regularized covariance of all samples seen so far, as a factor: least squares without its targets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, integer
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.recursive import _kernel, pooling
+from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
+from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
+
+STATE_VERSION = 1
+
+
+class RegularizedCovariance:
+    """A = Z^T Z + diag(regularization), learned row by row and solved with at any time, O(d^2) either way.
+
+    A = R^T R is kept as in RecursiveLeastSquares (thesis 8.2.4, eq. 8.14-8.15), without weights: where the targets are
+    sparse, as those of a classifier are, it is cheaper to sum Z^T Y and to solve when a prediction is asked for.
+
+    Args:
+        n_features: d, length of a row z.
+        regularization: lambda > 0 in [1e-50, 1e50], one for all coordinates or (d,). Unit: that of z squared.
+
+    Raises:
+        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
+    """
+
+    def __init__(self, n_features: int, regularization: float | ArrayLike = 1.0) -> None:
+        self.n_features = integer("n_features", n_features, 1)
+        self.regularization = check_regularization(regularization, self.n_features)
+        self._size = padded_size(self.n_features)
+        self._work = aligned_zeros(2 * _kernel.MAX_RANK * self._size)
+        self._triangle = pack_factor(np.eye(self.n_features), self.regularization)
+
+    @property
+    def factor(self) -> Array:
+        """Upper triangular R (d, d) with A = R^T R; a copy."""
+        unit, pivots = unpack_factor(self._triangle, self.n_features)
+        return np.sqrt(pivots)[:, None] * unit
+
+    def update(self, z: ArrayLike) -> None:
+        """Add z^T z to A: z (d,) or (k, d). Raises ShapeError, NotFiniteError, ParameterError (beyond 1e100)."""
+        z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
+        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
+
+    def solve(self, z: ArrayLike) -> tuple[Array, Array]:
+        """A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
+
+        Raises:
+            ShapeError, NotFiniteError.
+        """
+        z_rows = numbers("z", z, self.n_features)
+        count = 1 if z_rows.ndim == 1 else len(z_rows)
+        out, leverages = np.empty((count, self._size)), np.empty(count)
+        _kernel.solve(out, leverages, self._triangle, z_rows, self._size, self.n_features)
+        out = out[:, : self.n_features]
+        return (out[0], leverages[0]) if z_rows.ndim == 1 else (out, leverages)
+
+    def merge(self, other: "RegularizedCovariance") -> None:
+        """Add the samples of another one exactly; the regularization stays. O(d^3), once.
+
+        Raises:
+            ParameterError: `other` is none, or has another number of features; nothing changes then.
+        """
+        if not isinstance(other, RegularizedCovariance):
+            raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
+        if other.n_features != self.n_features:
+            raise ParameterError("other", other.n_features, f"{self.n_features} features, as this one")
+        _, vectors, lengths = pooling.equivalent_rows(other.factor, other.regularization)
+        factor = pooling.joined(self.factor, lengths[:, None] * vectors * np.sqrt(other.regularization))
+        self._triangle = pack_factor(factor / np.diag(factor)[:, None], np.diag(factor) ** 2)
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        unit, pivots = unpack_factor(self._triangle, self.n_features)
+        return {
+            "version": np.asarray(STATE_VERSION),
+            "regularization": self.regularization.copy(),
+            "unit_factor": unit,
+            "pivots": pivots,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "RegularizedCovariance":
+        """Rebuild from `state`. Raises StateError that names the entry which does not fit."""
+        try:
+            if int(state["version"]) != STATE_VERSION:
+                raise StateError(f"state has version {state['version']}, this release reads {STATE_VERSION}")
+            covariance = cls(len(state["pivots"]), state["regularization"])
+            covariance._triangle = read_factor(state, covariance.n_features)
+        except StateError:
+            raise
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe a covariance: {error}") from None
+        return covariance
