@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, real
+from icub_learning.arrays import Array, real, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.class_moments import ClassMoments, check_labels
+from icub_learning.recognition.confidence import Confidence
+from icub_learning.recognition.labels import check_label
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, numbers
 
@@ -45,6 +47,7 @@ class IncrementalClassifier:
         self.n_features = self._covariance.n_features
         self.regularization = float(regularization)
         self._moments = ClassMoments(self.n_features)
+        self._confidence = Confidence()
         self.recoding = recoding
 
     @property
@@ -100,12 +103,12 @@ class IncrementalClassifier:
             ShapeError, NotFiniteError.
         """
         rows = numbers("x", x, self.n_features)
-        sums, counts = self._moments.sums, self._moments.counts
+        sums = self._moments.sums
         if rows.ndim == 2 and len(rows) > len(sums):  # fewer solutions than for each row
             raw = rows @ self._covariance.solve(sums)[0].T
         else:
             raw = self._covariance.solve(rows)[0] @ sums.T
-        return raw * (counts.sum() / counts) ** self._recoding
+        return raw * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
         """Label of the largest score: (d,) to a label, (n, d) to a list of n.
@@ -118,6 +121,30 @@ class IncrementalClassifier:
             raise ParameterError("classes", [], "at least one: learn an example first")
         best = scores.argmax(axis=-1)
         return self._moments.labels[best] if scores.ndim == 1 else [self._moments.labels[one] for one in best]
+
+    def confidence(self, scores: ArrayLike) -> float:
+        """Probability in [0, 1] that the class with the largest score is right; 0 while there is no class.
+
+        Args:
+            scores: (T,), as `scores` gives them, or a mean of several; how the probability comes about: see Confidence.
+
+        Raises:
+            ShapeError, NotFiniteError.
+        """
+        return self._confidence(vector("scores", scores, len(self._moments)), self._factors())
+
+    def calibrate(self, x: ArrayLike, label: str) -> None:
+        """Take one example, before it is learned or one that never will be, as evidence for `confidence`.
+
+        Scores do not change. While there is no class nothing happens: there is no label to be sure of.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError; nothing changes then.
+        """
+        row, label = vector("x", x, self.n_features), check_label(label)
+        if len(self._moments):
+            place = self._moments.index(label) if label in self._moments else None
+            self._confidence.add(self.scores(row), self._factors(), place)
 
     def forget(self, label: str) -> None:
         """Drop a class; scores of the others keep their proportions.
@@ -157,6 +184,7 @@ class IncrementalClassifier:
             "recoding": np.asarray(self._recoding),
             **nested("covariance", self._covariance.state()),
             **nested("moments", self._moments.state()),
+            **nested("confidence", self._confidence.state()),
         }
 
     @classmethod
@@ -170,6 +198,7 @@ class IncrementalClassifier:
             classifier = cls(covariance.n_features, float(covariance.regularization[0]), scalar(state, "recoding"))
             classifier._covariance = covariance
             classifier._moments = ClassMoments.from_state(part(state, "moments"), covariance.n_features)
+            classifier._confidence = Confidence.from_state(part(state, "confidence"))
         except StateError:
             raise
         except KeyError as error:
@@ -177,3 +206,8 @@ class IncrementalClassifier:
         except (TypeError, ValueError) as error:
             raise StateError(f"state does not describe a classifier: {error}") from None
         return classifier
+
+    def _factors(self) -> Array:
+        """(k / gamma_t)^recoding, (T,)."""
+        counts = self._moments.counts
+        return (counts.sum() / counts) ** self._recoding
