@@ -11,6 +11,7 @@ from icub_learning.errors import ParameterError, ShapeError
 
 KERNELS = ("gaussian", "linear", "polynomial", "matern")
 BLOCK_BYTES = 2**21  # of one block of a kernel matrix: product, exponential and use follow each other in the cache
+FARTHEST = 1e150  # in length scales; the squares of what is farther overflow
 
 KernelFunction = Callable[[Array, Array], ArrayLike]
 
@@ -90,7 +91,7 @@ class KernelAgainst:
             # gaussian: exponent -||x-z||^2 / 2 sigma^2; matern: -||x-z||^2, scaled so that sqrt gives r.
             factor = 1.0 if kernel.kernel == "gaussian" else 6.0
             self._scale = np.sqrt(factor) / kernel.length_scale
-            shifted = (centers - self._origin) * self._scale
+            shifted = np.clip((centers - self._origin) * self._scale, -FARTHEST, FARTHEST)
             halves = np.einsum("ij,ij->i", shifted, shifted) / 2
             self._right = np.ascontiguousarray(np.column_stack([shifted, np.ones(len(centers)), -halves]).T)
 
@@ -111,9 +112,10 @@ class KernelAgainst:
             # Inputs far apart overflow to an exponent of -inf, which is the kernel's value 0.
             with np.errstate(over="ignore", under="ignore"):
                 np.matmul(self._left(x), self._right, out=out)
-                np.minimum(out, 0.0, out=out)
                 if kernel.kernel == "gaussian":
+                    np.minimum(out, 0.0, out=out)
                     return np.exp(out, out=out)
+                np.clip(out, -1e6, 0.0, out=out)  # exp(-1000) is zero already, and infinity times zero is none
                 out *= -1.0
                 np.sqrt(out, out=out)
                 decay = np.exp(-out)
@@ -132,6 +134,7 @@ class KernelAgainst:
         shifted = left[:, :d]
         np.subtract(x, self._origin, out=shifted)
         shifted *= self._scale
+        np.clip(shifted, -FARTHEST, FARTHEST, out=shifted)
         np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
         left[:, d] *= -0.5
         left[:, d + 1] = 1.0

@@ -1,0 +1,269 @@
+"""Methods on the full kernel matrix against closed forms, the literature's polynomials, and their definitions."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import eval_jacobi
+from sklearn.datasets import load_iris
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+
+from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.kernel_methods import (
+    KRLS,
+    AcceleratedGradient,
+    ConjugateGradientKRLS,
+    Landweber,
+    NuMethod,
+    OneVsAllClassifier,
+    SpectralCutoff,
+)
+
+N, SIGMA = 60, 0.8
+ITERATIVE = [Landweber, NuMethod, AcceleratedGradient, ConjugateGradientKRLS]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 3))
+    y = np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def spectrum(data):
+    """Kernel matrix and its decomposition, by scikit-learn and NumPy alone."""
+    gram = RBF(SIGMA)(data[0])
+    values, vectors = np.linalg.eigh(gram)
+    return gram, values, vectors
+
+
+def filtered(spectrum, weights, y):
+    _, _, vectors = spectrum
+    return vectors @ (weights[:, None] * (vectors.T @ y))
+
+
+def test_krls_solves_the_regularized_system_with_n_inside(data, spectrum):
+    x, y = data
+    fitted = KRLS(length_scale=SIGMA, regularization=1e-4).fit(x, y)
+    exact = np.linalg.solve(spectrum[0] + 1e-4 * N * np.eye(N), y)
+    np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
+    ridge = KernelRidge(alpha=1e-4 * N, kernel="rbf", gamma=1 / (2 * SIGMA**2)).fit(x, y)
+    np.testing.assert_allclose(fitted.predict(x + 0.1), ridge.predict(x + 0.1), atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [KRLS, SpectralCutoff])
+def test_a_path_in_lambda_equals_separate_fits_and_the_filter(method, data, spectrum):
+    x, y = data
+    levels = [1e-5, 1e-3, 1e-2]
+    fitted = method(length_scale=SIGMA, regularization=1e-3, path=levels).fit(x, y)
+    np.testing.assert_array_equal(fitted.path_levels_, levels)
+    path = fitted.predict_path(x[:7])
+    assert path.shape == (3, 7, 2)
+    for level, predicted in zip(levels, path, strict=True):
+        alone = method(length_scale=SIGMA, regularization=level).fit(x, y)
+        np.testing.assert_allclose(predicted, alone.predict(x[:7]), atol=1e-8)
+        exact = filtered(spectrum, alone.filter_function(spectrum[1]), y)
+        np.testing.assert_allclose(alone.dual_coef_, exact, atol=1e-8)
+        np.testing.assert_array_equal(fitted.filter_function(spectrum[1], level), alone.filter_function(spectrum[1]))
+
+
+def test_cutoff_is_least_squares_on_kernel_principal_components(data):
+    x, y = data
+    fitted = SpectralCutoff(length_scale=SIGMA, regularization=5e-3).fit(x, y)
+    # Kernel PCA without centering: coordinates on the components, from the singular vectors of K.
+    left, singular, _ = np.linalg.svd(RBF(SIGMA)(x))
+    kept = singular >= 5e-3 * N
+    scores = left[:, kept] * np.sqrt(singular[kept])
+    weights = np.linalg.lstsq(scores, y, rcond=None)[0]
+    np.testing.assert_allclose(fitted.predict(x), scores @ weights, atol=1e-8)
+    assert fitted.n_components_ == kept.sum() < N
+
+
+def test_landweber_is_its_filter_at_every_iteration(data, spectrum):
+    x, y = data
+    fitted = Landweber(length_scale=SIGMA, max_iter=300).fit(x, y)
+    _, values, _ = spectrum
+    assert fitted.step_size_ == pytest.approx(N / values[-1], rel=1e-9)
+    eta = fitted.step_size_ / N
+    path = fitted.predict_path(x)
+    for t in (1, 2, 17, 300):
+        exact = (1 - (1 - eta * values) ** t) / values
+        np.testing.assert_allclose(fitted.filter_function(values, t), exact, rtol=1e-6)
+        np.testing.assert_allclose(path[t - 1], spectrum[0] @ filtered(spectrum, exact, y), atol=1e-8)
+    # Where sigma is far below rounding the quotient above has no digits left, and its limit is eta t / n.
+    assert fitted.filter_function(np.array([1e-30, 0.0]), 300) == pytest.approx(300 * eta)
+    fast = Landweber(length_scale=SIGMA, max_iter=50, step_size=1.7 * N / values[-1]).fit(x, y)
+    exact = (1 - (1 - fast.step_size_ / N * values) ** 50) / values
+    np.testing.assert_allclose(fast.dual_coef_, filtered(spectrum, exact, y), atol=1e-8)
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.0, 2.5])
+def test_nu_method_has_the_jacobi_residual_polynomials_of_the_literature(nu, data, spectrum):
+    """1 - sigma g is the Jacobi polynomial P_t of (2 nu - 1/2, -1/2) at 1 - 2 x, x the eigenvalue scaled to [0, 1]."""
+    x, y = data
+    fitted = NuMethod(length_scale=SIGMA, nu=nu, max_iter=40).fit(x, y)
+    _, values, _ = spectrum
+    scaled = fitted.step_size_ * values / N
+    assert scaled.max() <= 1 + 1e-9
+    for t in (1, 2, 3, 40):
+        residual = eval_jacobi(t, 2 * nu - 0.5, -0.5, 1 - 2 * scaled) / eval_jacobi(t, 2 * nu - 0.5, -0.5, 1.0)
+        np.testing.assert_allclose(1 - values * fitted.filter_function(values, t), residual, atol=1e-8)
+        exact = spectrum[0] @ filtered(spectrum, (1 - residual) / values, y)
+        np.testing.assert_allclose(fitted.predict_path(x)[t - 1], exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["nesterov", "heavy_ball"])
+def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions(method):
+    """With the linear kernel and more samples than inputs, the same iteration runs on explicit weights."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(50, 4))
+    y = x @ rng.normal(size=4) + rng.normal(size=50)
+    fitted = AcceleratedGradient(kernel="linear", method=method, momentum=0.6, max_iter=12, tol=0.0).fit(x, y)
+    w = before = np.zeros(4)
+    path = fitted.predict_path(x)
+    for t in range(12):
+        beta = ((t - 1) / (t + 2) if t else 0.0) if method == "nesterov" else 0.6
+        point = w + beta * (w - before) if method == "nesterov" else w
+        gradient = x.T @ (x @ point - y) / 50
+        before, w = w, w + beta * (w - before) - fitted.step_size_ * gradient
+        np.testing.assert_allclose(path[t, :, 0], x @ w, atol=1e-8)
+    values, vectors = np.linalg.eigh(x @ x.T)
+    exact = vectors @ (fitted.filter_function(values) * (vectors.T @ y))
+    np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
+
+
+def test_heavy_ball_is_the_power_of_its_companion_matrix(data, spectrum):
+    fitted = AcceleratedGradient(length_scale=SIGMA, method="heavy_ball", momentum=0.5, max_iter=30).fit(*data)
+    for sigma in (0.3, 2.0):
+        a = 1 - fitted.step_size_ * sigma / N
+        state = np.linalg.matrix_power(np.array([[a + 0.5, -0.5], [1.0, 0.0]]), 30) @ np.ones(2)  # residuals t, t - 1
+        assert fitted.filter_function(np.array(sigma), 30) == pytest.approx((1 - state[0]) / sigma, abs=1e-10)
+
+
+def test_conjugate_gradients_minimize_the_residual_over_the_krylov_space(data, spectrum):
+    x, y = data
+    gram, values, _ = spectrum
+    fitted = ConjugateGradientKRLS(length_scale=SIGMA, max_iter=6).fit(x, y)
+    path = fitted.predict_path(x)
+    for t in range(1, 7):
+        for column in range(2):
+            basis, _ = np.linalg.qr(np.column_stack([np.linalg.matrix_power(gram, k) @ y[:, column] for k in range(t)]))
+            best = np.linalg.lstsq(gram @ basis, y[:, column], rcond=None)[0]
+            np.testing.assert_allclose(path[t - 1, :, column], gram @ basis @ best, atol=1e-7)
+            weights = fitted.filter_function(values, t)[:, column]
+            exact = gram @ filtered(spectrum, weights, y)[:, column]
+            np.testing.assert_allclose(path[t - 1, :, column], exact, atol=1e-8)
+
+
+def test_conjugate_gradients_end_at_the_solution_and_stay_there():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(20, 10)), rng.normal(size=(20, 2))
+    fitted = ConjugateGradientKRLS(max_iter=500, path=[1, 20, 400]).fit(x, y)
+    assert fitted.n_iter_ <= 25
+    np.testing.assert_allclose(fitted.dual_coef_, np.linalg.solve(RBF(1.0)(x), y), rtol=1e-5)
+    np.testing.assert_array_equal(fitted.path_levels_, [1, 20, 400])
+    np.testing.assert_allclose(fitted.predict_path(x)[2], fitted.predict(x), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ITERATIVE)
+def test_a_shorter_run_is_the_beginning_of_a_longer_one(method, data):
+    x, y = data
+    long, short = method(max_iter=30).fit(x, y), method(max_iter=11).fit(x, y)
+    np.testing.assert_array_equal(long.path_levels_, np.arange(1, 31))
+    np.testing.assert_allclose(long.predict_path(x)[10], short.predict(x), atol=1e-10)
+    some = method(max_iter=30, path=[3, 11]).fit(x, y)
+    np.testing.assert_allclose(some.predict_path(x), long.predict_path(x)[[2, 10]], atol=1e-12)
+    one = method(max_iter=30).fit(x, y[:, 0])
+    assert one.predict_path(x).shape == (30, N, 1)
+    assert one.dual_coef_.shape == one.predict(x).shape == (N,)
+    np.testing.assert_allclose(one.predict(x), long.predict(x)[:, 0], atol=1e-8)
+
+
+def test_steps_too_large_are_refused_with_their_bound(data):
+    x, y = data
+    largest = N / np.linalg.eigvalsh(RBF(SIGMA)(x))[-1]
+    for method, factor in ((Landweber, 2.0), (NuMethod, 1.0), (AcceleratedGradient, 1.0)):
+        method(length_scale=SIGMA, step_size=0.999 * factor * largest, max_iter=5).fit(x, y)
+        with pytest.raises(ParameterError, match=f"{factor * largest:.5g}"):
+            method(length_scale=SIGMA, step_size=1.01 * factor * largest).fit(x, y)
+    with pytest.raises(ParameterError, match="step_size"):
+        Landweber(step_size="fast").fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"regularization": 0.0}, "regularization"),
+        ({"regularization": -1.0}, "regularization"),
+        ({"regularization": np.inf}, "regularization"),
+        ({"length_scale": -1.0}, "length_scale"),
+        ({"kernel": "cosine"}, "kernel"),
+        ({"path": [1.0, 1.0]}, "path"),
+        ({"path": [0.0, 1.0]}, "path"),
+    ],
+)
+@pytest.mark.parametrize("method", [KRLS, SpectralCutoff])
+def test_bad_settings_are_named(method, settings, name, data):
+    with pytest.raises(ParameterError, match=name):
+        method(**settings).fit(*data)
+
+
+@pytest.mark.parametrize("method", ITERATIVE)
+def test_bad_iterations_are_named(method, data):
+    for settings, name in (({"max_iter": 0}, "max_iter"), ({"tol": -1.0}, "tol"), ({"path": [1.5]}, "path")):
+        with pytest.raises(ParameterError, match=name):
+            method(**settings).fit(*data)
+    with pytest.raises(ParameterError, match="max_iter = 5"):
+        method(max_iter=5, path=[6]).fit(*data)
+    with pytest.raises(ShapeError, match="path"):
+        method(path=[]).fit(*data)
+
+
+def test_cutoff_above_the_whole_spectrum_and_singular_krls_name_the_bound(data):
+    x, y = data
+    with pytest.raises(ParameterError, match="largest eigenvalue"):
+        SpectralCutoff(regularization=2.0).fit(x, y)
+    with pytest.raises(ParameterError, match="singular"):
+        KRLS(regularization=1e-300).fit(np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
+
+
+@pytest.mark.parametrize("method", [KRLS, Landweber])
+def test_bad_data_is_refused(method, data):
+    x, y = data
+    bad = y.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        method().fit(x, bad)
+    with pytest.raises(DataError, match="target 1 is constant at 7"):
+        method().fit(x, np.column_stack([y[:, 0], np.full(N, 7.0)]))
+    with pytest.raises(DataError, match="inconsistent"):
+        method().fit(x, y[:-1])
+    with pytest.raises(DataError, match="features"):
+        method().fit(x, y).predict(x[:, :2])
+
+
+def test_one_vs_all_shares_one_fit_and_finds_the_classes():
+    x, labels = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[labels]
+    fitted = OneVsAllClassifier(KRLS(length_scale=2.0, regularization=1e-4, path=[1e-4, 1e-2])).fit(x, names)
+    assert fitted.score(x, names) > 0.97
+    codes = np.where(names[:, None] == fitted.classes_, 1.0, -1.0)
+    exact = KRLS(length_scale=2.0, regularization=1e-4).fit(x, codes).predict(x)
+    np.testing.assert_allclose(fitted.decision_function(x), exact, atol=1e-8)
+    assert fitted.predict_path(x).shape == (2, 150)
+    np.testing.assert_array_equal(fitted.predict_path(x)[0], fitted.predict(x))
+    two = OneVsAllClassifier(KRLS(length_scale=2.0)).fit(x[:100], names[:100])
+    assert two.decision_function(x).shape == (150,)
+    assert two.score(x[:100], names[:100]) == 1.0
+    with pytest.raises(DataError, match="1 class"):
+        OneVsAllClassifier().fit(x[:50], names[:50])
+
+
+def test_no_warning_on_a_plain_fit(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in (KRLS, SpectralCutoff, *ITERATIVE):
+            method().fit(*data).predict(data[0])
