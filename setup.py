@@ -67,6 +67,7 @@ setup(
     entry_points={
         "console_scripts": [
             "icub-learning = icub_learning.cli.main:main",
+            "cnn_features_node = icub_learning.nodes.cnn_features:main",
             "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics:main",
             "icub_simulation_node = icub_learning.nodes.icub_simulation:main",
         ],

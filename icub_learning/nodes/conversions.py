@@ -5,6 +5,7 @@ import array
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Wrench
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 
@@ -36,3 +37,8 @@ def set_wrench(wrench: Wrench, values: Array) -> None:
 def doubles(values: Array) -> array.array:
     """An array as a float64[] field takes it without looking at each number."""
     return array.array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
+
+def floats(values: NDArray[np.float32]) -> array.array:
+    """An array as a float32[] field takes it without looking at each number."""
+    return array.array("f", np.ascontiguousarray(values, dtype=np.float32).tobytes())
