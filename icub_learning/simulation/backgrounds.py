@@ -4,25 +4,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-SIZE = 192  # [px] of a side
+SIZE = 128  # [px] of a side
 MAX_SHAPES = 24
-MAX_BLUR = 5.0  # [px]
+MAX_BLUR = 3.0  # [px]
 
 
 def background(rng: np.random.Generator) -> NDArray[np.uint8]:
     """Return one picture, RGB of shape (SIZE, SIZE, 3): gradient, rectangles, discs, stripes; more or less sharp."""
-    y, x = np.mgrid[0:SIZE, 0:SIZE] / SIZE
-    corners = rng.uniform(0.05, 0.95, (4, 3))
+    y, x = np.mgrid[0:SIZE, 0:SIZE].astype(np.float32) / SIZE
+    corners = rng.uniform(0.05, 0.95, (4, 3)).astype(np.float32)
     picture = sum(
         weight[..., None] * colour
         for weight, colour in zip(((1 - x) * (1 - y), x * (1 - y), (1 - x) * y, x * y), corners, strict=True)
     )
     for _ in range(rng.integers(MAX_SHAPES // 4, MAX_SHAPES)):
         inside = _shape(rng, x, y)
-        colour = rng.uniform(0.0, 1.0) + 0.25 * rng.uniform(-1.0, 1.0, 3)  # rooms are mostly of mixed colours
-        picture = np.where(inside[..., None], np.clip(colour, 0.0, 1.0), picture)
+        picture[inside] = np.clip(rng.uniform() + 0.25 * rng.uniform(-1.0, 1.0, 3), 0.0, 1.0)  # not too colourful
     blur = rng.uniform(0.5, MAX_BLUR)
-    picture = gaussian_filter(picture, (blur, blur, 0)) + rng.normal(0.0, 0.01, picture.shape)
+    picture = gaussian_filter(picture, (blur, blur, 0))
     return np.clip(255 * picture, 0, 255).astype(np.uint8)
 
 

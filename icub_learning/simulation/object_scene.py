@@ -110,17 +110,17 @@ class ObjectScene:
 
         Args:
             view: its number (0, 1, 2, ...): turn of the object, posture, gaze, light and background are drawn
-                anew for each, and are the same for all objects; numbers from UNSEEN on are meant for tests. Or a View.
+                anew for each number and object; numbers from UNSEEN on are meant for tests. Or a View.
 
         Raises:
             ParameterError: a number below 0.
         """
-        self._arrange(view if isinstance(view, View) else random_view(self.seed, view))
+        self._arrange(view if isinstance(view, View) else random_view(self.seed, view, self.shown))
         return self._renderer.render(self._data, self._camera)
 
     def render_turning(self, time: float) -> NDArray[np.uint8]:
         """Return what the eye sees after the object was turned in the hand for `time` [s], at least 0; see render."""
-        return self.render(turning_view(self.seed, arrays.real("time", time, 0.0)))
+        return self.render(turning_view(self.seed, arrays.real("time", time, 0.0), self.shown))
 
     def _prepare(self, width: int, height: int) -> None:
         model = self._model
@@ -134,6 +134,7 @@ class ObjectScene:
         vertical = 2 * np.arctan(np.tan(np.deg2rad(self._fov) / 2) * max(1.0, height / width))
         model.cam_fovy[self._camera] = np.rad2deg(vertical)
         self._half_picture = np.tan(vertical / 2) * np.array([width / height, 1.0])  # at a distance of 1
+        model.geom_size[self._wall, :2] = 1.01 * WALL_DISTANCE * self._half_picture
         self._pose(np.zeros(len(self._joints)))
         self._showing_hand = self._data.xmat[self._hand].reshape(3, 3).copy()
         self._background = -1

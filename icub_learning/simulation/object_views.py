@@ -1,5 +1,6 @@
 """Views of an object in the hand: how it is turned, how the arm is held, and what light and background are like."""
 
+import zlib
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,13 +51,13 @@ class View:
     background: int = field(default=0)
 
 
-def random_view(seed: int, number: int) -> View:
-    """Return view `number` (0, 1, 2, ...) of all views of a seed: everything in it is drawn anew.
+def random_view(seed: int, number: int, name: str = "") -> View:
+    """Return view `number` (0, 1, 2, ...) of an object: for each seed, number and name everything in it is drawn anew.
 
     Raises:
         ParameterError: `seed` or `number` is not an integer of at least 0.
     """
-    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0)])
+    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0), _code(name)])
     return replace(
         _random_scene(rng),
         turn=float(rng.uniform(-np.pi, np.pi)),
@@ -65,14 +66,14 @@ def random_view(seed: int, number: int) -> View:
     )
 
 
-def turning_view(seed: int, time: float) -> View:
+def turning_view(seed: int, time: float, name: str = "") -> View:
     """Return how a thing looks that has been turned in the hand for `time` [s]: smoothly, while light and background
     change every SCENE_PERIOD.
     """
     scene = int(time / SCENE_PERIOD)
-    view = _random_scene(np.random.default_rng([seed, scene, _TURNING]))
+    view = _random_scene(np.random.default_rng([seed, scene, _code(name), _TURNING]))
     # Slow waves whose periods have no common multiple: the same tilt never comes back with the same turn.
-    phases = np.random.default_rng([seed, _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
+    phases = np.random.default_rng([seed, _code(name), _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
     turn = 2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]
     return replace(view, turn=turn, tilt=_pair(waves[:2] * MAX_TILT), sway=tuple((waves[2:] * SWAY).tolist()))
@@ -92,6 +93,10 @@ def _random_scene(rng: np.random.Generator) -> View:
         tint=tuple((tint / tint.max()).tolist()),
         background=int(rng.integers(2**31)),
     )
+
+
+def _code(name: str) -> int:
+    return zlib.crc32(name.encode())
 
 
 def _pair(values: Array) -> tuple[float, float]:

@@ -19,7 +19,6 @@ from icub_learning.simulation.object_meshes import MeshPart
 # ArmModel.joint_names; the same for both arms.
 SHOWING = (-63.0, 0.0, 7.0, 73.0, -60.0, -47.0, 25.0)
 WALL_DISTANCE = 1.2  # [m] from the eye
-WALL_SIZE = 1.5  # [m], half a side
 HIDDEN_GROUP = 5  # of geoms that MuJoCo's default options do not show
 _SHAPED = ("upper_arm", "elbow_1", "forearm", "wrist_1", "hand")
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
@@ -61,7 +60,7 @@ def _add_wall(spec: Any) -> None:
     spec.worldbody.add_geom(
         name="wall",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
-        size=[WALL_SIZE, WALL_SIZE, 0.1],
+        size=[1.0, 1.0, 0.1],
         pos=[1.0, 1.0, 1.0],  # anywhere but in the body's own frame, which MuJoCo would then take in its place
         quat=[0.5, 0.5, 0.5, 0.5],
         material="wall",
