@@ -69,6 +69,7 @@ setup(
             "icub-learning = icub_learning.cli.main:main",
             "cnn_features_node = icub_learning.nodes.cnn_features:main",
             "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics:main",
+            "object_recognition_node = icub_learning.nodes.object_recognition:main",
             "icub_simulation_node = icub_learning.nodes.icub_simulation:main",
         ],
     },
