@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.errors import SampleError
@@ -15,6 +15,7 @@ from icub_learning.nodes import parameters
 from icub_learning.nodes.cnn_features_parameters import PARAMETERS
 from icub_learning.nodes.cnn_features_report import ImageReport
 from icub_learning.nodes.conversions import floats, stamp_to_ns
+from icub_learning.nodes.image_subscription import ImageSubscription
 from icub_learning.nodes.newest import NewestWorker
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.recognition import CNNFeatures
@@ -22,8 +23,8 @@ from icub_learning.recognition.images import Pixels, decode, decode_compressed
 from icub_learning.recognition.opencv import cv2
 from icub_learning_msgs.msg import FeatureVector
 
-SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 STREAM_QOS = QoSProfile(depth=10)
+ADAPT_PERIOD = 0.2  # s between looks at what publishers of images offer
 REMEMBERED = 16  # stamps; a camera's raw and compressed images of one instant arrive closer together than that
 
 
@@ -54,12 +55,15 @@ class CNNFeaturesNode(LifecycleNode):
         self._message = FeatureVector(source=self._features.source)
         self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM_QOS)
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
-        self._subscriptions_made = [
-            self.create_subscription(Image, "image", self._on_image, SENSOR_QOS),
-            self.create_subscription(CompressedImage, "image/compressed", self._on_image, SENSOR_QOS),
+        self._images = [
+            ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
+            ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
         ]
         self._dropped_before = 0
-        self._timer = self.create_timer(settings["report_period"], self._publish_report)
+        self._timers = [
+            self.create_timer(settings["report_period"], self._publish_report),
+            self.create_timer(ADAPT_PERIOD, self._adapt),
+        ]
         self._configured = True
         self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")
 
@@ -97,11 +101,16 @@ class CNNFeaturesNode(LifecycleNode):
         if not self._configured:
             return
         self._configured = False
-        self.destroy_timer(self._timer)
-        for subscription in self._subscriptions_made:
-            self.destroy_subscription(subscription)
+        for timer in self._timers:
+            self.destroy_timer(timer)
+        for images in self._images:
+            images.destroy()
         self.destroy_lifecycle_publisher(self._publisher)
         self.destroy_publisher(self._diagnostics_publisher)
+
+    def _adapt(self) -> None:
+        for images in self._images:
+            images.adapt()
 
     def _on_image(self, message: Image | CompressedImage) -> None:
         if not self._active:

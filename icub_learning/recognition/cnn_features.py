@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,8 @@ class CNNFeatures:
         output: name of the layer, any tensor of the network. None: the only output of the network; for
             EfficientNet-Lite0 "features", its 1280 averages before the classifier ("logits" is the other).
         n_threads: threads that work on one image.
-        mean: pixel value that becomes 0; one number, or one per channel.
-        scale: pixel values per unit; one number, or one per channel.
+        mean: pixel value that becomes 0; one number, or three in `channel_order`.
+        scale: pixel values per unit; one number, or three in `channel_order`.
         crop: share of the shorter side that is kept, in (0, 1].
         channel_order: "rgb" or "bgr", as the network was trained with.
 
@@ -61,14 +60,14 @@ class CNNFeatures:
         if channel_order not in ("rgb", "bgr"):
             raise ParameterError("channel_order", channel_order, "rgb or bgr")
         self._reverse = channel_order == "bgr"
+        threads = integer("n_threads", n_threads, 1)
         if model is None:
-            content: Any = default_network.default_network()
-            output = output or "features"
+            self._network = OnnxNetwork(default_network.default_network(), output or "features", threads)
+            name = default_network.NAME
         else:
-            content = model
-        self._network = OnnxNetwork(content, output, integer("n_threads", n_threads, 1))
+            self._network = OnnxNetwork(model, output or None, threads)
+            name = f"{Path(model).stem}-{self._network.digest[:8]}"
         self.n_features = self._network.n_outputs
-        name = default_network.NAME if model is None else f"{Path(model).stem}-{self._network.digest[:8]}"
         self.source = f"{name}/{self._network.output}{self._preprocessing()}"
 
     def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:

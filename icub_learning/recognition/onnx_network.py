@@ -41,7 +41,7 @@ class OnnxNetwork:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not take others' cores
-        options.log_severity_level = 3  # errors are raised; no need to print them as well
+        options.log_severity_level = 4  # errors are raised; no need to print them as well
         folder = None if isinstance(model, bytes) else Path(model).expanduser().parent
         try:
             self.output, part = _lead_to(content, output, folder)
@@ -112,6 +112,7 @@ def _lead_to(content: bytes, output: str | None, folder: Path | None) -> tuple[s
             kept.append(node)
             needed.update(node.input)
             needed.update(_captured(node))
+            needed.discard("")  # an optional input that is left out
     if not kept:
         inner = [name for node in graph.node for name in node.output]
         shown = ", ".join([*outputs, *inner[-8:]])

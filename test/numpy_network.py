@@ -1,0 +1,58 @@
+"""EfficientNet-Lite0 in plain NumPy, layer by layer, nothing folded: what the ONNX graph is checked with."""
+
+import numpy as np
+
+# Block by block: kernel size, stride, whether it expands.
+BLOCKS = (
+    (3, 1, False), (3, 2, True), (3, 1, True), (5, 2, True), (5, 1, True), (3, 2, True), (3, 1, True), (3, 1, True),
+    (5, 1, True), (5, 1, True), (5, 1, True), (5, 2, True), (5, 1, True), (5, 1, True), (5, 1, True), (3, 1, True),
+)  # fmt: skip
+
+
+def padded(x, kernel, stride):
+    """Zeros around (C, H, W) as TensorFlow's SAME puts them."""
+    total = [max((-(-n // stride) - 1) * stride + kernel - n, 0) for n in x.shape[1:]]
+    return np.pad(x, ((0, 0), *((t // 2, t - t // 2) for t in total)))
+
+
+def patches(x, kernel, stride):
+    """(C, H', W', kernel, kernel) windows of the padded input."""
+    windows = np.lib.stride_tricks.sliding_window_view(padded(x, kernel, stride), (kernel, kernel), axis=(1, 2))
+    return windows[:, ::stride, ::stride]
+
+
+def normalized(x, weights, name):
+    mean, variance = weights[f"{name}.running_mean"], weights[f"{name}.running_var"]
+    scale, offset = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    column = (-1, 1, 1)
+    x = (x - mean.reshape(column)) / np.sqrt(variance.reshape(column) + 0.001)
+    return x * scale.reshape(column) + offset.reshape(column)
+
+
+def relu6(x):
+    return np.minimum(np.maximum(x, 0.0), 6.0)
+
+
+def pointwise(x, kernel):
+    return np.tensordot(kernel[:, :, 0, 0], x, axes=1)
+
+
+def forward(weights, image):
+    """Features and logits of a preprocessed image (H, W, 3), in float64."""
+    weights = {name: value.astype(np.float64) for name, value in weights.items()}
+    x = np.moveaxis(image.astype(np.float64), 2, 0)
+    x = np.einsum("chwij,ocij->ohw", patches(x, 3, 2), weights["_conv_stem.weight"], optimize=True)
+    x = relu6(normalized(x, weights, "_bn0"))
+    for index, (kernel, stride, expands) in enumerate(BLOCKS):
+        name, before = f"_blocks.{index}", x
+        if expands:
+            x = relu6(normalized(pointwise(x, weights[f"{name}._expand_conv.weight"]), weights, f"{name}._bn0"))
+        depthwise = weights[f"{name}._depthwise_conv.weight"][:, 0]
+        x = np.einsum("chwij,cij->chw", patches(x, kernel, stride), depthwise, optimize=True)
+        x = relu6(normalized(x, weights, f"{name}._bn1"))
+        x = normalized(pointwise(x, weights[f"{name}._project_conv.weight"]), weights, f"{name}._bn2")
+        if x.shape == before.shape:
+            x = x + before
+    x = relu6(normalized(pointwise(x, weights["_conv_head.weight"]), weights, "_bn1"))
+    features = x.mean(axis=(1, 2))
+    return features, weights["_fc.weight"] @ features + weights["_fc.bias"]
