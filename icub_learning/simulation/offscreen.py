@@ -4,6 +4,7 @@ import functools
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,7 @@ from icub_learning.errors import RenderingError
 
 BACKENDS = ("egl", "osmesa")  # in the order they are tried
 PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # of Debian and Ubuntu, for software rendering
+MODULE = "icub_learning.simulation.offscreen"  # this one, run as a program
 PROBE_TIMEOUT = 30.0  # [s]
 
 
@@ -39,7 +41,7 @@ def find_backend() -> str:
 
 def _probe(backend: str) -> str:
     """Draw one picture in a process of its own; return why that failed, or an empty string."""
-    command = [sys.executable, "-m", __name__, backend]
+    command = [sys.executable, "-m", MODULE, backend]
     environment = {key: value for key, value in os.environ.items() if key != "PYOPENGL_PLATFORM"}
     try:
         done = subprocess.run(
@@ -105,17 +107,31 @@ class OffscreenRenderer:
             self._gl = None
 
 
-def _main() -> int:
-    """Draw one picture with the backend that the command line names."""
+def _draw(backend: str) -> int:
+    """Draw one picture; 0 if something is to be seen on it."""
     ball = '<mujoco><worldbody><camera pos="0 0 2"/><geom size="1"/></worldbody></mujoco>'
     model = mujoco.MjModel.from_xml_string(ball)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    renderer = OffscreenRenderer(model, 16, 16, sys.argv[1])
+    renderer = OffscreenRenderer(model, 16, 16, backend)
     seen = renderer.render(data, 0).any()
     renderer.close()
-    return 0 if seen else "the picture is black"  # type: ignore[return-value]
+    if not seen:
+        print("the picture is black", file=sys.stderr)
+    return 0 if seen else 1
+
+
+def _main(backends: Sequence[str]) -> int:
+    """Try the backend named, or say which one works here, or what to install."""
+    if backends:
+        return _draw(backends[0])
+    try:
+        print(f"icub_learning: off-screen rendering works ({find_backend()})")
+    except RenderingError as error:
+        print(f"icub_learning: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(_main(sys.argv[1:]))
