@@ -27,6 +27,10 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     length_scale: float
     degree: int
     random_state: Any
+    centers_: Array
+    path_levels_: Any
+    _coefficients: Array
+    _path: Array
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T).

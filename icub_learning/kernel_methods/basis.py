@@ -1,0 +1,91 @@
+"""An orthonormal basis of the span of kernel functions at given centres, also where their matrix is singular."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from icub_learning.arrays import Array
+from icub_learning.kernel_methods.kernels import Kernel
+
+PANEL = 64  # columns factored between two matrix products
+
+
+class CenterBasis:
+    """The functions k(centers[j], .), orthonormalized in their order: K_mm = echelon^T echelon.
+
+    Centre j is kept if its function leaves the span of the earlier ones by more than rounding; a smooth kernel's
+    functions fill their span, to working precision, after some tens of centres, and every further Cholesky pivot is
+    noise. With T = echelon[:, kept], upper triangular, R = T^-1 satisfies R R^T = K_mm^+ on that span, and the leading
+    blocks of R belong to the leading centres.
+
+    Attributes:
+        centers: (m, d), all.
+        kept: (k,) indices of the centres that span.
+        echelon: (k, m); column j holds the coordinates of centre j's function.
+        triangle: T, (k, k), in Fortran order.
+    """
+
+    def __init__(self, kernel: Kernel, centers: Array) -> None:
+        self.centers = centers
+        self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
+        self.triangle = np.asfortranarray(self.echelon[:, self.kept])
+
+    def to_coefficients(self, coordinates: Array) -> Array:
+        """Coefficients (m, T) of the centres for a function with `coordinates` (k, T); zero for those not kept."""
+        coefficients = np.zeros((len(self.centers), coordinates.shape[1]))
+        coefficients[self.kept] = solve_triangular(self.triangle, coordinates, check_finite=False)
+        return coefficients
+
+    def to_coordinates(self, coefficients: Array) -> Array:
+        """The coordinates (k, T) of a function given by coefficients (m, T) of the centres."""
+        return self.echelon @ coefficients
+
+
+def echelon_cholesky(
+    gram: Array, scale: Array | None = None, size: int | None = None
+) -> tuple[Array, NDArray[np.intp]]:
+    """Cholesky factorization in the given order, without the columns that depend on earlier ones.
+
+    Args:
+        gram: (m, m).
+        scale: (m,) what pivots are compared with, by default the diagonal; and `size`, the number of columns whose
+            elimination rounded them, by default m: both for a gram that is what others have left over.
+
+    Returns:
+        (k, m) factor E in echelon form with gram = E^T E up to rounding, and the (k,) columns kept.
+    """
+    m = len(gram)
+    scale = np.diag(gram).copy() if scale is None else scale
+    tolerance = 10 * (size or m) * np.finfo(float).eps  # the rounding of a pivot is some m eps of its diagonal entry
+    try:
+        factor = cholesky(gram, check_finite=False)
+        if (np.diag(factor) ** 2 > tolerance * scale).all():
+            return factor, np.arange(m)
+    except np.linalg.LinAlgError:
+        pass
+    echelon = np.zeros((m, m))
+    kept: list[int] = []
+    for start in range(0, m, PANEL):
+        stop = min(start + PANEL, m)
+        count = len(kept)
+        if count:
+            triangle = echelon[:count, kept]
+            echelon[:count, start:stop] = solve_triangular(
+                triangle, gram[kept, start:stop], trans="T", check_finite=False
+            )
+        panel = echelon[:count, start:stop]
+        rest = gram[start:stop, start:stop] - panel.T @ panel
+        for j in range(stop - start):
+            if rest[j, j] <= tolerance * scale[start + j]:
+                continue
+            row = rest[j] / np.sqrt(rest[j, j])
+            row[:j] = 0.0
+            echelon[len(kept), start:stop] = row
+            rest -= np.outer(row, row)
+            kept.append(start + j)
+    return echelon[: len(kept)], np.asarray(kept, dtype=np.intp)
+
+
+def invert_triangle(triangle: Array) -> Array:
+    """The inverse of an upper triangular matrix, upper triangular."""
+    return solve_triangular(triangle, np.eye(len(triangle)), check_finite=False, overwrite_b=True)

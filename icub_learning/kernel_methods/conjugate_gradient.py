@@ -1,0 +1,68 @@
+"""Preconditioned conjugate gradients for several right-hand sides at once, each with steps of its own."""
+
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from icub_learning.arrays import Array
+
+Operator = Callable[[Array], Array]
+
+
+def conjugate_gradients(
+    apply: Operator, start: Array, residual: Array, enough: Array, precondition: Operator | None = None
+) -> Iterator[tuple[Array, Array]]:
+    """Yield (solution, residual) after each iteration on apply(solution) = right-hand side, columns (k, T).
+
+    A column whose residual's norm is at most `enough` (T,), or whose curvature is lost in rounding, stays as it is;
+    the iteration ends when all do.
+
+    Args:
+        apply: a symmetric positive definite operator on (k, T).
+        start: the first solution; `residual`: right-hand side minus apply(start).
+        precondition: an approximate inverse, symmetric positive definite; None for the identity.
+    """
+    solution, residual = start.copy(), residual.copy()
+    image = residual if precondition is None else precondition(residual)
+    direction = image.copy()
+    energy = np.einsum("ij,ij->j", residual, image)
+    active = np.linalg.norm(residual, axis=0) > enough
+    while active.any():
+        product = apply(direction)
+        curvature = np.einsum("ij,ij->j", direction, product)
+        active &= curvature > 0
+        step = np.where(active, energy / np.where(active, curvature, 1.0), 0.0)
+        solution = solution + step * direction
+        residual = residual - step * product
+        active &= np.linalg.norm(residual, axis=0) > enough
+        yield solution, residual
+        image = residual if precondition is None else precondition(residual)
+        before, energy = energy, np.einsum("ij,ij->j", residual, image)
+        turn = np.where(active, energy / np.where(active, before, 1.0), 0.0)
+        direction = np.where(active, image + turn * direction, 0.0)
+
+
+def run_iterations(
+    iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str
+) -> list[Array]:
+    """The solutions of at most `max_iter` iterations; warns of columns whose residual is not below `enough` at the end.
+
+    Args:
+        residual: before the first iteration.
+        name: of the method, for the warning.
+    """
+    solutions: list[Array] = []
+    for solution, left in iterates:
+        solutions.append(solution)
+        residual = left
+        if len(solutions) == max_iter:
+            break
+    over = np.linalg.norm(residual, axis=0) / np.where(enough > 0, enough, np.inf)
+    if (over > 1).any():
+        text = (
+            f"{name} stopped after {len(solutions)} iterations at {over.max():.1e} times the residual that tol allows"
+        )
+        warnings.warn(f"{text}: more centres, a larger regularization or max_iter", ConvergenceWarning, stacklevel=5)
+    return solutions

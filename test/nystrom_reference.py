@@ -1,0 +1,81 @@
+"""The sources' formulas for Nyström methods, written out with NumPy and scikit-learn alone."""
+
+import mpmath
+import numpy as np
+from scipy.linalg import lstsq
+from sklearn.gaussian_process.kernels import RBF
+
+
+def stacked_coefficients(x, y, centers, length_scale, regularization):
+    """argmin ||K_nm a - Y||^2 + lambda n a^T K_mm a, as one least squares problem: its condition is not squared."""
+    values, vectors = np.linalg.eigh(RBF(length_scale)(centers))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    k_nm = RBF(length_scale)(x, centers)
+    rows = np.vstack([k_nm, np.sqrt(regularization * len(x)) * root])
+    return lstsq(rows, np.concatenate([y, np.zeros((len(centers), *y.shape[1:]))]), lapack_driver="gelsd")[0]
+
+
+def stacked_prediction(x, y, centers, length_scale, regularization, where):
+    """Predictions (len(where), T) of the above."""
+    coefficients = stacked_coefficients(x, y, centers, length_scale, regularization)
+    return RBF(length_scale)(where, centers) @ coefficients
+
+
+def exact_prediction(x, y, centers, length_scale, regularization, where):
+    """The same for one input and one target, with 60 digits: for kernel matrices that are singular with sixteen."""
+    with mpmath.workdps(60):
+
+        def kernel(a, b):
+            scale = mpmath.mpf(length_scale)
+            return mpmath.matrix(
+                [[mpmath.exp(-(((mpmath.mpf(p) - mpmath.mpf(q)) / scale) ** 2) / 2) for q in b] for p in a]
+            )
+
+        x, centers, where = (np.ravel(values).tolist() for values in (x, centers, where))
+        k_nm = kernel(x, centers)
+        gram = k_nm.T * k_nm + mpmath.mpf(regularization) * len(x) * kernel(centers, centers)
+        coefficients = mpmath.lu_solve(gram, k_nm.T * mpmath.matrix(np.ravel(y).tolist()))
+        return np.array((kernel(where, centers) * coefficients).tolist(), dtype=float)[:, 0]
+
+
+def algorithm_1(x, y, centers, length_scale, regularization):
+    """The thesis's algorithm 1 as printed: list of alpha_t for t = 1..m; raises LinAlgError when a downdate fails."""
+    n, m = len(x), len(centers)
+    kernel = RBF(length_scale)
+    factor = np.zeros((m, m))
+    found = []
+    features = kernel(x, centers)
+    for t in range(m):
+        a, before = features[:, t], features[:, :t]
+        c = before.T @ a + regularization * n * kernel(centers[:t], centers[t : t + 1])[:, 0] if t else np.zeros(0)
+        gamma = a @ a + regularization * n
+        if t == 0:
+            factor[0, 0] = np.sqrt(gamma)
+        else:
+            g = np.sqrt(1 + gamma)
+            grown = np.zeros((t + 1, t + 1))
+            grown[:t, :t] = factor[:t, :t]
+            grown = rank_one(grown, np.append(c / (1 + g), g), 1.0)
+            factor[: t + 1, : t + 1] = rank_one(grown, np.append(c / (1 + g), -1.0), -1.0)
+        r = factor[: t + 1, : t + 1]
+        found.append(np.linalg.solve(r, np.linalg.solve(r.T, features[:, : t + 1].T @ y)))
+    return found
+
+
+def rank_one(factor, vector, sign):
+    """Upper triangular S with S^T S = R^T R + sign v v^T, row by row."""
+    r, v = factor.copy(), vector.copy()
+    for k in range(len(v)):
+        square = r[k, k] ** 2 + sign * v[k] ** 2
+        if square <= 0:
+            raise np.linalg.LinAlgError(f"downdate fails at {k}")
+        new = np.sqrt(square)
+        if r[k, k] == 0:
+            r[k, k:] = v[k:] * np.sign(v[k])
+            v[k:] = 0
+            continue
+        c, s = new / r[k, k], v[k] / r[k, k]
+        r[k, k] = new
+        r[k, k + 1 :] = (r[k, k + 1 :] + sign * s * v[k + 1 :]) / c
+        v[k + 1 :] = c * v[k + 1 :] - s * r[k, k + 1 :]
+    return r
