@@ -18,13 +18,15 @@ from trajectory_msgs.msg import JointTrajectory
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.nodes import parameters
 from icub_learning.nodes.conversions import set_stamp
+from icub_learning.nodes.object_camera import PARAMETERS as CAMERA_PARAMETERS
+from icub_learning.nodes.object_camera import ObjectCamera
 from icub_learning.nodes.pacing import Pacer
 from icub_learning.nodes.parameters import ParameterSpec
 from icub_learning.nodes.simulation_messages import SensorMessages, TruthMessages, payload_message, trajectory_points
 from icub_learning.nodes.spinning import AUTOSTART, run, transition
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
 from icub_learning.simulation.settings import STEPS_PER_SECOND, steps_per_sample
-from icub_learning_msgs.srv import AttachPayload, SetTask
+from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 STREAM_QOS = QoSProfile(depth=10)
 STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -50,6 +52,7 @@ PARAMETERS = (
                       entry.metadata.get("high"), entry.metadata.get("choices", ()), read_only=True)
         for entry in fields(SimulationSettings)
     ),
+    *CAMERA_PARAMETERS,
 )  # fmt: skip
 
 
@@ -78,6 +81,7 @@ class IcubSimulationNode(LifecycleNode):
         self._clock_message = ClockMessage()
         self._refused, self._last_refusal = 0, ""
         self._make_endpoints()
+        self._camera = ObjectCamera(self, chosen)
         self._configured = True
         self.get_logger().info(f"{self._simulation.settings.side} arm at {chosen['rate']:g} Hz: {chosen['task']}")
 
@@ -87,12 +91,14 @@ class IcubSimulationNode(LifecycleNode):
         super().on_activate(None)
         self._publish_task()
         self._publish_payload()
+        self._camera.activate()
         self._start_pacing()
 
     @transition
     def on_deactivate(self) -> None:
         """Stop simulated time; the arm stays where it is in its motion."""
         self._stop_pacing()
+        self._camera.deactivate("the node has been deactivated")
         super().on_deactivate(None)
 
     @transition
@@ -120,6 +126,7 @@ class IcubSimulationNode(LifecycleNode):
         self._offered = [
             self.create_service(SetTask, "~/set_task", self._set_task),
             self.create_service(AttachPayload, "~/attach_payload", self._attach_payload),
+            self.create_service(ShowObject, "~/show_object", self._show_object),
         ]
 
     def _drop(self) -> None:
@@ -127,6 +134,7 @@ class IcubSimulationNode(LifecycleNode):
             return
         self._stop_pacing()
         self._configured = False
+        self._camera.drop()
         self.destroy_subscription(self._trajectories)
         for service in self._offered:
             self.destroy_service(service)
@@ -159,6 +167,7 @@ class IcubSimulationNode(LifecycleNode):
             for _ in range(self._every):
                 self._simulation.step()
             self._publish()
+        self._camera.update(self._simulation.stamp)
 
     def _publish(self) -> None:
         sensors = self._simulation.sensors()
@@ -207,15 +216,27 @@ class IcubSimulationNode(LifecycleNode):
         response.success, response.message = self._try(attach)
         return response
 
+    async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:
+        """Answers when the object is in the hand, or is not to be had; the simulation goes on meanwhile."""
+        why = await self._camera.show(request.name) if self._running else "the node is not active"
+        response.success = not why
+        response.message = why or (f"showing {request.name}" if request.name else "showing the empty hand")
+        if why:
+            self._refuse(why)
+        return response
+
     def _try(self, act: Callable[[], str]) -> tuple[bool, str]:
         """Do what was commanded; what is refused is said and counted, and changes nothing."""
         try:
             return True, act()
         except IcubLearningError as error:
-            self._refused += 1
-            self._last_refusal = str(error)
-            self.get_logger().warning(f"refused: {error}")
+            self._refuse(str(error))
             return False, str(error)
+
+    def _refuse(self, why: str) -> None:
+        self._refused += 1
+        self._last_refusal = why
+        self.get_logger().warning(f"refused: {why}")
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if name == "real_time_factor":
@@ -244,7 +265,7 @@ class IcubSimulationNode(LifecycleNode):
             "last refusal": self._last_refusal,
         }
         status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
-        message = DiagnosticArray(status=[status])
+        message = DiagnosticArray(status=[status, self._camera.status()])
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics_publisher.publish(message)
 

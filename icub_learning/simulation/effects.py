@@ -209,6 +209,7 @@ class Encoders:
     """
 
     WINDOW = 8  # [time steps]
+    DELAY = WINDOW / 2 * TIME_STEP  # [s] of velocities
 
     def __init__(self, bits: int, q: Array, v: Array) -> None:
         self._resolution = 2 * math.pi / 2**bits if bits else 0.0  # [rad]
@@ -219,7 +220,7 @@ class Encoders:
     @property
     def velocity_delay(self) -> float:
         """Time by which velocities are late [s]."""
-        return self.WINDOW / 2 * TIME_STEP if self._resolution else 0.0
+        return self.DELAY if self._resolution else 0.0
 
     def step(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return measured positions and velocities, (7,) each, at true positions `q` and velocities `v`."""

@@ -25,6 +25,7 @@ FIELD_OF_VIEW = 45.0  # [deg], of the shorter side of the picture
 MAX_SIZE = 2048  # [px]
 PALM = 0.03  # [m], from the origin of the hand's frame to the surface of the palm
 SHOWN_GROUP = 0
+LONGEST_NAME = 60  # of an unknown object, in a message
 
 
 class ObjectScene:
@@ -198,4 +199,5 @@ def _set_quat(quat: Any, rotation: Array) -> None:
 
 def _unknown(name: str, known: Any) -> ObjectError:
     few = ", ".join(list(known)[:40]) + (", ..." if len(known) > 40 else "")
-    return ObjectError(f"there is no object {name!r}; known ones: {few}", name="object", value=name, bound=few)
+    asked = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "..."
+    return ObjectError(f"there is no object {asked!r}; known ones: {few}", name="object", value=name, bound=few)

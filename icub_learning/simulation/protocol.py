@@ -12,10 +12,12 @@ from icub_learning.errors import ParameterError
 from icub_learning.recording.comparison import ESTIMATORS
 from icub_learning.recording.evaluation import Evaluation, evaluate
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.simulation.effects import Encoders
 from icub_learning.simulation.recordings import simulate
 from icub_learning.simulation.settings import SimulationSettings
 
 PLANES = ("circle_xy", "circle_xz")  # learned from zero; met afterwards
+VELOCITY_DELAY = Encoders.DELAY  # [s], which learners of the simulated arm are told
 RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
 SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
 STATES_PER_SAMPLE = RATE // SAMPLE_RATE
