@@ -38,6 +38,17 @@ def test_exact_on_cubics_with_irregular_stamps_at_both_instants(gaps, window, ve
         np.testing.assert_allclose(motion.acceleration, a, atol=3e-3)
 
 
+@given(late=st.floats(0.0, 0.02), window=st.integers(4, 12))
+def test_velocities_known_to_be_late_are_put_where_they_belong(late, window):
+    derivatives = CausalDerivatives(2, window, 3, 0.05, 2, velocity_delay=late)
+    for k in range(20):
+        derivatives.add(10**9 + k * PERIOD, cubic(k * 5e-3)[0], cubic(k * 5e-3 - late)[1])
+    for motion, instant in ((derivatives.newest(), 19 * 5e-3), (derivatives.delayed(), 17 * 5e-3)):
+        _, v, a = cubic(instant)
+        np.testing.assert_allclose(motion.velocity, v, atol=1e-6)
+        np.testing.assert_allclose(motion.acceleration, a, atol=3e-3)
+
+
 def test_without_velocities_they_are_estimated_from_positions():
     derivatives = CausalDerivatives(2, 9, 3, 0.0, 4)
     for k in range(20):

@@ -14,7 +14,7 @@ ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")
 
 
 def settings(**changes):
-    return assembly.Settings(urdf=find_urdf("icub"), joints=ARM, **changes)
+    return assembly.Settings(urdf=find_urdf("icub"), joints=ARM, velocity_delay=protocol.VELOCITY_DELAY, **changes)
 
 
 @pytest.fixture(scope="module")

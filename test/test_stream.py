@@ -19,14 +19,15 @@ class Recorder:
 
     def __init__(self, n_outputs):
         self.n_outputs = n_outputs
-        self.learned = []
+        self.learned, self.known = [], []
 
     def predict(self, q, v, a):
         values = np.array([q.sum(), v.sum(), a.sum()])[: self.n_outputs]
         return Prediction(values, values, 0 * values, 0 * values)
 
-    def update(self, q, v, a, y):
+    def update(self, q, v, a, y, known=None):
         self.learned.append((q.copy(), v.copy(), a.copy(), y.copy()))
+        self.known.append(known)
 
 
 def make(delay=2, effort=False, tolerance=0.002, **reader):
@@ -62,8 +63,10 @@ def send(stream, k, **changes):
 
 def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant():
     stream, recorder = make(delay=2)
+    predicted = []
     for k in range(40):
         record = send(stream, k)
+        predicted.append(record.prediction.total)
         assert record.stamp == START + k * PERIOD
         stream.measurement(START + k * PERIOD, [k, 2 * k, 3 * k])
         (external,) = stream.pair()
@@ -77,6 +80,8 @@ def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant()
         np.testing.assert_allclose(q, expected_q, atol=1e-12)
         np.testing.assert_allclose(v, expected_v, atol=1e-9)
         np.testing.assert_allclose(a, [2.0, 0.0], atol=1e-6)
+    for (*_, y), known in zip(recorder.learned, recorder.known, strict=True):
+        np.testing.assert_array_equal(recorder.predict(*known).total, predicted[int(y[0])])
     assert stream.counts.learned == len(recorder.learned)
     assert (stream.counts.predicted, stream.counts.measured) == (40, 40)
 

@@ -105,6 +105,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("derivative_order", int, "order of the local polynomial"),
     ("derivative_delay", int, "samples between the newest joint state and the one learned from"),
     ("velocity_weight", float, "s; deviation of positions over that of velocities; 0 uses positions alone"),
+    ("velocity_delay", float, "s by which measured velocities are older than the positions they come with"),
     ("max_gap", float, "s between joint states beyond which derivatives start anew"),
     ("velocity_source", ("message", "estimated"), "whether joint states must carry velocities"),
     ("joint_order", ("configured", "any"), "whether joints must come in the order of --joints (default: as they do)"),

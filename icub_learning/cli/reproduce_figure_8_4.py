@@ -49,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
     def counted(text: str, total: int) -> Callable[[Iterable[Any]], Iterable[Any]]:
         return lambda events: tqdm(events, text, total, disable=None, leave=False, unit="msg")
 
-    settings = Settings(urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed)
+    settings = Settings(
+        urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=protocol.VELOCITY_DELAY
+    )
     n_states = args.samples * protocol.STATES_PER_SAMPLE
 
     def simulated(plane: str) -> Any:

@@ -33,7 +33,8 @@ class Settings:
         parametric_regularization, prior: see ParametricEstimator.
         nonparametric_regularization: lambda of the random features.
         forgetting: in (0, 1].
-        derivative_window, derivative_order, derivative_delay, velocity_weight, max_gap: see CausalDerivatives.
+        derivative_window, derivative_order, derivative_delay, velocity_weight, velocity_delay, max_gap: see
+            CausalDerivatives.
         velocity_source: "message" or "estimated".
         joint_order: "configured" or "any".
         extra_joints: names that joint states may hold although the URDF lacks them (fingers, say).
@@ -59,6 +60,7 @@ class Settings:
     derivative_order: int = 3
     derivative_delay: int = 4
     velocity_weight: float = 0.05
+    velocity_delay: float = 0.0
     max_gap: float = 1.0
     velocity_source: str = "message"
     joint_order: str = "configured"
@@ -132,6 +134,7 @@ def make_stream(
         velocity_weight(settings),
         s.derivative_delay,
         s.max_gap,
+        s.velocity_delay,
     )
     effort = s.output == "joint_torque"
     reader = make_reader(settings, regressor)

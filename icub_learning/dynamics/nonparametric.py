@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics.prediction import Prediction
+from icub_learning.dynamics.noise_variance import NoiseVariance
+from icub_learning.dynamics.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.states import check_kind, describe, matching_regressor
@@ -57,16 +58,33 @@ class NonparametricEstimator:
             n_warm_up=n_warm_up,
             seed=seed,
         )
+        self._noise = NoiseVariance(regressor.n_outputs)
         self.n_samples = 0
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        total, variance = self._learner.predict(self._inputs(q, v, a))
-        return Prediction(total, np.zeros_like(total), total, variance)
+        total, leverage = self._learner.predict(self._inputs(q, v, a))
+        return Prediction(total, np.zeros_like(total), total, self._noise.value * (1.0 + leverage))
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
-        self._learner.update(self._inputs(q, v, a), y)
+    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None. It is
+                what features learn from: the best answer to inputs with errors is not that to inputs without.
+        """
+        x = self._inputs(q, v, a)
+        if known is not None:
+            x = self._inputs(*known)
+        measured = vector("y", y, self.regressor.n_outputs)
+        predicted, leverage = self._learner.predict(x)
+        was_ready = self._learner.ready
+        self._learner.update(x, measured)
+        self._noise.update(measured - predicted, leverage)
+        if self._learner.ready != was_ready:
+            self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of predicting nothing
         self.n_samples += 1
 
     def merge(self, other: "NonparametricEstimator") -> None:
@@ -74,6 +92,7 @@ class NonparametricEstimator:
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
         self._learner.merge(other._learner)
+        self._noise.merge(other._noise)
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
@@ -83,6 +102,7 @@ class NonparametricEstimator:
             "n_samples": np.asarray(self.n_samples),
             **nested("regressor", describe(self.regressor)),
             **nested("learner", self._learner.state()),
+            **nested("noise", self._noise.state()),
         }
 
     @classmethod
@@ -94,6 +114,7 @@ class NonparametricEstimator:
         estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
         if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):
             raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {3 * regressor.n_joints}")
+        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator.n_samples = int(scalar(state, "n_samples"))
         return estimator
 

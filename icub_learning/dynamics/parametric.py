@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
-from icub_learning.dynamics.prediction import Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.states import check_kind, describe, matching_regressor
 from icub_learning.errors import ParameterError, StateError
@@ -63,8 +63,12 @@ class ParametricEstimator:
         variance = self._noise.value * (1.0 + self._rls.leverage(rows))
         return Prediction(total, total, np.zeros_like(total), variance)
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
+    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        `known` is for what learns features, see NonparametricEstimator.update: parameters have true values, which
+        are found best from the motion as well as it is known at all.
+        """
         self.learn(self._rows(q, v, a), y)
 
     def predict_rows(self, rows: Array) -> Array:

@@ -1,8 +1,12 @@
-"""What every inverse dynamics estimator answers."""
+"""What every inverse dynamics estimator is asked and answers."""
 
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from icub_learning.arrays import Array
+
+MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, vector
-from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures, Standardizer
 from icub_learning.models import nested, part, scalar
@@ -52,7 +51,6 @@ class RandomFeatureLearner:
         self._standardizer = Standardizer(self.n_inputs)
         self._features = RandomFourierFeatures(self.n_inputs, n_random_features, length_scale, seed)
         self._rls = RecursiveLeastSquares(n_random_features, n_outputs, regularization, forgetting)
-        self._noise = NoiseVariance(n_outputs)
         self.mean, self.scale = np.zeros(self.n_inputs), np.ones(self.n_inputs)
 
     @property
@@ -60,27 +58,22 @@ class RandomFeatureLearner:
         """Whether the scale of the inputs is set, so that it learns and predicts."""
         return self._standardizer.n_samples >= self.n_warm_up
 
-    def predict(self, x: Array) -> tuple[Array, Array]:
-        """Mean and variance of a measurement, each (n_outputs,), at the input x (n_inputs,)."""
+    def predict(self, x: Array) -> tuple[Array, float]:
+        """The outputs (n_outputs,) at the input x (n_inputs,), and the leverage of x."""
         if not self.ready:
-            return np.zeros(self.n_outputs), self._noise.value
+            return np.zeros(self.n_outputs), 0.0
         z = self._row(x)
-        return self._rls.predict(z), self._noise.value * (1.0 + self._rls.leverage(z))
+        return self._rls.predict(z), float(self._rls.leverage(z))
 
-    def update(self, x: Array, y: ArrayLike) -> None:
+    def update(self, x: Array, y: Array) -> None:
         """Learn one sample: x (n_inputs,), y (n_outputs,)."""
-        target = vector("y", y, self.n_outputs)
-        if not self.ready:
-            self._standardizer.update(x)
-            self._noise.update(target, 0.0)
-            if self.ready:
-                self._freeze()
-                self._noise = NoiseVariance(self.n_outputs)
+        if self.ready:
+            self._rls.update(self._row(x), y)
             return
-        z = self._row(x)
-        innovation, leverage = target - self._rls.predict(z), self._rls.leverage(z)
-        self._rls.update(z, target)
-        self._noise.update(innovation, leverage)
+        self._standardizer.update(x)
+        if self.ready:
+            self.mean = self._standardizer.mean.copy()
+            self.scale = np.maximum(self._standardizer.scale, self._minimum_scale)
 
     def merge(self, other: "RandomFeatureLearner") -> None:
         """Pool what another learner saw on the same features. Raises ParameterError if they differ."""
@@ -91,7 +84,6 @@ class RandomFeatureLearner:
                     name, "different", "the same in both models: start both robots from one saved model or one scale"
                 )
         self._rls.merge(other._rls)
-        self._noise.merge(other._noise)
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
         """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
@@ -112,7 +104,6 @@ class RandomFeatureLearner:
             "n_warm_up": np.asarray(self.n_warm_up),
             **nested("standardizer", self._standardizer.state()),
             **nested("rls", self._rls.state()),
-            **nested("noise", self._noise.state()),
         }
 
     @classmethod
@@ -138,7 +129,6 @@ class RandomFeatureLearner:
             learner._standardizer = Standardizer.from_state(part(state, "standardizer"))
             learner.mean = vector("mean", state["mean"], learner.n_inputs)
             learner.scale = vector("scale", state["scale"], learner.n_inputs)
-            learner._noise = NoiseVariance.from_state(part(state, "noise"), rls.n_outputs)
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
         except StateError:
@@ -149,7 +139,3 @@ class RandomFeatureLearner:
 
     def _row(self, x: Array) -> Array:
         return self._features.transform((x - self.mean) / self.scale)
-
-    def _freeze(self) -> None:
-        self.mean = self._standardizer.mean.copy()
-        self.scale = np.maximum(self._standardizer.scale, self._minimum_scale)

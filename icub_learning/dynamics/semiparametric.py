@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.nonparametric import motion_scale
 from icub_learning.dynamics.parametric import ParametricEstimator
-from icub_learning.dynamics.prediction import Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
+from icub_learning.dynamics.residual_targets import ResidualTargets
 from icub_learning.dynamics.states import check_kind
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
@@ -20,7 +22,8 @@ class SemiparametricEstimator:
     """The prioritized estimator of the thesis (8.3, fig. 8.2): y = Phi(x) pi + f([x, Phi(x) pi]).
 
     The parametric part learns y first, independently of the other. The nonparametric part sees the joint state and the
-    parametric prediction, standardized, and learns what that prediction left, both as they were before the sample.
+    parametric prediction made then, standardized, and learns what the rigid body leaves: of all samples under today's
+    parameters (ResidualTargets).
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -46,9 +49,11 @@ class SemiparametricEstimator:
     ) -> None:
         self.regressor = regressor
         self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
+        self._targets = ResidualTargets(regressor)
+        self._noise = NoiseVariance(regressor.n_outputs)
         self._learner = RandomFeatureLearner(
             np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)]),
-            regressor.n_outputs,
+            self._targets.n_targets,
             n_random_features=n_random_features,
             length_scale=length_scale,
             regularization=nonparametric_regularization,
@@ -66,21 +71,38 @@ class SemiparametricEstimator:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         x, rows = self._inputs(q, v, a)
         parametric = self.parametric.predict_rows(rows)
-        residual, variance = self._learner.predict(np.concatenate([x, parametric]))
-        return Prediction(parametric + residual, parametric, residual, variance)
+        residual, leverage = self._residual(np.concatenate([x, parametric]))
+        return Prediction(parametric + residual, parametric, residual, self._noise.value * (1.0 + leverage))
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then."""
+    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None. The
+                parametric part learns from q, v, a, the nonparametric one from this, see NonparametricEstimator.update.
+        """
+        measured = vector("y", y, self.regressor.n_outputs)
         x, rows = self._inputs(q, v, a)
-        parametric = self.parametric.predict_rows(rows)
-        innovation = self.parametric.learn(rows, y)
-        self._learner.update(np.concatenate([x, parametric]), innovation)
+        known_rows = rows
+        if known is not None:
+            x, known_rows = self._inputs(*known)
+        predicted = self.parametric.predict_rows(known_rows)
+        z = np.concatenate([x, predicted])
+        residual, leverage = self._residual(z)
+        was_ready = self._learner.ready
+        self._learner.update(z, self._targets.split(measured, known_rows))
+        self._noise.update(measured - predicted - residual, leverage)
+        if self._learner.ready != was_ready:
+            self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of rigid bodies alone
+        self.parametric.learn(rows, measured)
 
     def merge(self, other: "SemiparametricEstimator") -> None:
         """Pool what another estimator with the same regressor and features learned.
 
-        Both parts are pooled exactly in the samples that each of them learned from; the residuals stay those that
-        either robot saw under its own parameters.
+        As if one had seen all samples, but for the parametric predictions among the features' inputs: they stay those
+        that either robot made then.
 
         Raises:
             ParameterError: regressor, features or input scales differ; nothing changes then.
@@ -89,6 +111,7 @@ class SemiparametricEstimator:
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
         self.parametric.check_poolable(other.parametric)
         self._learner.merge(other._learner)
+        self._noise.merge(other._noise)
         self.parametric.merge(other.parametric)
 
     def state(self) -> dict[str, Array]:
@@ -97,6 +120,7 @@ class SemiparametricEstimator:
             "estimator": np.asarray("semiparametric"),
             **nested("parametric", self.parametric.state()),
             **nested("learner", self._learner.state()),
+            **nested("noise", self._noise.state()),
         }
 
     @classmethod
@@ -108,10 +132,16 @@ class SemiparametricEstimator:
         estimator = cls(regressor, n_random_features=2)
         estimator.parametric = parametric
         estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
-        n_inputs = 3 * regressor.n_joints + regressor.n_outputs
-        if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (n_inputs, regressor.n_outputs):
-            raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {n_inputs}")
+        expected = (3 * regressor.n_joints + regressor.n_outputs, estimator._targets.n_targets)
+        if (estimator._learner.n_inputs, estimator._learner.n_outputs) != expected:
+            saved = (estimator._learner.n_inputs, estimator._learner.n_outputs)
+            raise StateError(f"saved learner has (inputs, targets) {saved}, not {expected}")
+        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         return estimator
+
+    def _residual(self, x: Array) -> tuple[Array, float]:
+        learned, leverage = self._learner.predict(x)
+        return self._targets.join(learned, self.parametric.parameters), leverage
 
     def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
         n = self.regressor.n_joints

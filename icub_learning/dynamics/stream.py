@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.derivatives import Motion
 from icub_learning.dynamics.joint_states import JointStateReader, check_values
-from icub_learning.dynamics.prediction import Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.stamps import StampSequence
 from icub_learning.errors import SampleError
 
@@ -25,7 +25,9 @@ class Estimator(Protocol):
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike) -> None: ...
+    def update(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None
+    ) -> None: ...
 
 
 class Derivatives(Protocol):
@@ -45,6 +47,7 @@ class StateRecord:
     """One joint state on its way from prediction to learning."""
 
     stamp: int  # ns
+    known: Motion  # at `stamp`, as known at once
     prediction: Prediction
     motion: Motion | None = None  # at `stamp`, seen with the delay of the derivatives
     measured: Array | None = None
@@ -158,7 +161,7 @@ class InverseDynamicsStream:
         self._derivatives.add(stamp, state.position, state.velocity)
         motion = self._derivatives.newest()
         prediction = self.estimator.predict(motion.position, motion.velocity, motion.acceleration)
-        record = StateRecord(stamp, prediction)
+        record = StateRecord(stamp, motion, prediction)
         self._records.append(record)
         self.counts.predicted += 1
         self._complete_motion()
@@ -217,8 +220,14 @@ class InverseDynamicsStream:
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
-                motion = record.motion
-                self.estimator.update(motion.position, motion.velocity, motion.acceleration, record.measured)
+                motion, known = record.motion, record.known
+                self.estimator.update(
+                    motion.position,
+                    motion.velocity,
+                    motion.acceleration,
+                    record.measured,
+                    known=(known.position, known.velocity, known.acceleration),
+                )
                 learned += 1
         self.counts.learned += learned
         return learned

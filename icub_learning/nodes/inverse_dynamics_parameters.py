@@ -89,6 +89,14 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "velocity_delay",
+        0.0,
+        "s by which measured velocities are older than the positions they come with",
+        low=0.0,
+        high=1.0,
+        read_only=True,
+    ),
+    ParameterSpec(
         "max_gap",
         1.0,
         "s between joint states after which derivatives start anew",

@@ -74,7 +74,7 @@ def _stream_maker(
         return lambda estimator: assembly.make_stream(settings, regressor, estimator)
     if derivatives == "smoothed":
         reader, weight = assembly.make_reader(settings, regressor), assembly.velocity_weight(settings)
-        motions = smooth(recording.events(), reader, weight, settings.max_gap)
+        motions = smooth(recording.events(), reader, weight, settings.velocity_delay, settings.max_gap)
     else:
         motions = recorded(recording, regressor.joints)
     return lambda estimator: assembly.make_stream(settings, regressor, estimator, KnownMotions(motions))

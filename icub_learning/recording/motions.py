@@ -52,6 +52,7 @@ def smooth(
     events: Iterable[JointStateEvent | WrenchEvent],
     reader: JointStateReader,
     velocity_weight: float,
+    velocity_delay: float,
     max_gap: float,
 ) -> dict[int, Motion]:
     """Smoothed motions at the stamps [ns] of all joint states that a stream with this reader would accept.
@@ -63,6 +64,7 @@ def smooth(
         events: of a recording.
         reader: a new one, as the stream has.
         velocity_weight: standard deviation of a position over that of a velocity [s]; 0: positions alone.
+        velocity_delay: by which velocities are older than the positions they come with [s].
         max_gap: longest time between two samples of one stretch [s].
     """
     motions: dict[int, Motion] = {}
@@ -78,13 +80,13 @@ def smooth(
             continue  # the stream will refuse it too
         stamps.last = event.stamp
         if stretch and (restarted or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
-            motions |= _smooth_stretch(stretch, velocity_weight)
+            motions |= _smooth_stretch(stretch, velocity_weight, velocity_delay)
             stretch = []
         stretch.append(state)
-    return motions | _smooth_stretch(stretch, velocity_weight)
+    return motions | _smooth_stretch(stretch, velocity_weight, velocity_delay)
 
 
-def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float) -> dict[int, Motion]:
+def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float, velocity_delay: float) -> dict[int, Motion]:
     """Motions of samples without a gap; in short stretches the order is lowered to what the samples determine."""
     motions = {}
     width = min(len(stretch), 2 * HALF_WINDOW + 1)
@@ -99,7 +101,7 @@ def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float) -> di
         design, values = u**powers, np.array([sample.position for sample in window])
         velocities = [sample.velocity for sample in window]
         if velocity_weight and all(velocity is not None for velocity in velocities):
-            slopes = powers * u ** np.maximum(powers - 1, 0) / span
+            slopes = powers * (u - velocity_delay / span) ** np.maximum(powers - 1, 0) / span
             design = np.concatenate([design, velocity_weight * slopes])
             values = np.concatenate([values, velocity_weight * np.array(velocities)])
         fitted = np.zeros((3, values.shape[1]))

@@ -1,0 +1,43 @@
+"""What the residual of a rigid-body model is learned as, so that it stays true while the parameters still move."""
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressor import Regressor
+
+N_TRIALS = 8  # random states at which an entry of the regressor must be zero to count as always zero
+ROUNDING = 1e-12  # relative to the largest entry of its column
+
+
+class ResidualTargets:
+    """Splits the residual y - Phi pi into targets that do not depend on the parameters pi.
+
+    A linear learner that maps features z to targets answers for y - Phi pi what it answers for y minus what it answers
+    for Phi, times pi: both are linear in the targets. So it learns y and the entries of Phi, and the residual of all
+    past samples is seen under today's pi, although none of them is kept. (As the thesis has it, fig. 8.2, each sample's
+    residual stays that of the pi of its own time, and while pi moves the learner averages residuals of several models.)
+
+    Entries of Phi that are zero whatever the joints do (a joint's torque does not depend on the links before it) are
+    left out.
+
+    Args:
+        regressor: a WrenchRegressor or TorqueRegressor.
+    """
+
+    def __init__(self, regressor: Regressor) -> None:
+        self._shape = (regressor.n_outputs, regressor.n_parameters)
+        random = np.random.default_rng(0)
+        trials = [np.abs(regressor(*random.normal(size=(3, regressor.n_joints)))) for _ in range(N_TRIALS)]
+        largest = np.max(trials, axis=0)
+        self._output, self._parameter = np.nonzero(largest > ROUNDING * largest.max(axis=0))
+        self.n_targets = self._shape[0] + len(self._output)
+
+    def split(self, y: Array, rows: Array) -> Array:
+        """Targets (n_targets,) of one sample: y (n_outputs,) and the regressor's rows (n_outputs, n_parameters)."""
+        return np.concatenate([y, rows[self._output, self._parameter]])
+
+    def join(self, learned: Array, parameters: Array) -> Array:
+        """The residual (n_outputs,) that the answers (n_targets,) of the learner say under `parameters`."""
+        y, entries = learned[: self._shape[0]], learned[self._shape[0] :]
+        explained = np.bincount(self._output, entries * parameters[self._parameter], self._shape[0])
+        return y - explained
