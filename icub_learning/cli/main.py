@@ -14,8 +14,9 @@ from icub_learning.errors import IcubLearningError
 # of the command that is run is imported, and numerics, ROS and plots by its `run`: --help answers at once.
 COMMANDS = {
     "demo": "a simulated iCub arm learns its inverse dynamics live",
+    "teach": "show the robot objects and say what they are",
     "launch": "start a simulation, a robot's or a recording's nodes together",
-    "simulate": "record the simulated iCub arm, faster than real time",
+    "simulate": "record the simulated iCub's arm or eye, faster than real time",
     "record": "record joint states and wrenches from topics",
     "replay": "publish a recording's joint states and wrenches",
     "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",

@@ -1,0 +1,29 @@
+"""Lines that a person types, without waiting for them: images go on being shown meanwhile."""
+
+import os
+import select
+import sys
+
+
+class Keyboard:
+    """Lines of standard input: a terminal, a file or a pipe.
+
+    Attributes:
+        ended: whether no more will come.
+    """
+
+    def __init__(self) -> None:
+        self._waiting = b""
+        self.ended = False
+
+    def line(self) -> str | None:
+        """The next line without blanks around it, or None while there is none."""
+        while not self.ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
+            content = os.read(sys.stdin.fileno(), 4096)
+            self._waiting += content
+            self.ended = not content
+        line, newline, rest = self._waiting.partition(b"\n")
+        if not newline and not (self.ended and line):
+            return None
+        self._waiting = rest
+        return line.decode(errors="replace").strip()
