@@ -1,4 +1,4 @@
-"""`icub-learning simulate`: a recording of the simulated iCub arm, made faster than real time."""
+"""`icub-learning simulate`: a recording of the simulated iCub arm, or pictures of objects before the iCub's eye."""
 
 import argparse
 from dataclasses import fields
@@ -9,19 +9,22 @@ from icub_learning.cli.report import add_json_option, write_json
 from icub_learning.simulation.settings import TASKS, SimulationSettings
 
 EXAMPLE = """\
-example:
+examples:
   icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
+  icub-learning simulate --images pictures --objects duck mug lego --views 20
 
 The arm starts in the midst of the first task and changes over smoothly to the next. Effects that a rigid-body model
-cannot explain are on; each is switched off by 0."""
+cannot explain are on; each is switched off by 0.
+
+Pictures go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each."""
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "simulate",
-        help="record the simulated iCub arm, faster than real time",
-        description="Simulate the iCub arm; write joint states and the wrench at its upper arm.",
+        help="record the simulated iCub's arm or eye, faster than real time",
+        description="Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -31,14 +34,27 @@ def add_parser(subparsers: Any) -> None:
         "--duration", nargs="+", type=float, default=[60.0], metavar="SECONDS", help="of each task (default: 60)"
     )
     parser.add_argument("--rate", type=float, default=200.0, metavar="HZ", help="a divisor of 1000 (default: 200)")
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=Path,
-        metavar="FILE",
-        help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder",
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument(
+        "--output", type=Path, metavar="FILE", help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
     )
+    target.add_argument("--images", type=Path, metavar="FOLDER", help="pictures of objects instead, as PNG files")
     add_json_option(parser)
+    group = parser.add_argument_group("pictures", "with --images")
+    group.add_argument("--objects", nargs="+", metavar="NAME", help="what is shown, one after the other (default: all)")
+    group.add_argument(
+        "--views", type=int, default=20, metavar="N", help="pictures of each to learn from (default: 20)"
+    )
+    group.add_argument("--unseen", type=int, default=20, metavar="N", help="pictures of each for tests (default: 20)")
+    group.add_argument(
+        "--size", nargs=2, type=int, default=(224, 224), metavar=("WIDTH", "HEIGHT"), help="[px] (default: 224 224)"
+    )
+    group.add_argument(
+        "--objects-folder",
+        type=Path,
+        metavar="FOLDER",
+        help="meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)",
+    )
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
     for entry in fields(SimulationSettings):
         if entry.name == "task":
@@ -53,7 +69,37 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate, and write the recording."""
+    """Simulate, and write what was asked for."""
+    return _write_images(args) if args.images else _write_recording(args)
+
+
+def _write_images(args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from icub_learning.simulation.image_folders import write_images
+
+    with tqdm(unit=" pictures", disable=None) as bar:
+
+        def show(made: int) -> None:
+            bar.update(made - bar.n)
+
+        written = write_images(
+            args.images,
+            args.objects,
+            args.views,
+            args.unseen,
+            args.seed,
+            tuple(args.size),
+            args.objects_folder,
+            show,
+        )
+    print(f"{written['train']} pictures to learn from and {written['test']} for tests in {args.images}")
+    if args.json:
+        write_json(args.json, {"images": str(args.images), **written})
+    return 0
+
+
+def _write_recording(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from icub_learning.errors import ParameterError
