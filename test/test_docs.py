@@ -5,11 +5,17 @@ import re
 import pytest
 
 from icub_learning.cli.main import COMMANDS
-from icub_learning.nodes import icub_simulation, inverse_dynamics_parameters, object_recognition_parameters
+from icub_learning.nodes import (
+    cnn_features_parameters,
+    icub_simulation,
+    inverse_dynamics_parameters,
+    object_recognition_parameters,
+)
 
 TABLES = {
     "inverse_dynamics": inverse_dynamics_parameters.PARAMETERS,
     "icub_simulation": icub_simulation.PARAMETERS,
+    "cnn_features": cnn_features_parameters.PARAMETERS,
     "object_recognition": object_recognition_parameters.PARAMETERS,
 }
 
@@ -28,14 +34,13 @@ def test_every_parameter_is_in_the_ros_interface(checkout, node):
     assert "\n".join(rows) in text, f"docs/ros_interface.md, parameters of {node}, must read:\n" + "\n".join(rows)
 
 
-@pytest.mark.parametrize("module", ["inverse_dynamics", "icub_simulation", "object_recognition"])
+@pytest.mark.parametrize("module", ["inverse_dynamics", "icub_simulation", "cnn_features", "object_recognition"])
 def test_every_topic_and_service_is_in_the_ros_interface(checkout, module):
     text = (checkout / "docs" / "ros_interface.md").read_text()
     source = (checkout / "icub_learning" / "nodes" / f"{module}.py").read_text()
-    names = set(
-        re.findall(r'"(~/[a-z_/]+|/?joint_states|/?wrench|joint_trajectory|features|/clock|/diagnostics)"', source)
-    )
-    assert len(names) >= 5
+    relative = "joint_states|wrench|joint_trajectory|image|image/compressed|features"
+    names = set(re.findall(rf'"(~/[a-z_/]+|{relative}|/joint_states|/wrench|/clock|/diagnostics)"', source))
+    assert len(names) >= 4
     assert not [name for name in names if f"`{name}`" not in text]
 
 

@@ -37,8 +37,12 @@ CASES = [
     ("robot", []),
     ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
     ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]),
+    ("recognition", []),
+    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]),
+    ("objects", []),
     ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
 ]
+LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
 STUB = """#!{python}
 import json, os, sys, time
 line = sys.argv[1:]
@@ -189,9 +193,10 @@ def test_both_ways_start_the_same_processes(
         call["program"][0] = call["program"][0].lstrip("/")
     assert by_file == by_command
     # What must be in it, so that two empty answers would not agree.
-    learner = next(call for call in by_command if "inverse_dynamics_node" in call["program"][0])
-    assert learner["rules"]["__node"] == "inverse_dynamics"
-    assert learner["parameters"]["inverse_dynamics"]["joints"]
+    name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
+    learner = next(call for call in by_command if f"{name}_node" in call["program"][0])
+    assert learner["rules"]["__node"] == name
+    assert learner["parameters"][name][parameter]
     assert learner["log_level"] == given.get("log_level", "info")
 
 

@@ -212,4 +212,45 @@ RECORDING = System(
     ),
 )
 
-SYSTEMS = {system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING)}
+RECOGNITION_CONFIG = Argument(
+    "config", "parameter file of cnn_features and object_recognition", "{share}/config/recognition.yaml"
+)
+
+
+def _recognition(remappings: Mapping[str, str]) -> tuple[Process, ...]:
+    parameters = {"use_sim_time": "{use_sim_time}"}
+    return (
+        Process(
+            "cnn_features",
+            "cnn_features_node",
+            parameter_files=("{config}",),
+            parameters=parameters,
+            remappings=remappings,
+        ),
+        Process("object_recognition", "object_recognition_node", parameter_files=("{config}",), parameters=parameters),
+    )
+
+
+RECOGNITION = System(
+    "recognition",
+    "recognition.launch.py",
+    "the nodes that recognize the objects in a camera's images and are taught new ones",
+    (
+        RECOGNITION_CONFIG,
+        Argument("image", "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
+                 "/image"),
+        _sim_time("false"),
+        LOG_LEVEL,
+    ),
+    _recognition({"image": "{image}", "image/compressed": "{image}/compressed"}),
+)  # fmt: skip
+
+OBJECTS = System(
+    "objects",
+    "object_simulation.launch.py",
+    "a simulated iCub that is shown objects, and the nodes that recognize them and are taught new ones",
+    (RECOGNITION_CONFIG, _sim_time("true"), LOG_LEVEL),
+    (Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)), *_recognition({})),
+)
+
+SYSTEMS = {system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING, RECOGNITION, OBJECTS)}

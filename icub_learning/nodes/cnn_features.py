@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
@@ -38,6 +39,7 @@ class CNNFeaturesNode(LifecycleNode):
     def __init__(self) -> None:
         super().__init__("cnn_features")
         parameters.declare(self, PARAMETERS)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # publishers come and go, whatever simulated time does
         self._configured = self._active = False
 
     @transition
@@ -61,8 +63,8 @@ class CNNFeaturesNode(LifecycleNode):
         ]
         self._dropped_before = 0
         self._timers = [
-            self.create_timer(settings["report_period"], self._publish_report),
-            self.create_timer(ADAPT_PERIOD, self._adapt),
+            self.create_timer(settings["report_period"], self._publish_report, clock=self._steady),
+            self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady),
         ]
         self._configured = True
         self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")

@@ -1,5 +1,7 @@
 """What the CNN features node says of itself: rate, what it dropped and refused, and how long images took."""
 
+import time
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
@@ -21,7 +23,7 @@ class ImageReport:
         self._refused: dict[str, int] = {}
         self._last_refusal = ""
         self._reported_refusals = self._reported_computed = 0
-        self._last_time = node.get_clock().now()
+        self._last_time = time.monotonic()
 
     def refused(self, error: SampleError) -> None:
         """Count a refusal; log at most one per LOG_PERIOD."""
@@ -31,8 +33,8 @@ class ImageReport:
 
     def diagnostics(self, active: bool, dropped: int) -> DiagnosticArray:
         """One status with everything: a warning while images are refused, stale while none arrive."""
-        now = self._node.get_clock().now()
-        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        now = time.monotonic()
+        seconds = max(now - self._last_time, 1e-9)
         reasons = dict(self._refused)  # at once: images are worked on in another thread
         computed, refused = self.computed, sum(reasons.values())
         rate, news = (computed - self._reported_computed) / seconds, refused - self._reported_refusals
@@ -62,5 +64,5 @@ class ImageReport:
         }
         status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
         message = DiagnosticArray(status=[status])
-        message.header.stamp = now.to_msg()
+        message.header.stamp = self._node.get_clock().now().to_msg()
         return message
