@@ -117,23 +117,26 @@ def _read_urdf(path: Path) -> list[MeshPart]:
         file = next((folder / name for folder in path.parents if (folder / name).is_file()), None)
         if file is None or file.suffix.lower() not in MESHES:
             raise _error(path, f"its mesh {name!r} is not there, or not of a known kind ({', '.join(MESHES)})")
-        scale = np.array([float(entry) for entry in mesh.get("scale", "1 1 1").split()])
-        origin = visual.find("origin")
-        xyz, rpy = (_floats(origin, key) for key in ("xyz", "rpy"))
-        colour = visual.find("material/color")
+        origin, colour = visual.find("origin"), visual.find("material/color")
+        try:
+            scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
+            rgb = None if colour is None else _rgb(255 * _numbers(colour, "rgba", "0.7 0.7 0.7 1"))
+        except ValueError as error:
+            raise _error(path, str(error)) from error
         for part in _read_mesh(file):
             moved = replace(part, vertices=(part.vertices * scale) @ _rotation(rpy).T + xyz)
-            if colour is not None and part.picture is None:
-                moved = replace(moved, colour=_rgb(255 * _floats(colour, "rgba")))
-            parts.append(moved)
+            parts.append(moved if rgb is None or part.picture is not None else replace(moved, colour=rgb))
     if not parts:
         raise _error(path, "no mesh among its visuals")
     return parts
 
 
-def _floats(element: ElementTree.Element | None, key: str) -> Array:
-    text = element.get(key, "") if element is not None else ""
-    return np.array([float(entry) for entry in (text or "0 0 0").split()])
+def _numbers(element: ElementTree.Element | None, key: str, default: str = "0 0 0") -> Array:
+    text = element.get(key, default) if element is not None else default
+    numbers = np.array([float(entry) for entry in text.split()])
+    if len(numbers) != len(default.split()) or not np.isfinite(numbers).all():
+        raise ValueError(f"{key}={text!r} is not {len(default.split())} numbers")
+    return numbers
 
 
 def _rotation(rpy: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.dynamics.robot_model import read_urdf
+from icub_learning.errors import ObjectError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import backgrounds
 from icub_learning.simulation.arm_model import ArmModel
@@ -19,16 +20,18 @@ from icub_learning.simulation.object_meshes import MeshPart
 # ArmModel.joint_names; the same for both arms.
 SHOWING = (-63.0, 0.0, 7.0, 73.0, -60.0, -47.0, 25.0)
 WALL_DISTANCE = 1.2  # [m] from the eye
+SHADOW_SIZE = 1024  # [px], of the map of shadows: 4096, the default, takes 60 ms a picture instead of 24
 HIDDEN_GROUP = 5  # of geoms that MuJoCo's default options do not show
 _SHAPED = ("upper_arm", "elbow_1", "forearm", "wrist_1", "hand")
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 
 
 def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width: int, height: int) -> Any:
-    """Return the model: joints of the arm; bodies "object" (in the hand, all objects at one place) and one geom group
-    for each; camera "eye", light "light", geom and texture "wall".
+    """Return the model: the joints of the arm; camera "eye", light "light", geom and texture "wall"; and body "object"
+    in the hand, with hidden geoms "<number of the object>/<number of the part>" for all objects.
 
-    Names of the geoms of an object: "<number of the object>/<number of the part>".
+    Raises:
+        ObjectError: MuJoCo refuses a shape.
     """
     spec = mujoco.MjSpec.from_string(_arm_urdf(arm))
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
@@ -36,6 +39,7 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     spec.stat.extent = 1.0  # the unit of the two above, and of the shadows
     spec.stat.center = np.array([-0.2, 0.0, 0.3])
     spec.visual.map.shadowclip = 0.25  # [m] about the middle of the scene: shadows fall on object, hand and arm
+    spec.visual.quality.shadowsize = SHADOW_SIZE
     spec.visual.headlight.diffuse = spec.visual.headlight.specular = np.zeros(3)
     spec.worldbody.add_light(
         name="light", type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=True, ambient=np.zeros(3)
@@ -50,7 +54,11 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     for number, parts in enumerate(objects.values()):
         for index, part in enumerate(parts):
             _add_part(spec, held, f"{number}/{index}", part)
-    return spec.compile()
+    try:
+        return spec.compile()
+    except ValueError as error:  # shapes without an area, for instance
+        message = f"the objects cannot be shown: {' '.join(str(error).split())}"
+        raise ObjectError(message, name="objects", value=list(objects), bound="meshes that MuJoCo takes") from error
 
 
 def _add_wall(spec: Any) -> None:
