@@ -34,13 +34,13 @@ class NystromFeatures:
         self._squared_norms = np.einsum("ij,ij->i", self._shifted, self._shifted)
         values, vectors = eigh(self._kernel(self.centers))
         kept = values > values[-1] * len(values) * np.finfo(float).eps
-        self._whitening = np.ascontiguousarray((vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1])
-        self.n_features = self._whitening.shape[1]
+        self.whitening = np.ascontiguousarray((vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1])
+        self.n_features = self.whitening.shape[1]
 
     def transform(self, x: ArrayLike) -> Array:
         """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError."""
         x_rows, single = rows("x", x, self.n_inputs)
-        out = self._kernel(x_rows) @ self._whitening
+        out = self._kernel(x_rows) @ self.whitening
         return out[0] if single else out
 
     def _kernel(self, x: Array) -> Array:

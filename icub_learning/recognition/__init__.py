@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.incremental_classifier import IncrementalClassifier
 
-__all__ = ["CNNFeatures", "IncrementalClassifier"]
+__all__ = ["AdaptiveClassifier", "CNNFeatures", "IncrementalClassifier"]
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,11 @@ class ClassMoments:
         """gamma, (T,): a view."""
         return self._counts[: len(self.labels)]
 
+    @property
+    def log_ratio(self) -> Array:
+        """log(k / gamma_t), (T,)."""
+        return np.log(self.counts.sum() / self.counts)
+
     def add(self, z: Array, label: str) -> None:
         """Add one example z (d,)."""
         row = self._index.get(label)

@@ -1,4 +1,4 @@
-"""How sure to be of a label: the probability that it is right, learned from examples that were scored before learned."""
+"""How sure to be of a label: the probability that it is right, learned from examples scored before being learned."""
 
 from collections.abc import Mapping
 from typing import Any

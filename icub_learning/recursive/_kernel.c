@@ -135,6 +135,8 @@ static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features
 PyDoc_STRVAR(plain_doc,
              "plain(values, width, limit)\n--\n\n"
              "Whether values is C-contiguous float64 of shape (width,) or (k, width), each number within +-limit.");
+enum { RELEASE_SIZE = 256 }; /* features, from which an update takes some 10 us */
+
 static PyObject *plain(PyObject *self, PyObject *args) {
     PyObject *values;
     Py_ssize_t width;
@@ -170,6 +172,8 @@ static PyObject *update(PyObject *self, PyObject *args) {
         double *triangle = views[0].buf, *weights = views[1].buf, *rows = views[2].buf;
         double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
         const double *z = views[3].buf, *y = views[4].buf;
+        /* Other threads may run meanwhile, where it takes long enough to be worth the hand-over. */
+        PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
         for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
             const ptrdiff_t rank = count - start < MAX_RANK ? count - start : MAX_RANK;
             pad(rows, z + start * features, size, features, rank);
@@ -181,6 +185,7 @@ static PyObject *update(PyObject *self, PyObject *args) {
         }
         double *last_tile = triangle + size * (size + BLOCK) / 2 - BLOCK * BLOCK;
         for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+        if (thread) PyEval_RestoreThread(thread);
     }
     release_all(views, 5);
     if (PyErr_Occurred()) return NULL;
@@ -188,12 +193,15 @@ static PyObject *update(PyObject *self, PyObject *args) {
 }
 
 PyDoc_STRVAR(rotate_doc,
-             "rotate(triangle, work, z, size, features)\n--\n\n"
-             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.");
+             "rotate(triangle, work, z, size, features, with_gain)\n--\n\n"
+             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.\n"
+             "with_gain: the second half of work then begins with the new A^-1 z_i, padded to size, for the rows of z, k at most\n"
+             "MAX_RANK.");
 static PyObject *rotate(PyObject *self, PyObject *args) {
     PyObject *objects[3];
     Py_ssize_t size, features;
-    if (!PyArg_ParseTuple(args, "OOOnn", &objects[0], &objects[1], &objects[2], &size, &features) ||
+    int with_gain;
+    if (!PyArg_ParseTuple(args, "OOOnnp", &objects[0], &objects[1], &objects[2], &size, &features, &with_gain) ||
         !check_sizes(size, features, 1))
         return NULL;
     Py_buffer views[3];
@@ -205,6 +213,7 @@ static PyObject *rotate(PyObject *self, PyObject *args) {
             double *rows = views[1].buf;
             pad(rows, (const double *)views[2].buf + start * features, size, features, rank);
             kernel->rotate(views[0].buf, rows, rows + MAX_RANK * size, size, rank, 1.0);
+            if (with_gain) kernel->solve_back(views[0].buf, rows + MAX_RANK * size, size, rank);
         }
     release_all(views, 3);
     if (PyErr_Occurred()) return NULL;

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, integer
+from icub_learning.arrays import Array, integer, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.recursive import _kernel, pooling
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
@@ -45,7 +45,14 @@ class RegularizedCovariance:
     def update(self, z: ArrayLike) -> None:
         """Add z^T z to A: z (d,) or (k, d). Raises ShapeError, NotFiniteError, ParameterError (beyond 1e100)."""
         z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
-        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
+        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features, False)
+
+    def update_with_gain(self, z: ArrayLike) -> Array:
+        """`update` with one row z (d,); returns A^-1 z of the new A, (d,), cheaper than `solve` afterwards."""
+        z_row = numbers("z", vector("z", z, self.n_features), self.n_features, LARGEST_VALUE)
+        _kernel.rotate(self._triangle, self._work, z_row, self._size, self.n_features, True)
+        start = _kernel.MAX_RANK * self._size
+        return self._work[start : start + self.n_features].copy()
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
         """A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
@@ -70,9 +77,12 @@ class RegularizedCovariance:
             raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
         if other.n_features != self.n_features:
             raise ParameterError("other", other.n_features, f"{self.n_features} features, as this one")
-        _, vectors, lengths = pooling.equivalent_rows(other.factor, other.regularization)
-        factor = pooling.joined(self.factor, lengths[:, None] * vectors * np.sqrt(other.regularization))
-        self._triangle = pack_factor(factor / np.diag(factor)[:, None], np.diag(factor) ** 2)
+        self.update(other.equivalent_rows())
+
+    def equivalent_rows(self) -> Array:
+        """(d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
+        _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
+        return lengths[:, None] * vectors * np.sqrt(self.regularization)
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""

@@ -1,0 +1,66 @@
+"""Feature maps as a kind: what they offer, and how they are kept in a saved state."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.features.nystrom import NystromFeatures
+from icub_learning.features.random_fourier import RandomFourierFeatures
+
+
+class FeatureMap(Protocol):
+    """Maps rows of n_inputs numbers to rows of n_features numbers."""
+
+    n_inputs: int
+    n_features: int
+
+    def transform(self, x: ArrayLike) -> Array:
+        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features)."""
+
+
+def feature_map_state(feature_map: FeatureMap | None) -> dict[str, Array]:
+    """A map of this package, or none, as a dict of arrays. Raises ParameterError for other maps."""
+    if feature_map is None:
+        return {"kind": np.asarray("none")}
+    if isinstance(feature_map, RandomFourierFeatures):
+        return {
+            "kind": np.asarray("random_fourier"),
+            "length_scale": np.asarray(feature_map.length_scale),
+            "seed": np.asarray(feature_map.seed),
+            "frequencies": feature_map.frequencies.copy(),
+        }
+    if isinstance(feature_map, NystromFeatures):
+        return {
+            "kind": np.asarray("nystrom"),
+            "length_scale": np.asarray(feature_map.length_scale),
+            "centers": feature_map.centers.copy(),
+            "whitening": feature_map.whitening.copy(),
+        }
+    raise ParameterError("feature_map", type(feature_map).__name__, "RandomFourierFeatures or NystromFeatures")
+
+
+def feature_map_from_state(state: Mapping[str, Any]) -> FeatureMap | None:
+    """Rebuild the map from `feature_map_state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
+    kind = str(np.asarray(state["kind"]))
+    if kind == "none":
+        return None
+    if kind == "nystrom":
+        nystrom = NystromFeatures(state["centers"], float(state["length_scale"]))
+        whitening = finite("whitening", state["whitening"])
+        if whitening.ndim != 2 or len(whitening) != len(nystrom.centers) or not whitening.size:
+            raise StateError(f"whitening has shape {whitening.shape}", name="whitening")
+        nystrom.whitening, nystrom.n_features = whitening, whitening.shape[1]  # other machines turn it otherwise
+        return nystrom
+    if kind != "random_fourier":
+        raise StateError(f"feature map is of kind {kind!r}, not none, random_fourier or nystrom", name="kind")
+    frequencies = finite("frequencies", state["frequencies"])
+    if frequencies.ndim != 2:
+        raise StateError(f"frequencies have shape {frequencies.shape}, not two dimensions", name="frequencies")
+    half, n_inputs = frequencies.shape
+    made = RandomFourierFeatures(n_inputs, 2 * half, float(state["length_scale"]), int(state["seed"]))
+    made.frequencies = frequencies  # kept, so that a change of generator cannot change a model
+    return made
