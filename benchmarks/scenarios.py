@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import core, history, node
+from benchmarks import core, history, node, recognition
 from benchmarks.report import Result
 
 
@@ -19,4 +19,5 @@ SCENARIOS = {
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
+    "camera-recognition": Scenario("from camera to recognition over two nodes, while learning", recognition.run),
 }

@@ -18,6 +18,7 @@ FORBIDDEN = {
     "features": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics"},
     "dynamics": ROS | WORLD | SURFACE | {"icub_learning.simulation", "icub_learning.recording"},
     "kernel_methods": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics", "dask", "distributed"},
+    "recognition": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics", "torch"},
     "simulation": ROS | SURFACE,
     "recording": ROS | SURFACE,
 }
