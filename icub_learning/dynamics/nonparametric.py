@@ -1,5 +1,7 @@
 """Inverse dynamics by random features alone."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
-from icub_learning.dynamics.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.states import check_kind, describe, matching_regressor
@@ -22,6 +24,29 @@ MINIMUM_MOTION_SCALE = (0.05, 0.05, 0.5)
 def motion_scale(n_joints: int) -> Array:
     """MINIMUM_MOTION_SCALE for (q, v, a) of all joints, (3 n_joints,)."""
     return np.repeat(MINIMUM_MOTION_SCALE, n_joints)
+
+
+@dataclass(frozen=True)
+class NonparametricPredictor:
+    """A Predictor from random features alone; `row` is None until the scale of the inputs is known."""
+
+    n_joints: int
+    row: Callable[[Array], Array] | None
+    weights: Array  # (n_outputs, n_random_features)
+    leverage: Callable[[Array], float | Array]
+    noise: Array
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        total, leverage = self.at(np.concatenate(motion_vectors(self.n_joints, q, v, a)))
+        return Prediction(total, np.zeros_like(total), total, self.noise * (1.0 + leverage))
+
+    def at(self, x: Array) -> tuple[Array, float]:
+        """The outputs (n_outputs,) at the inputs x of the features, and their leverage."""
+        if self.row is None:
+            return np.zeros(len(self.weights)), 0.0
+        z = self.row(x)
+        return self.weights @ z, float(self.leverage(z))
 
 
 class NonparametricEstimator:
@@ -63,8 +88,16 @@ class NonparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        total, leverage = self._learner.predict(self._inputs(q, v, a))
-        return Prediction(total, np.zeros_like(total), total, self._noise.value * (1.0 + leverage))
+        return self._predictor(self._learner.leverage).predict(q, v, a)
+
+    def predictor(self, _regressor: Regressor | None = None) -> "NonparametricPredictor":
+        """What is known now, for another thread."""
+        return self._predictor(self._learner.certainty().leverage, frozen=True)
+
+    def _predictor(self, leverage: Callable[[Array], float | Array], frozen: bool = False) -> "NonparametricPredictor":
+        weights = self._learner.live_weights
+        weights = weights.copy() if frozen else weights
+        return NonparametricPredictor(self.regressor.n_joints, self._learner.row, weights, leverage, self._noise.value)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
@@ -75,11 +108,11 @@ class NonparametricEstimator:
             known: the motion of the same instant as it was known when y had to be predicted; the same if None. It is
                 what features learn from: the best answer to inputs with errors is not that to inputs without.
         """
-        x = self._inputs(q, v, a)
-        if known is not None:
-            x = self._inputs(*known)
+        n = self.regressor.n_joints
+        exact = motion_vectors(n, q, v, a)
+        x = np.concatenate(exact if known is None else motion_vectors(n, *known))
         measured = vector("y", y, self.regressor.n_outputs)
-        predicted, leverage = self._learner.predict(x)
+        predicted, leverage = self._predictor(self._learner.leverage).at(x)
         was_ready = self._learner.ready
         self._learner.update(x, measured)
         self._noise.update(measured - predicted, leverage)
@@ -117,7 +150,3 @@ class NonparametricEstimator:
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator.n_samples = int(scalar(state, "n_samples"))
         return estimator
-
-    def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        n = self.regressor.n_joints
-        return np.concatenate([vector("q", q, n), vector("v", v, n), vector("a", a, n)])

@@ -1,5 +1,6 @@
 """Inverse dynamics by rigid-body parameters alone."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,28 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
-from icub_learning.dynamics.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.states import check_kind, describe, matching_regressor
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
-from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive import Certainty, RecursiveLeastSquares
+
+
+@dataclass(frozen=True)
+class ParametricPredictor:
+    """A Predictor of rigid bodies alone."""
+
+    regressor: Regressor
+    parameters: Array
+    certainty: RecursiveLeastSquares | Certainty
+    noise: Array
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
+        total = rows @ self.parameters
+        return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.certainty.leverage(rows)))
 
 
 class ParametricEstimator:
@@ -58,10 +75,14 @@ class ParametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        rows = self._rows(q, v, a)
-        total = self._rls.predict(rows)[:, 0]
-        variance = self._noise.value * (1.0 + self._rls.leverage(rows))
-        return Prediction(total, total, np.zeros_like(total), variance)
+        return self._predictor(self.regressor, self._rls).predict(q, v, a)
+
+    def predictor(self, regressor: Regressor) -> "ParametricPredictor":
+        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        return self._predictor(regressor, self._rls.certainty())
+
+    def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
+        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
@@ -70,10 +91,6 @@ class ParametricEstimator:
         are found best from the motion as well as it is known at all.
         """
         self.learn(self._rows(q, v, a), y)
-
-    def predict_rows(self, rows: Array) -> Array:
-        """The mean alone, (n_outputs,), where the regressor's rows are known already."""
-        return self._rls.predict(rows)[:, 0]
 
     def learn(self, rows: Array, y: ArrayLike) -> Array:
         """Learn one measurement from the regressor's rows; returns the error of the prediction made before it."""
@@ -117,5 +134,4 @@ class ParametricEstimator:
         return estimator
 
     def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        n = self.regressor.n_joints
-        return self.regressor(vector("q", q, n), vector("v", v, n), vector("a", a, n))
+        return self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))

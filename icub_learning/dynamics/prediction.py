@@ -1,10 +1,11 @@
 """What every inverse dynamics estimator is asked and answers."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, vector
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
@@ -25,3 +26,16 @@ class Prediction:
     parametric: Array
     residual: Array
     variance: Array
+
+
+def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
+    """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
+    return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
+
+
+class Predictor(Protocol):
+    """What an estimator had learned at one moment: all that predicting takes, and nothing that learning changes."""
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        ...

@@ -1,5 +1,6 @@
 """Recursive least squares on random Fourier features of standardized inputs: the nonparametric half."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,24 @@ from icub_learning.arrays import Array, finite, integer, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures, Standardizer
 from icub_learning.models import nested, part, scalar
-from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive import Certainty, RecursiveLeastSquares
+
+CERTAINTY_SAMPLES = 20  # learned samples after which a snapshot of the covariance is taken anew, at first;
+CERTAINTY_SHARE = 0.02  # later after this share of all samples: leverages fall ever more slowly,
+LATEST_CERTAINTY = 1000  # but never after more samples than this
+
+
+@dataclass(frozen=True)
+class StandardizedFeatures:
+    """Feature rows (n_random_features,) of inputs (n_inputs,) whose mean and scale are given."""
+
+    features: RandomFourierFeatures
+    mean: Array
+    scale: Array
+
+    def __call__(self, x: Array) -> Array:
+        """The row at x (n_inputs,)."""
+        return self.features.transform((x - self.mean) / self.scale)
 
 
 class RandomFeatureLearner:
@@ -52,23 +70,41 @@ class RandomFeatureLearner:
         self._features = RandomFourierFeatures(self.n_inputs, n_random_features, length_scale, seed)
         self._rls = RecursiveLeastSquares(n_random_features, n_outputs, regularization, forgetting)
         self.mean, self.scale = np.zeros(self.n_inputs), np.ones(self.n_inputs)
+        self._certainty: Certainty | None = None
+        self._next_certainty = 0  # samples
 
     @property
     def ready(self) -> bool:
         """Whether the scale of the inputs is set, so that it learns and predicts."""
         return self._standardizer.n_samples >= self.n_warm_up
 
-    def predict(self, x: Array) -> tuple[Array, float]:
-        """The outputs (n_outputs,) at the input x (n_inputs,), and the leverage of x."""
-        if not self.ready:
-            return np.zeros(self.n_outputs), 0.0
-        z = self._row(x)
-        return self._rls.predict(z), float(self._rls.leverage(z))
+    @property
+    def row(self) -> StandardizedFeatures | None:
+        """What makes a feature row of an input; None while the scale is not set."""
+        return StandardizedFeatures(self._features, self.mean, self.scale) if self.ready else None
+
+    @property
+    def live_weights(self) -> Array:
+        """(n_outputs, n_random_features): a view, which changes with the next update."""
+        return self._rls.live_weights
+
+    def leverage(self, z: Array) -> float:
+        """Leverage of a feature row (n_random_features,)."""
+        return float(self._rls.leverage(z))
+
+    def certainty(self) -> Certainty:
+        """Leverages as they are now or were a few samples ago (CERTAINTY_SAMPLES), whatever is learned afterwards."""
+        n = self._rls.n_samples
+        if self._certainty is None or n >= self._next_certainty:
+            self._certainty = self._rls.certainty()
+            self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
+        return self._certainty
 
     def update(self, x: Array, y: Array) -> None:
         """Learn one sample: x (n_inputs,), y (n_outputs,)."""
-        if self.ready:
-            self._rls.update(self._row(x), y)
+        row = self.row
+        if row is not None:
+            self._rls.update(row(x), y)
             return
         self._standardizer.update(x)
         if self.ready:
@@ -84,6 +120,7 @@ class RandomFeatureLearner:
                     name, "different", "the same in both models: start both robots from one saved model or one scale"
                 )
         self._rls.merge(other._rls)
+        self._certainty = None
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
         """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
@@ -136,6 +173,3 @@ class RandomFeatureLearner:
         except (TypeError, ValueError) as error:
             raise StateError(f"state does not describe a random feature learner: {error}") from None
         return learner
-
-    def _row(self, x: Array) -> Array:
-        return self._features.transform((x - self.mean) / self.scale)

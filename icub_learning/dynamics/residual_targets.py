@@ -1,5 +1,7 @@
 """What the residual of a rigid-body model is learned as, so that it stays true while the parameters still move."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from icub_learning.arrays import Array
@@ -25,19 +27,22 @@ class ResidualTargets:
     """
 
     def __init__(self, regressor: Regressor) -> None:
-        self._shape = (regressor.n_outputs, regressor.n_parameters)
+        self._n_outputs = regressor.n_outputs
         random = np.random.default_rng(0)
         trials = [np.abs(regressor(*random.normal(size=(3, regressor.n_joints)))) for _ in range(N_TRIALS)]
         largest = np.max(trials, axis=0)
         self._output, self._parameter = np.nonzero(largest > ROUNDING * largest.max(axis=0))
-        self.n_targets = self._shape[0] + len(self._output)
+        self.n_targets = self._n_outputs + len(self._output)
+        ends = np.searchsorted(self._output, np.arange(self._n_outputs + 1))
+        self._entries = [slice(*pair) for pair in pairwise(ends.tolist())]  # of each output
 
     def split(self, y: Array, rows: Array) -> Array:
         """Targets (n_targets,) of one sample: y (n_outputs,) and the regressor's rows (n_outputs, n_parameters)."""
         return np.concatenate([y, rows[self._output, self._parameter]])
 
-    def join(self, learned: Array, parameters: Array) -> Array:
-        """The residual (n_outputs,) that the answers (n_targets,) of the learner say under `parameters`."""
-        y, entries = learned[: self._shape[0]], learned[self._shape[0] :]
-        explained = np.bincount(self._output, entries * parameters[self._parameter], self._shape[0])
-        return y - explained
+    def residual_weights(self, weights: Array, parameters: Array) -> Array:
+        """Weights (n_outputs, d) of the residual under `parameters`, from those of the targets (n_targets, d)."""
+        of_residual = weights[: self._n_outputs].copy()
+        for output, entries in enumerate(self._entries):
+            of_residual[output] -= parameters[self._parameter[entries]] @ weights[self._n_outputs :][entries]
+        return of_residual

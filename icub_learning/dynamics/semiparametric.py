@@ -1,5 +1,7 @@
 """Inverse dynamics by rigid-body parameters first and random features for what they leave."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,15 +9,36 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.noise_variance import NoiseVariance
-from icub_learning.dynamics.nonparametric import motion_scale
+from icub_learning.dynamics.nonparametric import NonparametricPredictor, motion_scale
 from icub_learning.dynamics.parametric import ParametricEstimator
-from icub_learning.dynamics.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.residual_targets import ResidualTargets
 from icub_learning.dynamics.states import check_kind
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
+
+
+@dataclass(frozen=True)
+class SemiparametricPredictor:
+    """A Predictor of rigid bodies and, by `features`, of what they leave."""
+
+    regressor: Regressor
+    parameters: Array
+    features: NonparametricPredictor
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        motion = motion_vectors(self.regressor.n_joints, q, v, a)
+        x, parametric = self.inputs(motion, self.regressor(*motion))
+        residual, leverage = self.features.at(x)
+        return Prediction(parametric + residual, parametric, residual, self.features.noise * (1.0 + leverage))
+
+    def inputs(self, motion: tuple[Array, Array, Array], rows: Array) -> tuple[Array, Array]:
+        """Inputs of the features (3 n_joints + n_outputs,), and the parametric prediction among them (n_outputs,)."""
+        parametric = rows @ self.parameters
+        return np.concatenate([*motion, parametric]), parametric
 
 
 class SemiparametricEstimator:
@@ -51,6 +74,7 @@ class SemiparametricEstimator:
         self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
         self._targets = ResidualTargets(regressor)
         self._noise = NoiseVariance(regressor.n_outputs)
+        self._current: SemiparametricPredictor | None = None
         self._learner = RandomFeatureLearner(
             np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)]),
             self._targets.n_targets,
@@ -69,10 +93,23 @@ class SemiparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        x, rows = self._inputs(q, v, a)
-        parametric = self.parametric.predict_rows(rows)
-        residual, leverage = self._residual(np.concatenate([x, parametric]))
-        return Prediction(parametric + residual, parametric, residual, self._noise.value * (1.0 + leverage))
+        return self._live().predict(q, v, a)
+
+    def predictor(self, regressor: Regressor) -> "SemiparametricPredictor":
+        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        return self._predictor(regressor, self._learner.certainty().leverage)
+
+    def _live(self) -> "SemiparametricPredictor":
+        """A predictor for as long as nothing is learned: it uses the learner's own memory."""
+        if self._current is None:
+            self._current = self._predictor(self.regressor, self._learner.leverage)
+        return self._current
+
+    def _predictor(self, regressor: Regressor, leverage: Callable[[Array], float | Array]) -> "SemiparametricPredictor":
+        parameters = self.parametric.parameters
+        weights = self._targets.residual_weights(self._learner.live_weights, parameters)
+        features = NonparametricPredictor(regressor.n_joints, self._learner.row, weights, leverage, self._noise.value)
+        return SemiparametricPredictor(regressor, parameters, features)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
@@ -84,15 +121,16 @@ class SemiparametricEstimator:
                 parametric part learns from q, v, a, the nonparametric one from this, see NonparametricEstimator.update.
         """
         measured = vector("y", y, self.regressor.n_outputs)
-        x, rows = self._inputs(q, v, a)
-        known_rows = rows
-        if known is not None:
-            x, known_rows = self._inputs(*known)
-        predicted = self.parametric.predict_rows(known_rows)
-        z = np.concatenate([x, predicted])
-        residual, leverage = self._residual(z)
+        n, current = self.regressor.n_joints, self._live()
+        exact = motion_vectors(n, q, v, a)
+        motion = exact if known is None else motion_vectors(n, *known)
+        rows = self.regressor(*exact)
+        known_rows = rows if known is None else self.regressor(*motion)
+        x, predicted = current.inputs(motion, known_rows)
+        residual, leverage = current.features.at(x)
         was_ready = self._learner.ready
-        self._learner.update(z, self._targets.split(measured, known_rows))
+        self._current = None
+        self._learner.update(x, self._targets.split(measured, known_rows))
         self._noise.update(measured - predicted - residual, leverage)
         if self._learner.ready != was_ready:
             self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of rigid bodies alone
@@ -111,6 +149,7 @@ class SemiparametricEstimator:
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
         self.parametric.check_poolable(other.parametric)
         self._learner.merge(other._learner)
+        self._current = None
         self._noise.merge(other._noise)
         self.parametric.merge(other.parametric)
 
@@ -138,13 +177,3 @@ class SemiparametricEstimator:
             raise StateError(f"saved learner has (inputs, targets) {saved}, not {expected}")
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         return estimator
-
-    def _residual(self, x: Array) -> tuple[Array, float]:
-        learned, leverage = self._learner.predict(x)
-        return self._targets.join(learned, self.parametric.parameters), leverage
-
-    def _inputs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
-        n = self.regressor.n_joints
-        position, velocity, acceleration = vector("q", q, n), vector("v", v, n), vector("a", a, n)
-        rows = self.regressor(position, velocity, acceleration)
-        return np.concatenate([position, velocity, acceleration]), rows

@@ -1,6 +1,7 @@
 """The fixed-cost core: recursive regularized least squares on a Cholesky factor."""
 
+from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.covariance import RegularizedCovariance
 from icub_learning.recursive.least_squares import RecursiveLeastSquares
 
-__all__ = ["RecursiveLeastSquares", "RegularizedCovariance"]
+__all__ = ["Certainty", "RecursiveLeastSquares", "RegularizedCovariance"]

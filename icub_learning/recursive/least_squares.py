@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _kernel, pooling
+from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
@@ -75,6 +76,13 @@ class RecursiveLeastSquares:
         return self._weights[:, : self.n_features].T.copy(order="C")
 
     @property
+    def live_weights(self) -> Array:
+        """The current solution as it is kept, (T, d): a view to read from, which changes with the next update."""
+        view = self._weights[:, : self.n_features]
+        view.flags.writeable = False
+        return view
+
+    @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R; a copy. Without forgetting A = Z^T Z + diag(regularization)."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
@@ -126,10 +134,13 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError.
         """
-        z_rows = numbers("z", z, self.n_features)
-        out = np.empty(1 if z_rows.ndim == 1 else len(z_rows))
-        _kernel.leverage(out, self._probe, self._triangle, z_rows, self._size, self.n_features)
-        return float(out[0]) if z_rows.ndim == 1 else out
+        return Certainty(self._triangle, self.n_features, self._probe).leverage(z)
+
+    def certainty(self) -> Certainty:
+        """What `leverage` says at this moment, independent of what is learned afterwards."""
+        triangle = aligned_zeros(len(self._triangle))
+        triangle[:] = self._triangle
+        return Certainty(triangle, self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares") -> None:
         """Pool the samples of another learner exactly: as if this one had seen all of them, with its own prior.
