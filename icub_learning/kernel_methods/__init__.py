@@ -7,6 +7,7 @@ from icub_learning.kernel_methods.krls import KRLS, SpectralCutoff
 from icub_learning.kernel_methods.nystrom import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
 from icub_learning.kernel_methods.preconditioned import PreconditionedKRLS
+from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
 
 __all__ = [
     "FALKON",
@@ -14,11 +15,13 @@ __all__ = [
     "AcceleratedGradient",
     "ConjugateGradientKRLS",
     "IncrementalNystromKRLS",
+    "IncrementalRandomFeaturesKRLS",
     "Kernel",
     "Landweber",
     "NuMethod",
     "NystromKRLS",
     "OneVsAllClassifier",
     "PreconditionedKRLS",
+    "RandomFeaturesKRLS",
     "SpectralCutoff",
 ]

@@ -107,7 +107,7 @@ def check_varying(low: Array, high: Array) -> None:
     if constant.size:
         column = int(constant[0])
         raise DataError(
-            f"y: target {column} is constant at {low[column]:g}, but must take two values at least",
+            f"y: target {column} is constant at {low[column] + 0.0:g}, but must take two values at least",
             name="y",
             value=float(low[column]),
             bound="two different values in each target",

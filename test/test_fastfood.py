@@ -1,0 +1,54 @@
+"""Fastfood features: transform against SciPy's matrix, projection against its factors, kernel on average."""
+
+import numpy as np
+import pytest
+from scipy.linalg import hadamard as hadamard_matrix
+from sklearn.gaussian_process.kernels import RBF
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.features import FastfoodFeatures
+from icub_learning.features.fastfood import FastfoodProjection, hadamard
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 64])
+def test_the_transform_is_the_hadamard_matrix(size):
+    x = np.random.default_rng(0).normal(size=(5, size))
+    np.testing.assert_allclose(hadamard(x.copy()), x @ hadamard_matrix(size), atol=1e-12)
+
+
+def test_the_projection_is_the_product_of_its_factors():
+    projection = FastfoodProjection(6, 20, 0.7, seed=3)
+    h = hadamard_matrix(8)
+    rows = []
+    for signs, order, gains, lengths in projection._blocks:
+        rows.append(np.diag(lengths) @ h @ np.diag(gains) @ np.eye(8)[order] @ h @ np.diag(signs))
+    x = np.random.default_rng(1).normal(size=(4, 6))
+    np.testing.assert_allclose(projection(x), (np.pad(x, ((0, 0), (0, 2))) @ np.vstack(rows).T)[:, :20], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_inputs", [1, 5, 16])
+def test_products_of_rows_are_the_gaussian_kernel_on_average(n_inputs):
+    x = np.random.default_rng(2).normal(size=(30, n_inputs)) / np.sqrt(n_inputs)
+    rows = FastfoodFeatures(n_inputs, 20000, length_scale=1.3, seed=1).transform(x)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
+    np.testing.assert_allclose(rows @ rows.T, RBF(1.3)(x), atol=0.05)
+    np.testing.assert_allclose(FastfoodFeatures(n_inputs, 20000, 1.3, 1).transform(x[0]), rows[0], atol=1e-12)
+
+
+def test_fewer_features_are_the_first_of_more():
+    x = np.random.default_rng(3).normal(size=(3, 5))
+    few, many = FastfoodProjection(5, 9, 1.0, 0)(x), FastfoodProjection(5, 40, 1.0, 0)(x)
+    np.testing.assert_array_equal(few, many[:, :9])
+
+
+def test_bad_input_is_named():
+    for arguments in ((0, 10), (3, 9), (3, 0), (3, 10, 0.0), (3, 10, 1.0, -1)):
+        with pytest.raises(ParameterError):
+            FastfoodFeatures(*arguments)
+    features = FastfoodFeatures(3, 10)
+    with pytest.raises(ShapeError):
+        features.transform(np.zeros(4))
+    with pytest.raises(NotFiniteError):
+        features.transform([0.0, np.nan, 0.0])
+    with pytest.raises(ParameterError):
+        features.transform([1e308, 1e308, 1e308])

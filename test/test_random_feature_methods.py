@@ -1,0 +1,107 @@
+"""Random features least squares: the source's formula, the kernel in the limit, and the path over the features."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods import KRLS, IncrementalRandomFeaturesKRLS, Kernel, RandomFeaturesKRLS
+from icub_learning.kernel_methods.random_features import CosineFeatures, draw_seeds
+
+N = 250
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 3))
+    return x, np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
+
+
+def features_of(fitted, x):
+    """psi / sqrt(m), from the fitted map itself."""
+    return fitted._map(x)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "features", "reference"),
+    [("gaussian", "fourier", RBF(1.3)), ("gaussian", "fastfood", RBF(1.3)), ("matern", "fourier", Matern(1.3, nu=1.5))],
+)
+def test_products_of_features_are_the_kernel_on_average(kernel, features, reference):
+    x = np.random.default_rng(1).normal(size=(40, 4))
+    rows = CosineFeatures(Kernel(kernel, 1.3), features, 4, 20000, draw_seeds(0), 20000)(x)
+    np.testing.assert_allclose(rows @ rows.T, reference(x), atol=0.05)
+
+
+@pytest.mark.parametrize("features", ["fourier", "fastfood"])
+def test_the_solution_is_the_sources_formula(features, data):
+    x, y = data
+    fitted = RandomFeaturesKRLS(n_features=60, regularization=1e-4, features=features, random_state=0).fit(x, y)
+    s = features_of(fitted, x) / np.sqrt(N)
+    exact = np.linalg.solve(s.T @ s + 1e-4 * np.eye(60), s.T @ y / np.sqrt(N))
+    np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
+    np.testing.assert_allclose(fitted.predict(x), np.sqrt(N) * s @ exact, atol=1e-8)
+
+
+def test_many_features_approach_krls(data):
+    x, y = data
+    near = RandomFeaturesKRLS(n_features=2000, regularization=1e-2, random_state=0).fit(x[:100], y[:100])
+    exact = KRLS(regularization=1e-2).fit(x[:100], y[:100]).predict(x)
+    assert np.sqrt(np.mean((near.predict(x) - exact) ** 2)) < 0.05  # some m^(-1/2); the targets are of size one
+
+
+def test_a_path_in_lambda_equals_separate_fits(data):
+    x, y = data
+    levels = [1e-5, 1e-2]
+    path = RandomFeaturesKRLS(n_features=50, path=levels, random_state=0).fit(x, y).predict_path(x)
+    for level, predicted in zip(levels, path, strict=True):
+        alone = RandomFeaturesKRLS(n_features=50, regularization=level, random_state=0).fit(x, y)
+        np.testing.assert_allclose(predicted, alone.predict(x), atol=1e-8)
+
+
+@pytest.mark.parametrize("features", ["fourier", "fastfood"])
+def test_incremental_is_batch_at_every_number_of_features(features, data):
+    x, y = data
+    m, level = 150, 1e-4
+    settings = {"features": features, "random_state": 4}
+    fitted = IncrementalRandomFeaturesKRLS(n_features=m, regularization=level, **settings).fit(x, y)
+    path = fitted.predict_path(x)
+    assert path.shape == (m, N, 2)
+    z = features_of(fitted, x)
+    for t in range(1, m + 1):
+        exact = np.linalg.solve(z[:, :t].T @ z[:, :t] + level * N * np.eye(t), z[:, :t].T @ y)
+        np.testing.assert_allclose(fitted.coefficients_at(t), exact, atol=1e-8)
+        np.testing.assert_allclose(path[t - 1], z[:, :t] @ exact, atol=1e-8)
+    for t in (40, m):  # the class docstring: level t is the batch estimator with lambda m / t
+        batch = RandomFeaturesKRLS(n_features=t, regularization=level * m / t, **settings).fit(x, y)
+        np.testing.assert_allclose(path[t - 1], batch.predict(x), atol=1e-8)
+    np.testing.assert_allclose(fitted.predict(x), path[-1], atol=1e-10)
+
+
+def test_features_can_be_added_afterwards(data):
+    x, y = data
+    grown = IncrementalRandomFeaturesKRLS(n_features=30, random_state=0).fit(x, y)
+    first = grown.predict_path(x)
+    assert grown.add_features(1).add_features(20) is grown
+    np.testing.assert_allclose(grown.predict_path(x)[:30], first, atol=1e-10)
+    z = features_of(grown, x)
+    assert z.shape == (N, 51)
+    exact = z @ np.linalg.solve(z.T @ z + 1e-6 * N * np.eye(51), z.T @ y)
+    np.testing.assert_allclose(grown.predict(x), exact, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"kernel": "linear"}, "kernel"),
+        ({"kernel": "matern", "features": "fastfood"}, "kernel"),
+        ({"features": "orthogonal"}, "features"),
+        ({"n_features": 0}, "n_features"),
+        ({"regularization": 0.0}, "regularization"),
+        ({"length_scale": 0.0}, "length_scale"),
+    ],
+)
+@pytest.mark.parametrize("kind", [RandomFeaturesKRLS, IncrementalRandomFeaturesKRLS])
+def test_bad_settings_are_named(kind, settings, name, data):
+    with pytest.raises(ParameterError, match=name):
+        kind(**settings).fit(*data)
