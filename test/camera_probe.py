@@ -22,8 +22,8 @@ MANY = QoSProfile(depth=1000)
 class CameraProbe:
     """Use as a context manager, inside the test's own ROS domain."""
 
-    def __init__(self, reliability: ReliabilityPolicy = ReliabilityPolicy.RELIABLE) -> None:
-        self._reliability = reliability
+    def __init__(self, reliability: ReliabilityPolicy = ReliabilityPolicy.RELIABLE, topic: str = "image") -> None:
+        self._reliability, self._topic = reliability, topic
         self.features: list[FeatureVector] = []
         self.diagnostics: dict[str, str] = {}
         self.level, self.message = b"", ""
@@ -37,8 +37,8 @@ class CameraProbe:
         self._node.create_subscription(FeatureVector, "features", self.features.append, MANY)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
         profile = QoSProfile(depth=10, reliability=self._reliability)
-        self._raw = self._node.create_publisher(Image, "image", profile)
-        self._compressed = self._node.create_publisher(CompressedImage, "image/compressed", profile)
+        self._raw = self._node.create_publisher(Image, self._topic, profile)
+        self._compressed = self._node.create_publisher(CompressedImage, f"{self._topic}/compressed", profile)
         return self
 
     def __exit__(self, *_: object) -> None:

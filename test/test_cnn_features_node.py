@@ -199,14 +199,17 @@ def test_lifecycle(start_node, picture):
     assert node.wait(10.0) == 0
 
 
-def test_another_network_and_layer(start_node, features, picture):
-    start_node("cnn_features", output="logits", crop=0.5, mean="[127.0,127.0,127.0]", **QUICK)
+def test_another_layer_of_another_topic(start_node, features, picture):
+    remap = ["image:=/eye/left", "image/compressed:=/eye/left/compressed"]
+    start_node("cnn_features", remap, output="logits", crop=0.5, mean="[127.0,127.0,127.0]", **QUICK)
     expected = CNNFeatures(output="logits", crop=0.5)
-    with CameraProbe() as camera:
+    with CameraProbe(topic="/eye/left") as camera:
         camera.connect()
         camera.show(picture, 1)
         np.testing.assert_allclose(camera.answer(1), expected.transform(picture), atol=1e-4)
         assert camera.features[0].source == expected.source != features.source
+        camera.show(np.tile(picture, (4, 4, 1)), 2)  # larger than best-effort images can be
+        camera.answer(2)
 
 
 BAD_SETTINGS = [

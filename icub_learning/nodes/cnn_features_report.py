@@ -57,7 +57,7 @@ class ImageReport:
             "came both raw and compressed": self.repeated,
             "latency, arrival to publication": self.latency.summary(),
             "decoding": self.decoding.summary(),
-            "network": self.network.summary(),
+            "resizing and network": self.network.summary(),
             "refused": refused,
             **{f"refused: {reason}": number for reason, number in sorted(reasons.items())},
             "last refusal": self._last_refusal,

@@ -25,7 +25,7 @@ def default_network() -> bytes:
     Raises:
         ModelError: the weights are missing, or are not the ones that this package was made for.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icub_learning"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "icub_learning")
     stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
     for path in sorted(folder.glob(f"{stem}*.onnx")):
         with contextlib.suppress(OSError):
