@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.derivatives import Motion
 from icub_learning.dynamics.joint_states import JointStateReader, check_values
-from icub_learning.dynamics.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.prediction import MotionInputs, Prediction, Predictor
 from icub_learning.dynamics.stamps import StampSequence
 from icub_learning.errors import SampleError
 
@@ -54,6 +54,32 @@ class StateRecord:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What there is to learn from one joint state and its measurement.
+
+    Attributes:
+        motion: at that instant, seen with the delay of the derivatives.
+        known: at that instant, as known at once.
+        measured: (n_outputs,).
+    """
+
+    motion: Motion
+    known: Motion
+    measured: Array
+
+    def teach(self, estimator: Estimator) -> None:
+        """Let an estimator learn it."""
+        motion, known = self.motion, self.known
+        estimator.update(
+            motion.position,
+            motion.velocity,
+            motion.acceleration,
+            self.measured,
+            known=(known.position, known.velocity, known.acceleration),
+        )
+
+
+@dataclass(frozen=True)
 class External:
     """What a measurement holds beyond the prediction made for the same instant.
 
@@ -75,7 +101,7 @@ class StreamCounts:
     Attributes:
         predicted: joint states accepted, each answered by one prediction.
         measured: measurements paired with a joint state.
-        learned: samples learned.
+        learned: samples learned by `learn`.
         unpaired: joint states for which no measurement came within the tolerance.
         refused: by reason; nothing of these was used.
         last_refusal: the newest of them, in words.
@@ -95,7 +121,7 @@ class InverseDynamicsStream:
     For each joint state call `joint_state` and use its prediction; hand measurements to `measurement`; then call
     `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from all samples whose motion
     and measurement are both known by then. Where efforts are what is learned, they come with the joint states and no
-    call of `measurement` is needed.
+    call of `measurement` is needed. Who learns in another thread takes the samples from `complete` instead.
 
     Args:
         estimator: one of the three estimators, or anything with their predict and update.
@@ -119,6 +145,7 @@ class InverseDynamicsStream:
         learning: bool = True,
     ) -> None:
         self.estimator = estimator
+        self.predictor: Predictor = estimator  # or what another thread has learned
         self.learning = learning
         self.counts = StreamCounts()
         self._reader = reader
@@ -160,7 +187,7 @@ class InverseDynamicsStream:
             self._restart()
         self._derivatives.add(stamp, state.position, state.velocity)
         motion = self._derivatives.newest()
-        prediction = self.estimator.predict(motion.position, motion.velocity, motion.acceleration)
+        prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         record = StateRecord(stamp, motion, prediction)
         self._records.append(record)
         self.counts.predicted += 1
@@ -212,25 +239,27 @@ class InverseDynamicsStream:
         paired, self._paired = self._paired, []
         return paired
 
-    def learn(self) -> int:
-        """Learn from every sample that is complete by now, in the order of time; returns how many."""
-        learned = 0
+    def complete(self) -> list[Sample]:
+        """Every sample that is complete by now and was not returned before, in the order of time.
+
+        While `learning` is off there are none.
+        """
+        samples = []
         while self._records and self._settled(self._records[0]):
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
-                motion, known = record.motion, record.known
-                self.estimator.update(
-                    motion.position,
-                    motion.velocity,
-                    motion.acceleration,
-                    record.measured,
-                    known=(known.position, known.velocity, known.acceleration),
-                )
-                learned += 1
-        self.counts.learned += learned
-        return learned
+                samples.append(Sample(record.motion, record.known, record.measured))
+        return samples
+
+    def learn(self) -> int:
+        """Learn from every sample that is complete by now; returns how many."""
+        samples = self.complete()
+        for sample in samples:
+            sample.teach(self.estimator)
+        self.counts.learned += len(samples)
+        return len(samples)
 
     def _complete_motion(self) -> None:
         """Give the joint state that lies in the middle of the window its motion."""

@@ -1,25 +1,28 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.sensor_check import SensorCheck
 from icub_learning.dynamics.stream import External, InverseDynamicsStream, StateRecord
-from icub_learning.errors import IcubLearningError, SampleError
+from icub_learning.errors import SampleError
 from icub_learning.models import load_state, save_state
 from icub_learning.nodes import parameters
 from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
-from icub_learning.nodes.inverse_dynamics_report import StreamReport
+from icub_learning.nodes.inverse_dynamics_report import LOG_PERIOD, StreamReport
+from icub_learning.nodes.learning_thread import LearningThread
 from icub_learning.nodes.scheduling import ask_for_real_time
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.robots import find_urdf
@@ -28,6 +31,7 @@ from icub_learning_msgs.srv import ModelFile
 
 SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 STREAM_QOS = QoSProfile(depth=10)
+LOOK_PERIOD = 0.002  # [s] between looks whether the learning thread has done what a service asked for
 STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -39,6 +43,7 @@ class InverseDynamicsNode(LifecycleNode):
         parameters.declare(self, PARAMETERS, self._on_parameter)
         self._stream: InverseDynamicsStream  # from configure to cleanup
         self._configured = self._active = False
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     @transition
     def on_configure(self) -> None:
@@ -48,9 +53,12 @@ class InverseDynamicsNode(LifecycleNode):
             **{name: settings[name] for name in assembly.SETTING_NAMES} | {"urdf": find_urdf(settings["urdf"])}
         )
         self._regressor = assembly.make_regressor(self._settings)
-        self._estimator = assembly.make_estimator(self._settings, self._regressor)
-        self._stream = assembly.make_stream(self._settings, self._regressor, self._estimator)
+        estimator = assembly.make_estimator(self._settings, self._regressor)
+        self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
         self._stream.learning = settings["learning"]
+        # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
+        own = assembly.make_regressor(self._settings)
+        self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
         self._priority = settings["realtime_priority"]
@@ -130,6 +138,7 @@ class InverseDynamicsNode(LifecycleNode):
         if not self._configured:
             return
         self._configured = False
+        self._learner.stop()
         self.destroy_timer(self._timer)
         for subscription in self._endpoints:
             self.destroy_subscription(subscription)
@@ -144,6 +153,7 @@ class InverseDynamicsNode(LifecycleNode):
             return
         arrival = time.perf_counter()
         stamp = self._stamp(message)
+        self._stream.predictor = self._learner.predictor  # the newest finished one
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
@@ -151,7 +161,7 @@ class InverseDynamicsNode(LifecycleNode):
             return
         self._publish_prediction(record)
         self._report.latency.add(time.perf_counter() - arrival)
-        self._pair_and_learn()
+        self._pair_and_hand_over()
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         if not self._active:
@@ -161,15 +171,17 @@ class InverseDynamicsNode(LifecycleNode):
         except SampleError as error:
             self._report.refused(error)
             return
-        self._pair_and_learn()
+        self._pair_and_hand_over()
 
-    def _pair_and_learn(self) -> None:
+    def _pair_and_hand_over(self) -> None:
         for external in self._stream.pair():
             self._publish_external(external)
             self._report.checked(self._sensor_check.add(external.measured))
-        start = time.perf_counter()
-        if self._stream.learn():
-            self._report.learning.add(time.perf_counter() - start)
+        for sample in self._stream.complete():
+            self._learner.offer(sample)
+
+    def _on_learning_error(self, text: str) -> None:
+        self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
 
     def _stamp(self, message: Any) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else stamp_to_ns(message.header.stamp)
@@ -196,9 +208,9 @@ class InverseDynamicsNode(LifecycleNode):
         self._output_publishers[kind].publish(message)
 
     def _publish_report(self) -> None:
-        self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._active))
+        self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
         if self._active:
-            message = self._report.inertial_parameters(self._estimator, self._regressor, self._frame)
+            message = self._report.inertial_parameters(self._learner, self._regressor, self._frame)
             if message is not None:
                 self._inertial_publisher.publish(message)
 
@@ -211,42 +223,51 @@ class InverseDynamicsNode(LifecycleNode):
         response.success, response.message = True, "learning" if request.data else "predicting only"
         return response
 
-    def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._use(assembly.make_estimator(self._settings, self._regressor))
-        response.success, response.message = True, "all that was learned is forgotten"
-        return response
+    async def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        settings, regressor = self._settings, self._regressor
+        return await self._ask(
+            response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
+        )
 
-    def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return self._answer(response, lambda: f"saved to {save_state(request.path, self._estimator.state())}")
+    async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        return await self._ask(
+            response, lambda estimator: (estimator, f"saved to {save_state(request.path, estimator.state())}")
+        )
 
-    def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def load() -> str:
-            self._use(self._from_file(request.path))
-            return f"loaded a model of {self._estimator.n_samples} samples"
+    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def load(estimator: Any) -> tuple[Any, str]:
+            loaded = type(estimator).from_state(load_state(request.path), estimator.regressor)
+            return loaded, f"loaded a model of {loaded.n_samples} samples"
 
-        return self._answer(response, load)
+        return await self._ask(response, load)
 
-    def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def merge() -> str:
-            other = self._from_file(request.path)
-            self._estimator.merge(other)
-            return f"merged {other.n_samples} samples; the model now holds {self._estimator.n_samples}"
+    async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def merge(estimator: Any) -> tuple[Any, str]:
+            other = type(estimator).from_state(load_state(request.path), estimator.regressor)
+            estimator.merge(other)
+            return estimator, f"merged {other.n_samples} samples; the model now holds {estimator.n_samples}"
 
-        return self._answer(response, merge)
+        return await self._ask(response, merge)
 
-    def _from_file(self, path: str) -> Any:
-        return type(self._estimator).from_state(load_state(path), self._regressor)
+    async def _ask(self, response: Any, act: Callable[[Any], tuple[Any, str]]) -> Any:
+        """Have the learning thread do what a service asks, while predictions go on; what is refused changes nothing."""
+        if not self._configured:
+            response.success, response.message = False, "the node is not configured"
+            return response
+        asked = self._learner.ask(act)
+        answered = Future(executor=self.executor)
 
-    def _use(self, estimator: Any) -> None:
-        self._estimator = self._stream.estimator = estimator
+        def look() -> None:
+            if asked.done.is_set() and not answered.done():
+                answered.set_result(None)
 
-    def _answer(self, response: Any, act: Any) -> Any:
-        """Do what a service asks; whatever is refused is said, and changes nothing."""
-        try:
-            response.success, response.message = True, act()
-        except IcubLearningError as error:
-            response.success, response.message = False, str(error)
-            self.get_logger().warning(str(error))
+        # A future must be set in the executor's thread; a file takes milliseconds to write, so looking is cheap.
+        timer = self.create_timer(LOOK_PERIOD, look, clock=self._steady)
+        await answered
+        self.destroy_timer(timer)
+        response.success, response.message = asked.success, asked.message
+        if not asked.success:
+            self.get_logger().warning(asked.message)
         return response
 
 

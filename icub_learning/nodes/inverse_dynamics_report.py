@@ -1,7 +1,5 @@
 """What the inverse dynamics node says of itself: diagnostics and the learned inertial parameters."""
 
-from typing import Any
-
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -10,6 +8,7 @@ from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.conversions import doubles
+from icub_learning.nodes.learning_thread import LearningThread
 from icub_learning.nodes.timing import DurationWindow
 from icub_learning_msgs.msg import InertialParameters
 
@@ -22,7 +21,6 @@ class StreamReport:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.latency = DurationWindow()  # from the joint state's callback to its published prediction
-        self.learning = DurationWindow()
         self._reported_refusals = 0
         self._reported_predictions = 0
         self._published_samples = -1
@@ -41,7 +39,7 @@ class StreamReport:
         if finding:
             self._node.get_logger().warning(f"first measurements: {finding}")
 
-    def diagnostics(self, stream: InverseDynamicsStream, active: bool) -> DiagnosticArray:
+    def diagnostics(self, stream: InverseDynamicsStream, learner: LearningThread, active: bool) -> DiagnosticArray:
         """One status with everything: a warning while samples are refused or none arrive."""
         counts, now = stream.counts, self._node.get_clock().now()
         seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
@@ -65,10 +63,12 @@ class StreamReport:
             "predictions": counts.predicted,
             "prediction rate [Hz]": f"{rate:.1f}",
             "measurements paired": counts.measured,
-            "samples learned": counts.learned,
+            "samples learned": learner.learned,
+            "samples skipped, more than can be learned": learner.skipped,
+            "samples waiting": learner.waiting,
             "joint states without measurement": counts.unpaired,
             "latency, arrival to publication": self.latency.summary(),
-            "learning": self.learning.summary(),
+            "learning": learner.times.summary(),
             "first measurements": self._sensor,
             "refused": refused,
             **{f"refused: {reason}": number for reason, number in sorted(counts.refused.items())},
@@ -79,14 +79,15 @@ class StreamReport:
         message.header.stamp = now.to_msg()
         return message
 
-    def inertial_parameters(self, estimator: Any, regressor: Regressor, frame: str) -> InertialParameters | None:
+    def inertial_parameters(
+        self, learner: LearningThread, regressor: Regressor, frame: str
+    ) -> InertialParameters | None:
         """The estimate if it changed since the last call; None for an estimator without rigid-body parameters."""
-        parametric = getattr(estimator, "parametric", estimator)
-        if not hasattr(parametric, "parameters") or parametric.n_samples == self._published_samples:
+        n_samples, values = learner.n_samples, getattr(learner.predictor, "parameters", None)
+        if values is None or n_samples == self._published_samples:
             return None
-        self._published_samples = parametric.n_samples
-        values = parametric.parameters
-        message = InertialParameters(names=list(regressor.parameter_names), n_samples=parametric.n_samples)
+        self._published_samples = n_samples
+        message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.header.frame_id = frame
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
