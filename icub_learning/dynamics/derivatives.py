@@ -1,6 +1,5 @@
 """Velocities and accelerations from a stream of joint positions and velocities, using only what has arrived."""
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,69 +75,88 @@ class CausalDerivatives:
             raise ParameterError("delay", delay, f"below the window of {window} samples")
         if self.order >= self.window * (2 if self.velocity_weight else 1):
             raise ParameterError("order", order, f"below the number of measurements in a window of {window}")
-        self._stamps: deque[int] = deque(maxlen=self.window)
-        self._samples: deque[Array] = deque(maxlen=self.window)  # each (2, n_joints): position, weighted velocity
-        self._times = np.empty(0)
-        self._solver = np.empty((0, 0))
+        # Every sample is written twice, a window apart: so the last ones always lie side by side in memory.
+        self._stamps = np.zeros(2 * self.window, dtype=np.int64)
+        self._samples = np.zeros((2 * self.window, 2, self.n_joints))  # of each: position, weighted velocity
+        self._next = self._n = 0  # where the next sample goes, and how many samples are in the window
+        self._times = np.empty(0)  # of the window [s], from its newest sample
+        self._solver = np.empty((0, 0))  # coefficients from measurements, for these times
+        self._readers: dict[
+            int, Array
+        ] = {}  # by place: motion from measurements
         self._solved = False  # whether the solver is one that uses velocities
         self._span = 1.0  # seconds
 
     def reset(self) -> None:
         """Forget all samples."""
-        self._stamps.clear()
-        self._samples.clear()
+        self._n = 0
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Take one sample in: stamp in ns, later than the last; velocity None where it is not measured."""
-        if self._stamps and (stamp - self._stamps[-1]) * 1e-9 > self._longest_gap():
+        if self._n and (stamp - self._stamp(self._n - 1)) * 1e-9 > self._longest_gap():
             self.reset()
-        weighted = np.zeros(self.n_joints) if velocity is None else self.velocity_weight * velocity
-        self._stamps.append(stamp)
-        self._samples.append(np.stack([position, weighted]))
+        for place in (self._next, self._next + self.window):
+            self._stamps[place] = stamp
+            self._samples[place, 0] = position
+            self._samples[place, 1] = 0.0 if velocity is None else self.velocity_weight * velocity
+        self._next = (self._next + 1) % self.window
+        self._n = min(self._n + 1, self.window)
         self._fit(velocity is not None and self.velocity_weight > 0)
 
     def newest(self) -> Motion:
         """The motion at the newest sample, without delay."""
-        return self._read(len(self._stamps) - 1)
+        return self._read(self._n - 1)
 
     def delayed(self) -> Motion | None:
         """The motion `delay` samples before the newest, or None while the window is not full."""
-        return self._read(self.window - 1 - self.delay) if len(self._stamps) == self.window else None
+        return self._read(self.window - 1 - self.delay) if self._n == self.window else None
+
+    def _held(self) -> slice:
+        """Where the window lies."""
+        end = self._next if self._next >= self._n else self._next + self.window
+        return slice(end - self._n, end)
+
+    def _stamp(self, index: int) -> int:
+        return int(self._stamps[self._held().start + index])
 
     def _longest_gap(self) -> float:
-        n = len(self._stamps)
-        usual = (self._stamps[-1] - self._stamps[0]) * 1e-9 / (n - 1) if n > 1 else np.inf
+        if self._n < 2:
+            return self.max_gap
+        usual = (self._stamp(self._n - 1) - self._stamp(0)) * 1e-9 / (self._n - 1)
         return min(self.max_gap, GAP_RATIO * usual)
 
     def _fit(self, with_velocity: bool) -> None:
-        """Solve for the coefficients of all joints; time runs in units of the window, from its newest sample."""
-        n = len(self._stamps)
-        newest = self._stamps[-1]
-        times = np.array([stamp - newest for stamp in self._stamps], dtype=np.float64) * 1e-9
-        # The coefficients are linear in the measurements: the solver changes only when the spacing of stamps does.
-        if len(times) != len(self._times) or np.abs(times - self._times).max() > 1e-7 or with_velocity != self._solved:
-            self._times, self._solved = times, with_velocity
-            self._span = -times[0] if n > 1 else 1.0
-            count = n * (2 if with_velocity else 1)
-            powers = np.arange(min(self.order, count - 1) + 1)
-            u = times / self._span
-            design = u[:, None] ** powers
-            if with_velocity:
-                then = (u - self.velocity_delay / self._span)[:, None]
-                slope = powers * then ** np.maximum(powers - 1, 0) / self._span
-                design = np.stack([design, self.velocity_weight * slope], axis=1).reshape(count, -1)
-            self._solver = np.linalg.pinv(design)
-        data = np.stack(list(self._samples))
-        values = data.reshape(2 * n, -1) if with_velocity else data[:, 0]
-        self._coefficients = self._solver @ values
+        """Find what makes coefficients of measurements; it changes only when the spacing of stamps does."""
+        stamps = self._stamps[self._held()]
+        times = (stamps - stamps[-1]) * 1e-9
+        same = len(times) == len(self._times) and with_velocity == self._solved
+        if same and max(abs(times - self._times)) <= 1e-7:
+            return
+        self._times, self._solved, self._readers = times, with_velocity, {}
+        self._span = -times[0] if self._n > 1 else 1.0
+        count = self._n * (2 if with_velocity else 1)
+        self._powers = np.arange(min(self.order, count - 1) + 1)
+        design = self._derivative(times, 0)
+        if with_velocity:
+            slope = self.velocity_weight * self._derivative(times - self.velocity_delay, 1)
+            design = np.stack([design, slope], axis=1).reshape(count, -1)
+        q, r = np.linalg.qr(design)
+        self._solver = np.linalg.solve(r, q.T)
+
+    def _derivative(self, times: Array, order: int) -> Array:
+        """Derivatives of the powers of time at `times` [s], (n, powers); time runs from -1 to 1 over the window."""
+        u = (2.0 * times / self._span + 1.0)[:, None]
+        factor, powers = np.ones(len(self._powers)), self._powers
+        for _ in range(order):
+            factor, powers = factor * powers * (2.0 / self._span), np.maximum(powers - 1, 0)
+        return factor * u**powers
 
     def _read(self, index: int) -> Motion:
-        c, span = self._coefficients, self._span
-        u = self._times[index] / span
-        powers = np.arange(len(c))
-        position = u**powers @ c
-        first = powers[1:] * u ** (powers[1:] - 1)
-        second = powers[2:] * (powers[2:] - 1) * u ** (powers[2:] - 2)
-        velocity = first @ c[1:] / span
-        acceleration = second @ c[2:] / span**2
-        return Motion(self._stamps[index], position, velocity, acceleration)
+        reader = self._readers.get(index)
+        if reader is None:
+            time = self._times[index : index + 1]
+            rows = np.concatenate([self._derivative(time, order) for order in range(3)])
+            reader = self._readers[index] = rows @ self._solver
+        samples = self._samples[self._held()]
+        values = samples.reshape(-1, self.n_joints) if self._solved else samples[:, 0]
+        return Motion(self._stamp(index), *(reader @ values))

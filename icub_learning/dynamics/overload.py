@@ -8,7 +8,7 @@ MAX_STRIDE = 1024
 class Thinning:
     """Takes every sample while the learner keeps up, else only every second, fourth, eighth, ... evenly.
 
-    The stride doubles when `limit` samples wait and halves when none does. So what is learned is spread evenly over time,
+    The stride doubles when `limit` samples wait and halves when none does: what is learned is spread evenly over time,
     and no sample waits longer than the learner needs for `limit` others (twice that in the worst case).
 
     Args:
