@@ -17,7 +17,8 @@ class ApproximateLeverage:
     """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
 
     With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii; a uniform subset estimates how far x lies
-    from what the others span at scale lambda (thesis 4.2.3, approximate leverage scores).
+    from what the others span at scale lambda, and overestimates, up to the largest possible score 1, what more samples
+    than the pilots span (thesis 4.2.3, approximate leverage scores).
 
     Args:
         pilots: (p, d).
@@ -36,14 +37,14 @@ class ApproximateLeverage:
         self._scale = regularization * n
 
     def __call__(self, samples: NDArray[Any]) -> Array:
-        """Scores of the rows, (r,), each in (0, 1 / (lambda n) k(x, x)]."""
+        """Scores of the rows, (r,), each in [0, 1]."""
         scores = np.empty(len(samples))
         for rows in blocks(len(samples), rows_per_block(len(self._factor))):
             x = np.asarray(samples[rows], dtype=np.float64)
             explained = solve_triangular(self._factor, self._against(x).T, lower=True, check_finite=False)
             left = self._kernel.diagonal(x) - np.einsum("ij,ij->j", explained, explained)
             scores[rows] = left / self._scale
-        return np.maximum(scores, 0.0)
+        return np.clip(scores, 0.0, 1.0)
 
 
 def leverage_scores(

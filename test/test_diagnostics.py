@@ -1,0 +1,107 @@
+"""Effective dimensions, signal-to-noise ratio and regimes against their definitions and simulated data."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+from icub_learning.errors import DataError, NotFiniteError, ParameterError, ShapeError
+from icub_learning.kernel_methods import KRLS
+from icub_learning.kernel_methods.diagnostics import (
+    costs,
+    effective_dimensions,
+    fastest_method,
+    fixed_design_risk,
+    regime_map,
+    signal_to_noise,
+)
+
+N = 150
+
+
+@pytest.fixture(scope="module")
+def x():
+    return np.random.default_rng(0).normal(size=(N, 2))
+
+
+@pytest.mark.parametrize("regularization", [1e-1, 1e-3, 1e-5])
+def test_dimensions_are_their_definition_and_in_their_order(x, regularization):
+    gram = RBF(1.0)(x)
+    hat = gram @ np.linalg.inv(gram + regularization * N * np.eye(N))
+    found = effective_dimensions(x, regularization=regularization)
+    assert found.effective == pytest.approx(np.trace(hat), abs=1e-8)
+    assert found.maximal == pytest.approx(N * np.diag(hat).max(), abs=1e-6)
+    assert found.effective <= found.maximal <= 1 / regularization
+    some = effective_dimensions(x, regularization=regularization, n_pilots=100, random_state=0)
+    assert 0.8 * found.effective < some.effective < 1.7 * found.effective
+
+
+@pytest.mark.parametrize("ratio", [0.3, 3.0, 30.0])
+def test_the_ratio_of_simulated_problems_is_found(ratio):
+    """Functions of known norm ||f||_H on the leading components of the kernel, with noise of known variance."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-3, 3, size=(300, 1))
+    values, vectors = np.linalg.eigh(RBF(0.5)(x))
+    kept = values >= values[-5]
+    coordinates = rng.normal(size=(5, 40))  # their sum of squares is ||f||_H^2
+    coordinates *= np.sqrt(ratio * 0.01 / (coordinates**2).sum(axis=0))
+    f = vectors[:, kept] @ (np.sqrt(values[kept])[:, None] * coordinates)
+    found = signal_to_noise(x, f + 0.1 * rng.normal(size=f.shape), length_scale=0.5)
+    assert found.noise_variance / 40 == pytest.approx(0.01, rel=0.1)
+    assert ratio / 4 < found.ratio < 4 * ratio
+    assert found.regularization == pytest.approx(1 / (300 * found.ratio))
+
+
+def test_the_estimated_regularization_is_near_the_best():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-3, 3, size=(200, 1))
+    mean = np.sin(2 * x[:, 0])
+    y = mean + 0.3 * rng.normal(size=200)
+    found = signal_to_noise(x, y)
+    levels = np.logspace(-8, 0, 33)
+    path = KRLS(path=levels, regularization=1e-3).fit(x, y).predict_path(x)[..., 0]
+    risks = np.mean((path - mean) ** 2, axis=1)
+    ours = np.mean((KRLS(regularization=found.regularization).fit(x, y).predict(x) - mean) ** 2)
+    assert ours < 2 * risks.min()
+    assert np.sqrt(found.noise_variance) == pytest.approx(0.3, rel=0.15)
+
+
+def test_costs_and_regimes_are_those_of_the_paper():
+    n = 10**6
+    found = costs(n, 100.0, 0.01)
+    m = 100 * np.log(n * n * 0.01)
+    assert found == pytest.approx(
+        {"KRLS": n**3, "early stopping": n**2 * 1e4, "NystromKRLS": n * m**2, "NYTRO": n * m * 1e4}
+    )
+    # NYTRO is the faster one of the two exactly where d >= 1 / (lambda log(n / lambda)).
+    for ratio in (1e-4, 1e-2, 0.1):
+        edge = n * ratio / np.log(n * n * ratio)
+        assert costs(n, 1.1 * edge, ratio)["NYTRO"] < costs(n, 1.1 * edge, ratio)["NystromKRLS"]
+        assert costs(n, 0.9 * edge, ratio)["NYTRO"] > costs(n, 0.9 * edge, ratio)["NystromKRLS"]
+    assert fastest_method(n, 10.0, 100.0) == "NystromKRLS"  # few dimensions
+    assert fastest_method(n, 0.9 * n * 1e-3, 1e-3) == "NYTRO"  # noisy, many dimensions
+    assert fastest_method(n, 0.5 * n, 0.9) == "early stopping"  # as many as samples, noisy
+    assert fastest_method(n, n, 1.0) == "KRLS"  # SNR about one, dimension about n
+    table = regime_map(1000, [1.0, 10.0, 900.0], [1e-2, 1.0, 100.0])
+    assert table.shape == (3, 3)
+    assert table[0, 2] == ""  # 900 > 1 / lambda = 10
+    assert table[2, 0] == "NystromKRLS"
+
+
+def test_bad_input_is_named(x):
+    y = np.sin(x[:, 0])
+    with pytest.raises(ParameterError, match="regularization"):
+        effective_dimensions(x, regularization=0.0)
+    with pytest.raises(ShapeError, match="X"):
+        effective_dimensions(x[0])
+    with pytest.raises(NotFiniteError, match="y"):
+        signal_to_noise(x, y * np.nan)
+    with pytest.raises(ShapeError, match="y"):
+        signal_to_noise(x, y[1:])
+    with pytest.raises(DataError, match="constant"):
+        signal_to_noise(x, np.ones(N))
+    with pytest.raises(ParameterError, match=r"at most min\(n, 1 / lambda\*\) = 10"):
+        costs(1000, 11.0, 0.01)
+    with pytest.raises(ShapeError, match="smoother"):
+        fixed_design_risk(np.eye(3), np.zeros(4), 1.0)
+    with pytest.raises(ParameterError, match="noise_variance"):
+        fixed_design_risk(np.eye(4), np.zeros(4), -1.0)
