@@ -193,15 +193,12 @@ static PyObject *update(PyObject *self, PyObject *args) {
 }
 
 PyDoc_STRVAR(rotate_doc,
-             "rotate(triangle, work, z, size, features, with_gain)\n--\n\n"
-             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.\n"
-             "with_gain: the second half of work then begins with the new A^-1 z_i, padded to size, for the rows of z, k at most\n"
-             "MAX_RANK.");
+             "rotate(triangle, work, z, size, features)\n--\n\n"
+             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.");
 static PyObject *rotate(PyObject *self, PyObject *args) {
     PyObject *objects[3];
     Py_ssize_t size, features;
-    int with_gain;
-    if (!PyArg_ParseTuple(args, "OOOnnp", &objects[0], &objects[1], &objects[2], &size, &features, &with_gain) ||
+    if (!PyArg_ParseTuple(args, "OOOnn", &objects[0], &objects[1], &objects[2], &size, &features) ||
         !check_sizes(size, features, 1))
         return NULL;
     Py_buffer views[3];
@@ -213,7 +210,6 @@ static PyObject *rotate(PyObject *self, PyObject *args) {
             double *rows = views[1].buf;
             pad(rows, (const double *)views[2].buf + start * features, size, features, rank);
             kernel->rotate(views[0].buf, rows, rows + MAX_RANK * size, size, rank, 1.0);
-            if (with_gain) kernel->solve_back(views[0].buf, rows + MAX_RANK * size, size, rank);
         }
     release_all(views, 3);
     if (PyErr_Occurred()) return NULL;

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dlauum, dpotrf
 
-from icub_learning.arrays import Array, integer, vector
+from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.recursive import _kernel, pooling
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
@@ -45,14 +46,7 @@ class RegularizedCovariance:
     def update(self, z: ArrayLike) -> None:
         """Add z^T z to A: z (d,) or (k, d). Raises ShapeError, NotFiniteError, ParameterError (beyond 1e100)."""
         z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
-        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features, False)
-
-    def update_with_gain(self, z: ArrayLike) -> Array:
-        """`update` with one row z (d,); returns A^-1 z of the new A, (d,), cheaper than `solve` afterwards."""
-        z_row = numbers("z", vector("z", z, self.n_features), self.n_features, LARGEST_VALUE)
-        _kernel.rotate(self._triangle, self._work, z_row, self._size, self.n_features, True)
-        start = _kernel.MAX_RANK * self._size
-        return self._work[start : start + self.n_features].copy()
+        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
         """A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
@@ -83,6 +77,24 @@ class RegularizedCovariance:
         """(d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
         _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
         return lengths[:, None] * vectors * np.sqrt(self.regularization)
+
+    def with_regularization(self, regularization: float | ArrayLike) -> "RegularizedCovariance":
+        """The covariance of the same samples under another regularization. O(d^3), once.
+
+        Raises:
+            ParameterError, ShapeError, NotFiniteError: the regularization is outside its range, or so small beside
+                Z^T Z that rounding leaves nothing of it.
+        """
+        made = RegularizedCovariance(self.n_features, regularization)
+        flipped = np.asfortranarray(self.factor.T[::-1, ::-1])  # upper triangular, as dlauum wants it: U U^T
+        square = dlauum(flipped, overwrite_c=1)[0][::-1, ::-1]
+        square = np.tril(square) + np.tril(square, -1).T + np.diag(made.regularization - self.regularization)
+        factor, failed = dpotrf(square, clean=1, overwrite_a=1)
+        if failed:
+            least = float(np.max(made.regularization))
+            raise ParameterError("regularization", least, "large enough beside the samples to survive rounding")
+        made._triangle = pack_factor(factor / np.diag(factor)[:, None], np.diag(factor) ** 2)
+        return made
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""
