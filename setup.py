@@ -39,7 +39,16 @@ setup(
             sources=[f"{NAME}/recursive/_kernel.c"],
             depends=[f"{NAME}/recursive/_sweep.h"],
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno"],
-        )
+        ),
+        *(
+            Extension(
+                f"{NAME}.kernel_methods.{module}",
+                sources=[f"{NAME}/kernel_methods/{module}.c"],
+                depends=[f"{NAME}/kernel_methods/_buffers.h"],
+                extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
+            )
+            for module in ("_pursuit",)
+        ),
     ],
     data_files=data_files(),
     # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS 2, or the wheels of requirements-ros.in.

@@ -11,6 +11,9 @@
 #define CLONES
 #endif
 
+/* So that each clone holds a copy compiled for its processor. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* A C-contiguous writable buffer of native float64 with at least `least` numbers; NULL and an error otherwise. */
 static double *take(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least) {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE)) return NULL;

@@ -1,60 +1,71 @@
-/* Destructive matching pursuit on a kernel dictionary whose inverse Gram matrix is kept: O(M^2 + M C) a removal.
+/* Destructive matching pursuit on a kernel dictionary of n points: O(n^2 + n C) a removal.
  *
- * Gram matrix K and its inverse A are the leading n x n blocks of arrays with `capacity` columns; weights have C columns.
- * Sizes of a robot's dictionary are some tens, where calls of a library would cost more than the arithmetic.
+ * Kept are the Gram matrix K and a factor T of its inverse, K^-1 = T T^T, in the leading n x n blocks of arrays with
+ * `capacity` columns. Points come by a new row and column of T and go by a reflection, so that the inverse stays positive
+ * and loses half as many digits to an ill-conditioned K as its own update would. Sizes of a robot's dictionary are some
+ * tens, where calls of a library would cost more than the arithmetic.
  */
 #include "_buffers.h"
 
 #include <math.h>
 
-static double dot(const double *a, const double *b, ptrdiff_t n) {
+INLINE double dot(const double *a, const double *b, ptrdiff_t n) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (ptrdiff_t i = 0; i < n; i++) sum += a[i] * b[i];
     return sum;
 }
 
-static void add(double *restrict to, double factor, const double *restrict from, ptrdiff_t n) {
+INLINE void add(double *restrict to, double factor, const double *restrict from, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) to[i] += factor * from[i];
+}
+
+/* out = T T^T k; `middle` holds T^T k afterwards. */
+INLINE void solve(double *out, double *middle, const double *factor, const double *k, ptrdiff_t capacity, ptrdiff_t n) {
+    memset(middle, 0, n * sizeof(double));
+    for (ptrdiff_t i = 0; i < n; i++) add(middle, k[i], factor + i * capacity, n);
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = dot(factor + i * capacity, middle, n);
 }
 
 /* Adds the function with kernel values `cross` (n numbers, then its own) to the dictionary, with weights `added`.
  *
- * With v = A k and the pivot s = k(x, x) - k^T v, the inverse becomes [[A + v v^T / s, -v / s], [-v^T / s, 1 / s]]. v is
- * refined once, which keeps rounding from accumulating. Where s is within `tolerance` of zero, relative to k(x, x), the
- * function is in the span of the others already: its weights go to them and the norm of what is lost is returned.
- * Returns -1 if it was added. *drift: the relative residual that the refinement has seen.
+ * With v = K^-1 k and the pivot s = k(x, x) - k^T v, T becomes [[T, -v / sqrt(s)], [0, 1 / sqrt(s)]]. v is refined once,
+ * which keeps rounding from accumulating. Where s is within `tolerance` of zero, relative to k(x, x), the function is in
+ * the span of the others already: its weights go to them and the norm of what is lost is returned. Returns -1 if it was
+ * added. *drift: the relative residual that the refinement has seen. work: 4 capacity numbers.
  */
-CLONES static double add_point(double *gram, double *inverse, double *weights, ptrdiff_t capacity, ptrdiff_t n,
+CLONES static double add_point(double *gram, double *factor, double *weights, ptrdiff_t capacity, ptrdiff_t n,
                                ptrdiff_t outputs, const double *cross, const double *added, double *work,
                                double tolerance, double *drift) {
-    double *v = work, *residual = work + capacity;
-    double largest = 0, own = cross[n];
-    for (ptrdiff_t i = 0; i < n; i++) v[i] = dot(inverse + i * capacity, cross, n);
-    for (ptrdiff_t i = 0; i < n; i++) residual[i] = cross[i] - dot(gram + i * capacity, v, n);
+    double *v = work, *residual = work + capacity, *correction = residual + capacity, *middle = correction + capacity;
+    double largest = 0;
+    const double own = cross[n];
+    solve(v, middle, factor, cross, capacity, n);
     for (ptrdiff_t i = 0; i < n; i++) {
-        const double one = fabs(residual[i]);
-        if (!(one <= largest)) largest = one; /* NaN counts as large */
-        v[i] += dot(inverse + i * capacity, residual, n);
+        residual[i] = cross[i] - dot(gram + i * capacity, v, n);
+        if (!(fabs(residual[i]) <= largest)) largest = fabs(residual[i]); /* NaN counts as large */
     }
     if (!(largest <= *drift * own)) *drift = own > 0 ? largest / own : 0;
+    solve(correction, middle, factor, residual, capacity, n);
+    for (ptrdiff_t i = 0; i < n; i++) v[i] += correction[i];
     const double pivot = own - dot(cross, v, n);
     if (!(pivot > tolerance * own)) {
         for (ptrdiff_t i = 0; i < n; i++) add(weights + i * outputs, v[i], added, outputs);
         return pivot > 0 ? sqrt(pivot * dot(added, added, outputs)) : 0;
     }
+    const double root = sqrt(pivot);
     for (ptrdiff_t i = 0; i < n; i++) {
-        add(inverse + i * capacity, v[i] / pivot, v, n);
-        inverse[i * capacity + n] = inverse[n * capacity + i] = -v[i] / pivot;
+        factor[i * capacity + n] = -v[i] / root;
+        factor[n * capacity + i] = 0;
         gram[i * capacity + n] = gram[n * capacity + i] = cross[i];
     }
-    inverse[n * capacity + n] = 1 / pivot;
+    factor[n * capacity + n] = 1 / root;
     gram[n * capacity + n] = own;
     memcpy(weights + n * outputs, added, outputs * sizeof(double));
     return -1;
 }
 
-static void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
+INLINE void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
     for (ptrdiff_t i = 0; i < n; i++) {
         const double kept = a[i * stride];
         a[i * stride] = b[i * stride];
@@ -64,37 +75,47 @@ static void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
 
 /* Removes points while the squared norm of all that is lost stays within `budget`, or more than `limit` are left.
  *
- * With A = K_II^-1 the best weights after removing j are w_k - A_kj w_j / A_jj, the loss grows by |w_j|^2 / A_jj, and A
- * becomes A - A_j A_j^T / A_jj. A removed point changes places with the last one, in `gram` too, so that what is left
- * stays in front; `order` follows. Returns the number left; *lost is the squared norm.
+ * With A = K_II^-1 the best weights after removing j are w_k - A_kj w_j / A_jj, and the loss grows by |w_j|^2 / A_jj. A
+ * reflection that turns row j of T into (0, ..., 0, r), r^2 = A_jj, leaves A as it is; then A without row and column j,
+ * less A_j A_j^T / A_jj, is T without row j and the last column. A removed point changes places with the last one, in
+ * `gram` too, so that what is left stays in front; `order` follows. Returns the number left; *lost is the squared norm.
+ * work: 2 capacity numbers.
  */
-CLONES static ptrdiff_t remove_points(double *gram, double *inverse, double *weights, double *order, ptrdiff_t capacity,
-                                      ptrdiff_t n, ptrdiff_t outputs, double budget, ptrdiff_t limit, double *lost) {
+CLONES static ptrdiff_t remove_points(double *gram, double *factor, double *weights, double *order, ptrdiff_t capacity,
+                                      ptrdiff_t n, ptrdiff_t outputs, double budget, ptrdiff_t limit, double *work,
+                                      double *lost) {
     const ptrdiff_t all = n;
+    double *diagonal = work, *normal = work + capacity;
     *lost = 0;
+    for (ptrdiff_t k = 0; k < n; k++) diagonal[k] = dot(factor + k * capacity, factor + k * capacity, n);
     while (n > 0) {
         ptrdiff_t best = 0;
         double least = INFINITY;
         for (ptrdiff_t j = 0; j < n; j++) {
-            const double *w = weights + j * outputs, cost = dot(w, w, outputs) / inverse[j * (capacity + 1)];
+            const double *w = weights + j * outputs, cost = dot(w, w, outputs) / diagonal[j];
             if (cost < least) least = cost, best = j;
         }
         if (n <= limit && !(*lost + least <= budget)) break;
         *lost += least;
         n--;
         if (best != n) {
-            swap(inverse + best * capacity, inverse + n * capacity, all, 1);
-            swap(inverse + best, inverse + n, all, capacity);
+            swap(factor + best * capacity, factor + n * capacity, n + 1, 1);
             swap(gram + best * capacity, gram + n * capacity, all, 1);
             swap(gram + best, gram + n, all, capacity);
             swap(weights + best * outputs, weights + n * outputs, outputs, 1);
             swap(order + best, order + n, 1, 1);
+            swap(diagonal + best, diagonal + n, 1, 1);
         }
-        const double *column = inverse + n * capacity, *w = weights + n * outputs, own = column[n];
+        const double length = sqrt(diagonal[n]), sign = factor[n * capacity + n] < 0 ? -1 : 1;
+        const double *w = weights + n * outputs;
+        memcpy(normal, factor + n * capacity, (n + 1) * sizeof(double));
+        normal[n] += sign * length;
+        const double scale = 1 / (length * fabs(normal[n])); /* 2 / |normal|^2 */
         for (ptrdiff_t k = 0; k < n; k++) {
-            const double factor = -column[k] / own;
-            add(weights + k * outputs, factor, w, outputs);
-            add(inverse + k * capacity, factor, column, n);
+            double *row = factor + k * capacity;
+            add(row, -scale * dot(normal, row, n + 1), normal, n + 1);
+            diagonal[k] = dot(row, row, n);
+            add(weights + k * outputs, sign * row[n] / length, w, outputs);
         }
     }
     return n;
@@ -107,10 +128,10 @@ static int check_sizes(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t outputs) {
 }
 
 PyDoc_STRVAR(extend_doc,
-             "extend(gram, inverse, weights, cross, added, accepted, work, capacity, n, outputs, count, tolerance)\n--\n\n"
+             "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, outputs, count, tolerance)\n--\n\n"
              "Add `count` functions: cross (count, n + count) kernel values with those before and with each other, added\n"
              "(count, outputs) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
-             "work: 3 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the inverse).");
+             "work: 5 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the factor).");
 static PyObject *extend(PyObject *self, PyObject *args) {
     PyObject *objects[7];
     Py_ssize_t capacity, n, outputs, count;
@@ -119,12 +140,12 @@ static PyObject *extend(PyObject *self, PyObject *args) {
                           &objects[5], &objects[6], &capacity, &n, &outputs, &count, &tolerance) ||
         !check_sizes(capacity, n, outputs) || !check_sizes(capacity, n + count, outputs))
         return NULL;
-    const char *names[] = {"gram", "inverse", "weights", "cross", "added", "accepted", "work"};
+    const char *names[] = {"gram", "factor", "weights", "cross", "added", "accepted", "work"};
     const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * outputs, count * (n + count),
-                               count * outputs, count, 3 * capacity};
+                               count * outputs, count, 5 * capacity};
     Py_buffer views[7];
     if (!take_all(objects, views, names, least, 7)) return NULL;
-    double *accepted = views[5].buf, *work = views[6].buf, *row = work + 2 * capacity;
+    double *accepted = views[5].buf, *work = views[6].buf, *row = work + 4 * capacity;
     double lost = 0, drift = 0;
     ptrdiff_t size = n;
     for (ptrdiff_t b = 0; b < count; b++) {
@@ -145,23 +166,23 @@ static PyObject *extend(PyObject *self, PyObject *args) {
 }
 
 PyDoc_STRVAR(prune_doc,
-             "prune(gram, inverse, weights, order, capacity, n, outputs, budget, limit)\n--\n\n"
+             "prune(gram, factor, weights, order, work, capacity, n, outputs, budget, limit)\n--\n\n"
              "Remove the cheapest points while the squared norm of the change is at most `budget`, or more than `limit` are left;\n"
-             "order (n,) follows the exchanges. Returns (number left, squared norm).");
+             "order (n,) follows the exchanges; work: 2 capacity numbers. Returns (number left, squared norm).");
 static PyObject *prune(PyObject *self, PyObject *args) {
-    PyObject *objects[4];
+    PyObject *objects[5];
     Py_ssize_t capacity, n, outputs, limit;
     double budget, lost;
-    if (!PyArg_ParseTuple(args, "OOOOnnndn", &objects[0], &objects[1], &objects[2], &objects[3], &capacity, &n, &outputs,
-                          &budget, &limit) || !check_sizes(capacity, n, outputs))
+    if (!PyArg_ParseTuple(args, "OOOOOnnndn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &capacity, &n,
+                          &outputs, &budget, &limit) || !check_sizes(capacity, n, outputs))
         return NULL;
-    const char *names[] = {"gram", "inverse", "weights", "order"};
-    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * outputs, n};
-    Py_buffer views[4];
-    if (!take_all(objects, views, names, least, 4)) return NULL;
+    const char *names[] = {"gram", "factor", "weights", "order", "work"};
+    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * outputs, n, 2 * capacity};
+    Py_buffer views[5];
+    if (!take_all(objects, views, names, least, 5)) return NULL;
     const ptrdiff_t left = remove_points(views[0].buf, views[1].buf, views[2].buf, views[3].buf, capacity, n, outputs,
-                                         budget, limit, &lost);
-    release_all(views, 4);
+                                         budget, limit, views[4].buf, &lost);
+    release_all(views, 5);
     return Py_BuildValue("nd", (Py_ssize_t)left, lost);
 }
 

@@ -1,0 +1,30 @@
+from icub_learning.arrays import Array
+
+def extend(
+    gram: Array,
+    factor: Array,
+    weights: Array,
+    cross: Array,
+    added: Array,
+    accepted: Array,
+    work: Array,
+    capacity: int,
+    n: int,
+    outputs: int,
+    count: int,
+    tolerance: float,
+    /,
+) -> tuple[int, float, float]: ...
+def prune(
+    gram: Array,
+    factor: Array,
+    weights: Array,
+    order: Array,
+    work: Array,
+    capacity: int,
+    n: int,
+    outputs: int,
+    budget: float,
+    limit: int,
+    /,
+) -> tuple[int, float]: ...

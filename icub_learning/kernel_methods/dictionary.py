@@ -1,0 +1,279 @@
+"""Functions on a dictionary of kernel functions that is cut back to what matters: destructive matching pursuit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.arrays import Array, finite, integer, real, rows
+from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.kernel_methods import _pursuit
+from icub_learning.kernel_methods.kernels import Kernel
+
+DEPENDENT = 1e-12  # squared distance to the span of the others, relative to k(x, x), at which a function is in the span
+DRIFT = 1e-7  # relative error of the factor's solutions at which it is built anew
+LARGEST = 1e100  # kernel values and weights beyond it could overflow where they are squared
+
+
+class KernelDictionary:
+    """f = sum_m k(points[m], .) weights[m] with C outputs, whose inverse Gram matrix is kept as a factor.
+
+    `step` takes new points in and removes points again, one at a time, always the one whose removal (with the others'
+    weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
+    space. A removal costs O(M^2 + M C); nothing depends on how many points have been seen.
+
+    Args:
+        kernel: of all functions.
+        n_inputs: length of a point.
+        n_outputs: C.
+        capacity: room that is taken at once; more is taken when needed.
+    """
+
+    def __init__(self, kernel: Kernel, n_inputs: int, n_outputs: int, capacity: int = 16) -> None:
+        self.kernel = kernel
+        self.n = 0
+        self._room(capacity, n_inputs, n_outputs)
+
+    def _room(self, capacity: int, n_inputs: int, n_outputs: int) -> None:
+        self._points = np.zeros((capacity, n_inputs))
+        self._weights = np.zeros((capacity, n_outputs))
+        self._gram = np.zeros((capacity, capacity))
+        self._factor = np.zeros((capacity, capacity))
+        self._work = np.zeros(5 * capacity)
+        self._solved = True  # whether `_gram` and `_factor` are those of the points
+
+    @property
+    def points(self) -> Array:
+        """(M, n_inputs), a view."""
+        return self._points[: self.n]
+
+    @property
+    def weights(self) -> Array:
+        """(M, C), a view."""
+        return self._weights[: self.n]
+
+    @property
+    def n_outputs(self) -> int:
+        """C."""
+        return self._weights.shape[1]
+
+    @property
+    def norm(self) -> float:
+        """The norm of f in the kernel's space."""
+        gram = self._gram[: self.n, : self.n] if self._solved else self.kernel.gram(self.points)
+        return float(np.sqrt(max(0.0, np.einsum("ij,ij->", self.weights, gram @ self.weights))))
+
+    def values(self, x: Array) -> tuple[Array, Array]:
+        """f at new points x (B, n_inputs), (B, C), and the kernel (B, M + B) with the dictionary and among them.
+
+        Raises:
+            ParameterError: a kernel value is not finite or beyond 1e100.
+        """
+        cross = self.kernel(x, np.concatenate([self.points, x]))
+        low, high = cross.min(), cross.max()
+        if not (low >= -LARGEST and high <= LARGEST):
+            worst = float(high if not high <= LARGEST else low)
+            raise ParameterError("k(X, X')", worst, f"of magnitude at most {LARGEST:g}: scale the inputs")
+        return cross[:, : self.n] @ self.weights, cross
+
+    def step(
+        self,
+        x: Array,
+        added: Array,
+        cross: Array,
+        *,
+        shrink: float = 1.0,
+        budget: float = 0.0,
+        limit: int | None = None,
+    ) -> float:
+        """f becomes shrink f + sum_b k(x_b, .) added_b, cut back within `budget`.
+
+        Args:
+            x: (B, n_inputs) points; rows whose weights are all zero change nothing.
+            added: (B, C) their weights.
+            cross: (B, M + B) from `values`.
+            shrink: factor of the weights.
+            budget: largest norm of the change by cutting back; 0 only drops what is no change at all.
+            limit: most points that may stay, whatever that costs; None for no limit.
+
+        Returns:
+            The norm of what was lost by cutting back: at most `budget`, but for a limit that does not allow it.
+
+        Raises:
+            ParameterError: weights are not finite or beyond 1e100; nothing changes then.
+        """
+        if not np.abs(added).max(initial=0.0) <= LARGEST:
+            raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
+        used = np.flatnonzero(added.any(axis=1))
+        before, count = self.n, len(used)
+        if not budget and limit is None:
+            self._keep_all(x[used], added[used], shrink)
+            return 0.0
+        if not self._solved:
+            self._solve()
+        self._make_room(before + count)
+        if shrink != 1.0:
+            self._weights[:before] *= shrink
+        if count != len(x):
+            x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
+        lost = self._extend(x, np.ascontiguousarray(added), np.ascontiguousarray(cross)) if count else 0.0
+        limit = self.n if limit is None else limit
+        # Nested projections add up by Pythagoras; what the span took in is lost apart from them.
+        return lost + self._prune(max(0.0, budget - lost), limit)
+
+    def add_outputs(self, n_outputs: int) -> None:
+        """Give f more outputs, which are zero."""
+        weights = np.zeros((len(self._weights), n_outputs))
+        weights[:, : self.n_outputs] = self._weights
+        self._weights = weights
+
+    def copy(self) -> "KernelDictionary":
+        """One of its own."""
+        return KernelDictionary.from_state(self.state(), self.kernel)
+
+    def state(self) -> dict[str, Array]:
+        """All of it but the kernel, as a dict of arrays; see `from_state`."""
+        return {
+            "n": np.asarray(self.n),
+            "solved": np.asarray(self._solved),
+            "points": self._points.copy(),
+            "weights": self._weights.copy(),
+            "gram": self._gram.copy(),
+            "factor": self._factor.copy(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], kernel: Kernel) -> "KernelDictionary":
+        """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
+        points, weights = finite("points", state["points"]), finite("weights", state["weights"])
+        gram, factor = finite("gram", state["gram"]), finite("factor", state["factor"])
+        n, capacity = integer("n", int(np.asarray(state["n"]).item()), 0), len(points)
+        solved = bool(np.asarray(state["solved"]).item())
+        square = (capacity, capacity) if solved else (0, 0)
+        shapes = (points.ndim, weights.ndim, len(weights), gram.shape, factor.shape)
+        if shapes != (2, 2, capacity, square, square) or not n <= capacity:
+            raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
+        dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0)
+        dictionary.n, dictionary._solved = n, solved
+        dictionary._points, dictionary._weights = points.copy(), weights.copy()
+        dictionary._gram, dictionary._factor = gram.copy(), factor.copy()
+        return dictionary
+
+    def _make_room(self, n: int) -> None:
+        capacity = len(self._points)
+        if n <= capacity:
+            return
+        points, weights, gram, factor = self._points, self._weights, self._gram, self._factor
+        self._room(max(n, 2 * capacity), points.shape[1], weights.shape[1])
+        self._points[:capacity], self._weights[:capacity] = points, weights
+        self._gram[:capacity, :capacity], self._factor[:capacity, :capacity] = gram, factor
+
+    def _keep_all(self, x: Array, added: Array, shrink: float) -> None:
+        """Without a bound there is nothing to compare: points and weights are all that is kept."""
+        before, self.n = self.n, self.n + len(x)
+        if self._solved:
+            self._gram = self._factor = np.zeros((0, 0))
+            self._solved = False
+        if self.n > len(self._points):
+            for name in ("_points", "_weights"):
+                array = getattr(self, name)
+                room = np.zeros((2 * self.n, array.shape[1]))
+                room[:before] = array[:before]
+                setattr(self, name, room)
+        self._weights[:before] *= shrink
+        self._points[before : self.n], self._weights[before : self.n] = x, added
+
+    def _solve(self) -> None:
+        """Gram matrix and factor of points that were kept without."""
+        points, weights = self.points.copy(), self.weights.copy()
+        self._room(len(self._points), points.shape[1], weights.shape[1])
+        self.n = 0
+        self._extend(points, weights, self.kernel.gram(points))
+
+    def _extend(self, x: Array, added: Array, cross: Array) -> float:
+        """Take points in, those that depend on others by weights of the others; the norm of what that loses."""
+        accepted = np.empty(len(x))
+        before = self.n
+        self.n, lost, drift = _pursuit.extend(
+            self._gram, self._factor, self._weights, cross, added, accepted, self._work,
+            len(self._points), before, self.n_outputs, len(x), DEPENDENT,
+        )  # fmt: skip
+        self._points[before : self.n] = x[accepted > 0]
+        return lost if drift <= DRIFT else lost + self._rebuild()
+
+    def _rebuild(self) -> float:
+        """Compute the factor anew, point by point; the norm of what is lost by those that depend on earlier ones."""
+        n, points, weights = self.n, self.points.copy(), self.weights.copy()
+        gram = self._gram[:n, :n].copy()
+        accepted = np.empty(n)
+        self.n, lost, _ = _pursuit.extend(
+            self._gram, self._factor, self._weights, gram, weights, accepted, self._work,
+            len(self._points), 0, self.n_outputs, n, DEPENDENT,
+        )  # fmt: skip
+        self._points[: self.n] = points[accepted > 0]
+        return lost
+
+    def _prune(self, budget: float, limit: int) -> float:
+        before = self.n
+        order, weights = np.arange(float(before)), self._weights[:before].copy()
+        self.n, lost = _pursuit.prune(
+            self._gram,
+            self._factor,
+            self._weights,
+            order,
+            self._work,
+            len(self._points),
+            before,
+            self.n_outputs,
+            budget**2,
+            limit,
+        )
+        n = self.n
+        if n == before:
+            return 0.0
+        places = order.astype(np.intp)
+        self._points[:before] = self._points[places]
+        # The best weights solve K_II w = K_I w_before; the updates have them up to rounding, and one refinement more.
+        residual = self._gram[:n, :before] @ weights[places] - self._gram[:n, :n] @ self._weights[:n]
+        factor = self._factor[:n, :n]
+        self._weights[:n] += factor @ (factor.T @ residual)
+        return float(np.sqrt(lost))
+
+
+def matching_pursuit(
+    kernel: Kernel, points: ArrayLike, weights: ArrayLike, budget: float, limit: int | None = None
+) -> tuple[NDArray[np.intp], Array, float]:
+    """Cut f = sum_m k(points[m], .) weights[m] back to fewer points (destructive, with pre-fitting).
+
+    Args:
+        kernel: of all functions.
+        points: (M, d).
+        weights: (M,) or (M, C).
+        budget: largest norm of the change, >= 0.
+        limit: most points that may stay, whatever that costs.
+
+    Returns:
+        Indices (m,) of the points that stay, in order; their refitted weights, (m,) or (m, C); the norm of the change.
+
+    Raises:
+        ShapeError, NotFiniteError, ParameterError.
+    """
+    given = finite("points", points)
+    if given.ndim != 2 or not given.size:
+        raise ShapeError("points", given.shape, "(M, d) with M >= 1")
+    budget = real("budget", budget, 0.0)
+    limit = None if limit is None else integer("limit", limit, 0)
+    values = finite("weights", weights)
+    if values.ndim not in (1, 2) or len(values) != len(given):
+        raise ShapeError("weights", values.shape, f"({len(given)},) or ({len(given)}, C)")
+    columns, _ = rows("weights", values.reshape(len(given), -1), values.size // len(given))
+    dictionary = KernelDictionary(kernel, given.shape[1] + 1, columns.shape[1], len(given))
+    # A further coordinate carries the index; the kernel does not see it.
+    _, cross = KernelDictionary(kernel, given.shape[1], columns.shape[1]).values(given)
+    numbered = np.column_stack([given, np.arange(len(given))])
+    lost = dictionary.step(numbered, columns, cross, budget=budget, limit=limit)
+    kept = dictionary.points[:, -1].astype(np.intp)
+    order = np.argsort(kept)
+    fitted = dictionary.weights[order]
+    return kept[order], fitted[:, 0] if values.ndim == 1 else fitted, lost

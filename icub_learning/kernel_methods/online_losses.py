@@ -1,0 +1,75 @@
+"""Losses of several scores at once and their derivatives: what an online learner moves against, sample by sample."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+
+Codes = NDArray[np.intp]
+Loss = Callable[[Array, Codes], tuple[Array, Array]]
+
+
+def square(scores: Array, targets: Array) -> tuple[Array, Array]:
+    """Losses (n,) |f - y|^2 / 2 of scores and targets (n, C), and their derivatives (n, C)."""
+    difference = scores - targets
+    return 0.5 * np.einsum("ij,ij->i", difference, difference), difference
+
+
+def logistic(scores: Array, codes: Codes) -> tuple[Array, Array]:
+    """log(1 + exp(-y f)), or minus the logarithm of the class's softmax probability."""
+    if scores.shape[1] == 1:
+        sign, margin = _margin(scores, codes)
+        slope = -0.5 * (1.0 - np.tanh(0.5 * margin))  # -1 / (1 + exp(margin)), without overflow
+        return np.logaddexp(0.0, -margin), (slope * sign)[:, None]
+    rows = np.arange(len(scores))
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    probabilities = np.exp(shifted)
+    total = probabilities.sum(axis=1, keepdims=True)
+    probabilities /= total
+    losses = np.log(total[:, 0]) - shifted[rows, codes]
+    probabilities[rows, codes] -= 1.0
+    return losses, probabilities
+
+
+def hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
+    """max(0, 1 - margin) of the margin y f, or f_y minus the best other score (Crammer and Singer 2001)."""
+    return _hinge(scores, codes, 1)
+
+
+def squared_hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
+    """The square of `hinge`."""
+    return _hinge(scores, codes, 2)
+
+
+MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": squared_hinge}
+"""Of scores (n, 1) for two classes, positive for the second, or (n, C); and codes (n,), places of the right classes.
+Each returns the losses (n,) and their derivatives by the scores, of the shape of the scores."""
+
+
+def _hinge(scores: Array, codes: Codes, power: int) -> tuple[Array, Array]:
+    derivatives = np.zeros_like(scores)
+    rows = np.arange(len(scores))
+    if scores.shape[1] == 1:
+        sign, margin = _margin(scores, codes)
+        slack = np.maximum(0.0, 1.0 - margin)
+        derivatives[:, 0] = -sign * _slope(slack, power)
+        return slack**power, derivatives
+    others = scores.copy()
+    others[rows, codes] = -np.inf
+    rival = others.argmax(axis=1)
+    slack = np.maximum(0.0, 1.0 + scores[rows, rival] - scores[rows, codes])
+    slope = _slope(slack, power)
+    derivatives[rows, rival] = slope
+    derivatives[rows, codes] = -slope
+    return slack**power, derivatives
+
+
+def _slope(slack: Array, power: int) -> Array:
+    return (slack > 0).astype(np.float64) if power == 1 else 2.0 * slack
+
+
+def _margin(scores: Array, codes: Codes) -> tuple[Array, Array]:
+    sign = np.where(codes == 1, 1.0, -1.0)
+    return sign, sign * scores[:, 0]

@@ -1,0 +1,138 @@
+"""Destructive matching pursuit: against brute force, its bound, and what rounding may do to it."""
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import IcubLearningError, NotFiniteError, ParameterError, ShapeError
+from icub_learning.kernel_methods import Kernel, KernelDictionary, matching_pursuit
+
+
+def norm(gram, weights):
+    return np.sqrt(max(0.0, np.einsum("ij,ij->", weights, gram @ weights)))
+
+
+def brute_force(gram, weights, budget, limit=None):
+    """Try every point, refit all weights by least squares, measure the whole change; until none is cheap enough."""
+    kept, lost, fitted = list(range(len(gram))), 0.0, weights
+    while kept:
+        trials = []
+        for j in kept:
+            rest = [i for i in kept if i != j]
+            w = np.linalg.lstsq(gram[np.ix_(rest, rest)], gram[rest] @ weights, rcond=None)[0] if rest else weights[:0]
+            change = weights.copy()
+            change[rest] -= w
+            trials.append((norm(gram, change), rest, w))
+        best = min(trials, key=lambda trial: trial[0])
+        if best[0] > budget and (limit is None or len(kept) <= limit):
+            break
+        lost, kept, fitted = best
+    return kept, fitted, lost
+
+
+def change(gram, weights, kept, fitted):
+    difference = weights.copy()
+    difference[kept] -= fitted
+    return norm(gram, difference)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_equal_to_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    m, d, n_outputs = rng.integers(1, 13), rng.integers(1, 6), rng.integers(1, 5)
+    kernel = Kernel(["gaussian", "matern"][seed % 2], rng.uniform(0.3, 1.2))
+    points, weights = rng.normal(size=(m, d)), rng.normal(size=(m, n_outputs))
+    gram = kernel.gram(points)
+    budget = rng.uniform(0, 1.0) * norm(gram, weights)
+    limit = int(rng.integers(0, m + 1)) if seed % 3 == 0 else None
+    expected, expected_weights, expected_lost = brute_force(gram, weights, budget, limit)
+    kept, fitted, lost = matching_pursuit(kernel, points, weights, budget, limit)
+    assert kept.tolist() == expected
+    np.testing.assert_allclose(fitted, expected_weights, atol=1e-7)
+    assert lost == pytest.approx(expected_lost, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", [Kernel("gaussian", 3.0), Kernel("polynomial", degree=2), Kernel("linear")])
+@pytest.mark.parametrize("budget", [0.0, 1e-4, 0.1, 1.0, 10.0, 1e6])
+def test_the_change_is_within_the_bound_where_the_gram_matrix_is_singular(kernel, budget):
+    rng = np.random.default_rng(1)
+    points = np.repeat(rng.normal(size=(30, 2)), 3, axis=0)  # 90 points, three by three the same
+    weights = rng.normal(size=(90, 3))
+    gram = kernel.gram(points)
+    kept, fitted, lost = matching_pursuit(kernel, points, weights, budget)
+    moved = change(gram, weights, kept, fitted)
+    assert moved <= budget + 1e-5 * norm(gram, weights)
+    assert moved == pytest.approx(lost, abs=1e-5 * norm(gram, weights))
+    assert budget < 1e6 or not len(kept)
+
+
+def test_no_budget_keeps_the_function_and_a_huge_one_empties():
+    rng = np.random.default_rng(2)
+    points, weights = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    kernel = Kernel(length_scale=0.7)
+    kept, fitted, lost = matching_pursuit(kernel, points, weights, 0.0)
+    assert kept.tolist() == list(range(40)) and lost == 0.0
+    np.testing.assert_array_equal(fitted, weights)
+    kept, fitted, lost = matching_pursuit(kernel, points, weights, 1e9)
+    assert kept.size == 0 and fitted.shape == (0, 2)
+    assert lost == pytest.approx(norm(kernel.gram(points), weights))
+
+
+def test_a_limit_holds_whatever_it_costs():
+    rng = np.random.default_rng(3)
+    points, weights = rng.normal(size=(20, 2)), rng.normal(size=20)
+    kept, fitted, lost = matching_pursuit(Kernel(length_scale=0.5), points, weights, 0.0, limit=5)
+    assert len(kept) == 5 == len(fitted) and fitted.ndim == 1 and lost > 0
+
+
+def test_the_inverse_stays_the_inverse_over_many_steps():
+    """10 000 steps that add a point and remove one leave the refitted weights as accurate as a new solution."""
+    rng = np.random.default_rng(4)
+    kernel = Kernel(length_scale=1.0)
+    dictionary = KernelDictionary(kernel, 2, 1)
+    lost = []
+    for _ in range(10_000):
+        x = rng.uniform(-3, 3, size=(1, 2))
+        values, cross = dictionary.values(x)
+        error = np.sin(x[:, :1] * 2) - values
+        lost.append(dictionary.step(x, 0.5 * error, cross, shrink=1 - 1e-4, budget=0.02))
+    assert max(lost) <= 0.02
+    gram = kernel.gram(dictionary.points)
+    np.testing.assert_allclose(dictionary._gram[: dictionary.n, : dictionary.n], gram, atol=1e-12)
+    factor = dictionary._factor[: dictionary.n, : dictionary.n]
+    assert np.abs(gram @ factor @ factor.T - np.eye(dictionary.n)).max() < 1e-6
+    assert dictionary.norm == pytest.approx(norm(gram, dictionary.weights))
+
+
+def test_a_copy_and_a_restored_dictionary_go_on_alike():
+    rng = np.random.default_rng(5)
+    kernel = Kernel(length_scale=0.8)
+    first, second = rng.normal(size=(2, 30, 2, 3))
+    one = KernelDictionary(kernel, 3, 2)
+    for x in first:
+        one.step(x, x[:, :2], one.values(x)[1], budget=0.5)
+    others = [one.copy(), KernelDictionary.from_state(one.state(), kernel)]
+    for dictionary in (one, *others):
+        for x in second:
+            dictionary.step(x, x[:, :2], dictionary.values(x)[1], budget=0.5)
+    assert one.n > 5
+    for other in others:
+        np.testing.assert_array_equal(one.points, other.points)
+        np.testing.assert_array_equal(one.weights, other.weights)
+
+
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        (([[0.0]], [1.0], -1.0), ParameterError),
+        (([[0.0]], [1.0], np.nan), ParameterError),
+        (([[0.0]], [1.0, 2.0], 0.1), ShapeError),
+        (([0.0], [1.0], 0.1), ShapeError),
+        (([[np.nan]], [1.0], 0.1), NotFiniteError),
+        (([[0.0]], [1.0], 0.1, -1), ParameterError),
+        (([[0.0]], [1e300], 0.1), ParameterError),
+    ],
+)
+def test_bad_input_is_refused(arguments, error):
+    with pytest.raises(error):
+        matching_pursuit(Kernel(), *arguments)
+    assert issubclass(error, IcubLearningError)
