@@ -70,7 +70,8 @@ class KernelDictionary:
         Raises:
             ParameterError: a kernel value is not finite or beyond 1e100.
         """
-        cross = self.kernel(x, np.concatenate([self.points, x]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            cross = self.kernel(x, np.concatenate([self.points, x]))
         low, high = cross.min(), cross.max()
         if not (low >= -LARGEST and high <= LARGEST):
             worst = float(high if not high <= LARGEST else low)

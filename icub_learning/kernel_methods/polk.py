@@ -324,7 +324,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         codes = order[places]
         unseen = classes[codes] != labels
         if unseen.any():
-            label = labels[unseen][0]
+            label = labels[unseen].tolist()[0]
             text = f"y holds the label {label!r}, which is not among the classes {classes.tolist()}"
             raise DataError(text, name="y", value=label, bound=f"one of {classes.tolist()}")
         return codes
