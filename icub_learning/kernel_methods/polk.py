@@ -24,8 +24,8 @@ class Polk(BaseEstimator):
 
     f <- (1 - eta lambda) f - (eta / B) sum_b l'(f(x_b), y_b) k(x_b, .), then destructive matching pursuit removes
     points as long as the norm of the change stays within epsilon (Koppel et al., POLK, Algorithms 1 and 2). With a
-    constant step epsilon = K eta^(3/2), and the number of points is bounded for ever; with a diminishing one epsilon = eta_t^2,
-    f converges, and the number of points may grow unless `max_dictionary` limits it.
+    constant step epsilon = K eta^(3/2), and the number of points is bounded for ever; with a diminishing one
+    epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
 
     A subclass keeps the settings and defines `_read` and `_derivatives`.
     """
