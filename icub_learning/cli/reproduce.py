@@ -7,6 +7,8 @@ from typing import Any
 # Name on the command line: module of this package with SUMMARY, DESCRIPTION, add_options(parser) and run(args). All are
 # imported to parse the command line, so numerics and plots are imported by their `run` only.
 EXPERIMENTS = {
+    "figure-7.1": "reproduce_figure_7_1",
+    "table-7.1": "reproduce_table_7_1",
     "figure-8.4": "reproduce_figure_8_4",
 }
 EXAMPLE = """\
