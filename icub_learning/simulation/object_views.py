@@ -12,8 +12,8 @@ N_JOINTS = 7
 MAX_TILT = 0.35  # [rad], of an object about the two level axes
 SWAY = 0.06  # [rad], of each joint of the arm
 MAX_AIM = 0.15  # how far the object is off the middle of the picture, relative to half the picture
-TURN_PERIOD = 4.0  # [s], of an object that turns in the hand
-SCENE_PERIOD = 1.5  # [s], until light and background change
+TURN_PERIOD = 2.0  # [s], of an object that turns in the hand
+SCENE_PERIOD = 0.4  # [s], until the background changes
 UNSEEN = 1_000_000  # numbers of views from here on are meant for testing
 _TURNING = 2  # a stream of random numbers of its own
 
@@ -67,16 +67,27 @@ def random_view(seed: int, number: int, name: str = "") -> View:
 
 
 def turning_view(seed: int, time: float, name: str = "") -> View:
-    """Return how a thing looks that has been turned in the hand for `time` [s]: smoothly, while light and background
-    change every SCENE_PERIOD.
+    """Return how a thing looks that has been turned in the hand for `time` [s].
+
+    Object, arm, gaze and light move smoothly; the background is another one every SCENE_PERIOD.
     """
-    scene = int(time / SCENE_PERIOD)
-    view = _random_scene(np.random.default_rng([seed, scene, _code(name), _TURNING]))
+    code = _code(name)
+    scene, fraction = divmod(time / SCENE_PERIOD, 1.0)
+    now, then = (_random_scene(np.random.default_rng([seed, int(scene) + k, code, _TURNING])) for k in (0, 1))
+    between = {
+        entry: (1 - fraction) * np.array(getattr(now, entry)) + fraction * np.array(getattr(then, entry))
+        for entry in ("aim", "roll", "distance", "light_azimuth", "light_elevation", "light", "ambient", "tint")
+    }
     # Slow waves whose periods have no common multiple: the same tilt never comes back with the same turn.
-    phases = np.random.default_rng([seed, _code(name), _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
+    phases = np.random.default_rng([seed, code, _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
-    turn = 2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]
-    return replace(view, turn=turn, tilt=_pair(waves[:2] * MAX_TILT), sway=tuple((waves[2:] * SWAY).tolist()))
+    return View(
+        turn=float(2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]),
+        tilt=_pair(waves[:2] * MAX_TILT),
+        sway=tuple((waves[2:] * SWAY).tolist()),
+        background=now.background,
+        **{entry: value.tolist() for entry, value in between.items()},
+    )
 
 
 def _random_scene(rng: np.random.Generator) -> View:
