@@ -9,7 +9,8 @@ from tqdm import tqdm
 
 from benchmarks.report import Result
 from icub_learning.cli import demo
-from icub_learning.cli.demo_report import RATE, stream_of, timing_of
+from icub_learning.cli.demo_report import RATE
+from icub_learning.cli.heard import stream_of, timing_of
 from icub_learning.cli.processes import Processes
 from icub_learning.cli.ros_domain import RosDomain
 

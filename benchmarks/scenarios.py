@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import core, history, node, recognition
+from benchmarks import core, history, kernel_methods, node, recognition, round_trip
 from benchmarks.report import Result
 
 
@@ -18,6 +18,11 @@ class Scenario:
 SCENARIOS = {
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),
+    "node-round-trip": Scenario("round trips through the node beside a bare echo node, 100 to 1000 Hz", round_trip.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
     "camera-recognition": Scenario("from camera to recognition over two nodes, while learning", recognition.run),
+    "kernel-subsampling": Scenario("Nyström: few centres against much regularization", kernel_methods.run_subsampling),
+    "kernel-incremental": Scenario("Nyström: the path over m beside separate fits", kernel_methods.run_incremental),
+    "kernel-falkon": Scenario("FALKON beside direct Nyström and scikit-learn", kernel_methods.run_falkon),
+    "kernel-nytro": Scenario("NYTRO beside Nyström KRLS: time over m", kernel_methods.run_nytro),
 }

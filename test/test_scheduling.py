@@ -1,39 +1,70 @@
-"""Real-time scheduling where it is permitted, and a plain answer where it is not."""
+"""Priority, cores and locked memory where they are permitted, and a plain answer where they are not."""
 
 import os
+import resource
 import subprocess
 import sys
 
 import pytest
 
 pytest.importorskip("rclpy")
-from icub_learning.nodes.scheduling import ask_for_real_time
+from icub_learning.nodes import scheduling
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 LOOK = """
 import os, threading
-from icub_learning.nodes.scheduling import ask_for_real_time
+from icub_learning.nodes import scheduling
 leave = threading.Event()
+learner = threading.Thread(target=leave.wait)
+learner.start()
+print(CALL)
 threading.Thread(target=leave.wait).start()
-print(ask_for_real_time(PRIORITY))
-threading.Thread(target=leave.wait).start()
-print(*(os.sched_getscheduler(int(thread)) for thread in os.listdir("/proc/self/task")))
+threads = [int(thread) for thread in os.listdir("/proc/self/task")]
+print(*sorted(f"{os.sched_getscheduler(thread)}/{os.sched_getparam(thread).sched_priority}" for thread in threads))
+print(*({tuple(sorted(os.sched_getaffinity(thread))) for thread in threads}))
+print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmLck")][0])
 leave.set()
 """
 
 
-def look(priority: int) -> list[str]:
-    script = LOOK.replace("PRIORITY", str(priority))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+def look(call: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK.replace("CALL", call)], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_all_threads_or_none():
-    answer, policies = look(5)
-    expected = os.SCHED_RR if answer == "real-time priority 5" else os.SCHED_OTHER
-    assert [int(policy) for policy in policies.split()] == [expected] * 3
-    assert look(0) == ["ordinary scheduling", " ".join([str(os.SCHED_OTHER)] * 3)]
+def test_all_threads_get_priority_the_learning_one_less_or_none_does():
+    answer, policies, *_ = look("scheduling.ask_for_real_time(5, learner.native_id)")
+    if answer == "real-time priority 5":
+        first, *others = policies.split()
+        assert (first, set(others)) == (f"{os.SCHED_FIFO}/4", {f"{os.SCHED_FIFO}/5"})
+        assert len(others) >= 2  # a library may have threads too
+    else:
+        assert answer.startswith("ordinary scheduling: no real-time priority here")
+        assert set(policies.split()) == {"0/0"}
+    answer, policies, *_ = look("scheduling.ask_for_real_time(0)")
+    assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
+
+
+def test_all_threads_run_on_the_chosen_cores():
+    core = min(os.sched_getaffinity(0))
+    answer, _, cores, _ = look(f"scheduling.ask_for_cores([{core}])")
+    assert (answer, cores) == (f"on cores {core}", f"({core},)")
+    before = os.sched_getaffinity(0)
+    assert "refused" in scheduling.ask_for_cores([4095])
+    assert os.sched_getaffinity(0) == before
+
+
+def test_memory_is_locked_or_the_answer_says_how_to_get_there():
+    answer, *_, locked = look("scheduling.ask_for_locked_memory()")
+    if answer == "memory locked":
+        assert int(locked) > 1000  # kB
+    else:
+        assert "limits.conf" in answer
+        assert resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY
 
 
 def test_what_is_not_permitted_is_said(monkeypatch):
@@ -41,6 +72,10 @@ def test_what_is_not_permitted_is_said(monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
-    answer = ask_for_real_time(5)
-    assert answer.startswith("ordinary scheduling")
-    assert "not permitted" in answer
+    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    words = scheduling.apply({"realtime_priority": 5, "cpu_affinity": [0], "lock_memory": False})
+    assert [word.split(":")[0] for word in words] == ["ordinary scheduling", "any core"]
+    assert all("not permitted" in word for word in words)
+    assert scheduling.apply({"realtime_priority": 0, "cpu_affinity": [-1], "lock_memory": False}) == [
+        "ordinary scheduling"
+    ]

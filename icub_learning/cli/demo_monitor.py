@@ -1,8 +1,5 @@
 """What the demonstration hears: joint states, wrenches and the predictions of three nodes, with their times."""
 
-import time
-from array import array
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,39 +9,11 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from icub_learning.arrays import Array
+from icub_learning.cli.heard import Series
 from icub_learning.nodes.conversions import stamp_to_ns, wrench_to_array
 from icub_learning_msgs.msg import DynamicsPrediction
 
 QOS = QoSProfile(depth=2000)  # reliable: what is lost is lost before it gets here
-
-
-class Series:
-    """Messages of one topic: stamps, times of publication and arrival [ns], and numbers."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._times = array("q")
-        self._values = array("d")
-
-    def __len__(self) -> int:
-        return len(self._times) // 3
-
-    def add(self, stamp: int, info: Mapping[str, Any], values: Array) -> None:
-        """Take one message in; `info` is what the middleware says about it."""
-        self._times.extend((stamp, info["source_timestamp"], info["received_timestamp"] or time.time_ns()))
-        self._values.frombytes(values.tobytes())
-
-    def arrays(self, newest: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Times (n, 3) and values (n, width) of all messages, or of the newest ones."""
-        n = len(self) if newest is None else min(newest, len(self))
-        times = np.array(self._times[len(self._times) - 3 * n :], dtype=np.int64).reshape(n, 3)
-        values = np.array(self._values[len(self._values) - n * self._width :]).reshape(n, self._width)
-        return times, values
-
-    @property
-    def last_stamp(self) -> int:
-        """Stamp of the newest message [ns], 0 before the first."""
-        return self._times[-3] if self._times else 0
 
 
 def _by_poll(_message: Any) -> None:

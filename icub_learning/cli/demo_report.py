@@ -8,7 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.cli.report import number, table
 from icub_learning.cli.reproduce_figure_8_4 import EXPECTED, PUBLISHED, UNITS
-from icub_learning.dynamics.metrics import group_rmse, percentiles
+from icub_learning.dynamics.metrics import group_rmse
 
 RATE = 200.0  # [Hz] of joint states and wrenches
 WINDOW = 30  # samples, as in fig. 8.4 of the thesis
@@ -57,46 +57,6 @@ def ratios_of(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {
         name: {group: errors[one][group][part] / errors[other][group][part] for group in GROUPS}
         for name, (one, other, part, _) in RATIOS.items()
-    }
-
-
-def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-    """How one node kept up.
-
-    Args:
-        joint_states: (n, 3) stamp, publication and arrival of each [ns].
-        predictions: (m, 3) likewise.
-
-    Counted are the joint states from the node's first prediction to its last: without a prediction, and with two.
-    What came before the first joint state heard here is left out. Latency runs from the publication of a joint state
-    to that of its prediction, by the clock of the middleware, and to the arrival of the prediction here.
-    """
-    predictions = predictions[predictions[:, 0] >= joint_states[:, 0].min()]
-    stamps, mine, theirs = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
-    first, last = predictions[:, 0].min(), predictions[:, 0].max()
-    asked = joint_states[(joint_states[:, 0] >= first) & (joint_states[:, 0] <= last), 0]
-    published = joint_states[mine, 1]
-    return {
-        "predictions": len(predictions),
-        "rate_hz": (len(stamps) - 1) / max(1e-9, (stamps[-1] - stamps[0]) * 1e-9) if len(stamps) > 1 else 0.0,
-        "latency_to_publication_s": percentiles((predictions[theirs, 1] - published) * 1e-9),
-        "latency_to_arrival_s": percentiles((predictions[theirs, 2] - published) * 1e-9),
-        "joint_states_without_prediction": int(np.setdiff1d(asked, stamps).size),
-        "predicted_twice": int(len(predictions) - np.unique(predictions[:, 0]).size),
-        "predictions_of_unknown_stamp": int(np.setdiff1d(predictions[:, 0], joint_states[:, 0]).size),
-    }
-
-
-def stream_of(times: np.ndarray) -> dict[str, Any]:
-    """Rate of a topic of the simulation, and how many of its regularly spaced messages did not get here."""
-    stamps = np.unique(times[:, 0])
-    steps = np.diff(stamps)
-    period = int(np.median(steps)) if len(steps) else 0
-    seconds = (times[-1, 2] - times[0, 2]) * 1e-9 if len(times) else 0.0
-    return {
-        "messages": len(times),
-        "rate_hz": (len(times) - 1) / seconds if seconds else 0.0,
-        "lost": int(np.sum(np.rint(steps / period) - 1)) if period else 0,
     }
 
 

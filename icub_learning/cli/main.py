@@ -13,12 +13,13 @@ from icub_learning.errors import IcubLearningError
 # Modules of this package, each with add_parser(subparsers) and run(args), and what --help says of them. Only the module
 # of the command that is run is imported, and numerics, ROS and plots by its `run`: --help answers at once.
 COMMANDS = {
-    "demo": "a simulated iCub arm learns its inverse dynamics live",
+    "demo": "a simulated iCub learns its inverse dynamics, then objects, live",
     "teach": "show the robot objects and say what they are",
     "launch": "start a simulation, a robot's or a recording's nodes together",
     "simulate": "record the simulated iCub's arm or eye, faster than real time",
     "record": "record joint states and wrenches from topics",
     "replay": "publish a recording's joint states and wrenches",
+    "latency": "how fast and how regularly a running node answers, seen from outside",
     "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",
     "reproduce": "tables and figures of the sources, beside the published ones",
 }

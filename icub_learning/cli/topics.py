@@ -25,8 +25,11 @@ SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
 
 
 @contextmanager
-def ros_node(name: str) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
-    """A node, `spin(seconds)` that handles what arrives, and `stopped()`: whether SIGINT or SIGTERM came."""
+def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
+    """A node, `spin(seconds)` that handles what arrives, and `stopped()`: whether SIGINT or SIGTERM came.
+
+    With `polled` nothing is handled: the caller takes messages from its subscriptions, and `spin` only waits.
+    """
     stopping = False
 
     def stop(*_: Any) -> None:
@@ -37,13 +40,15 @@ def ros_node(name: str) -> Iterator[tuple[Node, Callable[[float], None], Callabl
     previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     node = rclpy.create_node(name)
     executor = EventsExecutor()
-    executor.add_node(node)
+    if not polled:
+        executor.add_node(node)
 
     def spin(seconds: float) -> None:
         end = time.monotonic() + seconds
         while not stopping:
             left = end - time.monotonic()
-            executor.spin_once(timeout_sec=max(0.0, min(left, SPIN_TIMEOUT)))
+            step = max(0.0, min(left, SPIN_TIMEOUT))
+            time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
             if left <= 0:
                 break
 
@@ -52,7 +57,8 @@ def ros_node(name: str) -> Iterator[tuple[Node, Callable[[float], None], Callabl
     except InvalidTopicNameException as error:
         raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
     finally:
-        executor.remove_node(node)
+        if not polled:
+            executor.remove_node(node)
         node.destroy_node()
         rclpy.try_shutdown()
         for number, handler in previous.items():

@@ -1,6 +1,5 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,13 +17,14 @@ from icub_learning.dynamics.sensor_check import SensorCheck
 from icub_learning.dynamics.stream import External, InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
 from icub_learning.models import load_state, save_state
-from icub_learning.nodes import parameters
+from icub_learning.nodes import parameters, scheduling
 from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics_report import LOG_PERIOD, StreamReport
 from icub_learning.nodes.learning_thread import LearningThread
-from icub_learning.nodes.scheduling import ask_for_real_time
 from icub_learning.nodes.spinning import run, transition
+from icub_learning.nodes.timing import LIMITS
+from icub_learning.nodes.waiting import Waiting
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
@@ -61,11 +61,11 @@ class InverseDynamicsNode(LifecycleNode):
         self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
-        self._priority = settings["realtime_priority"]
+        self._scheduling = settings
         self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
-        self._report = StreamReport(self)
+        self._report = StreamReport(self, {limit.name: settings[limit.name] for limit in LIMITS})
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self._configured = True
@@ -78,7 +78,7 @@ class InverseDynamicsNode(LifecycleNode):
     @transition
     def on_activate(self) -> None:
         """Start to predict."""
-        self.get_logger().info(ask_for_real_time(self._priority))
+        self.get_logger().info("; ".join(scheduling.apply(self._scheduling, self._learner.thread_id)))
         self._active = True
         super().on_activate(None)
 
@@ -151,7 +151,8 @@ class InverseDynamicsNode(LifecycleNode):
     def _on_joint_state(self, message: JointState) -> None:
         if not self._active:
             return
-        arrival = time.perf_counter()
+        cycle = self._report.cycle
+        cycle.begin()
         stamp = self._stamp(message)
         self._stream.predictor = self._learner.predictor  # the newest finished one
         try:
@@ -160,8 +161,9 @@ class InverseDynamicsNode(LifecycleNode):
             self._report.refused(error)
             return
         self._publish_prediction(record)
-        self._report.latency.add(time.perf_counter() - arrival)
+        cycle.published((self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._pair_and_hand_over()
+        cycle.end()
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         if not self._active:
@@ -190,6 +192,8 @@ class InverseDynamicsNode(LifecycleNode):
         prediction, message = record.prediction, self._prediction
         for kind, values in (("predicted", prediction.total), ("parametric", prediction.parametric)):
             self._publish_output(kind, record.stamp, values)
+        if not self._prediction_publisher.get_subscription_count():
+            return
         set_stamp(message.header.stamp, record.stamp)
         message.total, message.parametric = doubles(prediction.total), doubles(prediction.parametric)
         message.residual, message.variance = doubles(prediction.residual), doubles(prediction.variance)
@@ -199,13 +203,15 @@ class InverseDynamicsNode(LifecycleNode):
         self._publish_output("external", external.stamp, external.external)
 
     def _publish_output(self, kind: str, stamp: int, values: Any) -> None:
-        message = self._outputs[kind]
+        publisher, message = self._output_publishers[kind], self._outputs[kind]
+        if not publisher.get_subscription_count():
+            return  # a message that no one gets costs as much as one that is read
         set_stamp(message.header.stamp, stamp)
         if self._is_wrench:
             set_wrench(message.wrench, values)
         else:
             message.effort = doubles(values)
-        self._output_publishers[kind].publish(message)
+        publisher.publish(message)
 
     def _publish_report(self) -> None:
         self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
@@ -215,8 +221,12 @@ class InverseDynamicsNode(LifecycleNode):
                 self._inertial_publisher.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:
-        if name == "learning" and self._configured:
+        if not self._configured:
+            return
+        if name == "learning":
             self._stream.learning = bool(value)
+        elif name in self._report.limits:
+            self._report.limits[name] = value
 
     def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._stream.learning = request.data
@@ -263,7 +273,7 @@ class InverseDynamicsNode(LifecycleNode):
 
         # A future must be set in the executor's thread; a file takes milliseconds to write, so looking is cheap.
         timer = self.create_timer(LOOK_PERIOD, look, clock=self._steady)
-        await answered
+        await Waiting(answered)
         self.destroy_timer(timer)
         response.success, response.message = asked.success, asked.message
         if not asked.success:

@@ -1,7 +1,9 @@
 """The parameters of the inverse dynamics node, each with its meaning, unit and range."""
 
+from icub_learning.nodes import scheduling
 from icub_learning.nodes.parameters import ParameterSpec
 from icub_learning.nodes.spinning import AUTOSTART
+from icub_learning.nodes.timing import LIMITS
 
 PARAMETERS = (
     AUTOSTART,
@@ -151,12 +153,6 @@ PARAMETERS = (
         high=60.0,
         read_only=True,
     ),
-    ParameterSpec(
-        "realtime_priority",
-        10,
-        "of all threads (SCHED_RR) where the system permits it, so that no joint state is lost; 0: none",
-        low=0,
-        high=99,
-        read_only=True,
-    ),
+    *LIMITS,
+    *scheduling.PARAMETERS,
 )

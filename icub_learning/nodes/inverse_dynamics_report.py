@@ -9,7 +9,7 @@ from icub_learning.dynamics.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.conversions import doubles
 from icub_learning.nodes.learning_thread import LearningThread
-from icub_learning.nodes.timing import DurationWindow
+from icub_learning.nodes.timing import CycleStatistics
 from icub_learning_msgs.msg import InertialParameters
 
 LOG_PERIOD = 5.0  # s; a stream of bad messages must not fill the log
@@ -18,9 +18,10 @@ LOG_PERIOD = 5.0  # s; a stream of bad messages must not fill the log
 class StreamReport:
     """Counts, times and refusals of one stream, and what changed since the last report."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, limits: dict[str, float]) -> None:
         self._node = node
-        self.latency = DurationWindow()  # from the joint state's callback to its published prediction
+        self.limits = limits  # values of timing.LIMITS
+        self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._reported_refusals = 0
         self._reported_predictions = 0
         self._published_samples = -1
@@ -54,6 +55,8 @@ class StreamReport:
             status.level, status.message = DiagnosticStatus.WARN, f"{news} refused; last: {counts.last_refusal}"
         elif self._sensor not in ("plausible", "not checked yet"):
             status.level, status.message = DiagnosticStatus.WARN, self._sensor
+        elif rate and self.cycle.verdict(self.limits)[1]:
+            status.level, status.message = self.cycle.verdict(self.limits)
         elif rate == 0.0:
             status.level, status.message = DiagnosticStatus.STALE, "no joint states arrive"
         else:
@@ -67,7 +70,7 @@ class StreamReport:
             "samples skipped, more than can be learned": learner.skipped,
             "samples waiting": learner.waiting,
             "joint states without measurement": counts.unpaired,
-            "latency, arrival to publication": self.latency.summary(),
+            **self.cycle.pairs(),
             "learning": learner.times.summary(),
             "first measurements": self._sensor,
             "refused": refused,

@@ -54,6 +54,11 @@ class LearningThread:
         self._thread.start()
 
     @property
+    def thread_id(self) -> int | None:
+        """The system's number of the thread."""
+        return self._thread.native_id
+
+    @property
     def waiting(self) -> int:
         """How many samples and requests wait."""
         return self._queue.qsize()

@@ -1,0 +1,215 @@
+"""Kernel methods beside each other and beside scikit-learn: what subsampling, paths and preconditioning save.
+
+Every comparison is of one run, its parts in turns on the same machine, with errors beside times: nobody is fast by
+doing less.
+"""
+
+import os
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
+
+from benchmarks.report import Result
+from icub_learning.kernel_methods import FALKON, NYTRO, IncrementalNystromKRLS, NystromKRLS
+
+PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
+
+
+def pumadyn() -> tuple[np.ndarray, np.ndarray]:
+    """The 8192 samples of pumadyn32nh, inputs (8192, 32) and target (8192,), from the folder of recordings."""
+    given = os.environ.get("ICUB_LEARNING_DATA")
+    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+    table = np.loadtxt(folder / PUMADYN)
+    return table[:, :-1], table[:, -1]
+
+
+def run_subsampling(quick: bool) -> Result:
+    """pumadyn32nh, sigma 2.66: few centres with little regularization against many with much (thesis fig. 4.1)."""
+    inputs, target = pumadyn()
+    rows = []
+    cases = {"m = 62, lambda = 1e-7": (62, 1e-7), "m = 1000, lambda = 1e-3": (1000, 1e-3)}
+    scalings = {
+        "inputs in [0, 1], raw target": ((inputs - inputs.min(0)) / np.ptp(inputs, axis=0), target),
+        "inputs in [0, 1], standard target": (
+            (inputs - inputs.min(0)) / np.ptp(inputs, axis=0),
+            (target - target.mean()) / target.std(),
+        ),
+        "standard inputs and target": (
+            (inputs - inputs.mean(0)) / inputs.std(0),
+            (target - target.mean()) / target.std(),
+        ),
+    }
+    for scaling, (x, y) in scalings.items():
+        errors: dict[str, list[float]] = {case: [] for case in cases}
+        times: dict[str, list[float]] = {case: [] for case in cases}
+        for trial in range(2 if quick else 10):
+            order = np.random.default_rng(trial).permutation(len(x))
+            train, test = order[: len(x) // 2], order[len(x) // 2 :]
+            for case, (m, level) in cases.items():
+                model = NystromKRLS(length_scale=2.66, n_centers=m, regularization=level, random_state=trial)
+                times[case].append(_seconds(model.fit, x[train], y[train]))
+                errors[case].append(_rmse(model.predict(x[test]), y[test]))
+        for case in cases:
+            rows.append(
+                {
+                    "scaling": scaling,
+                    "case": case,
+                    "test RMSE": float(np.mean(errors[case])),
+                    "its spread": float(np.std(errors[case])),
+                    "fit s": float(np.median(times[case])),
+                    "target's deviation": float(y.std()),
+                }
+            )
+    few, many = rows[0], rows[1]
+    remarks = [
+        f"inputs in [0, 1], raw target: error {few['test RMSE'] / many['test RMSE']:.3f} times, time "
+        f"{few['fit s'] / many['fit s']:.3f} times that of m = 1000",
+        "published: 0.33 for both, 3 times faster",
+    ]
+    return Result(rows, remarks)
+
+
+def run_incremental(quick: bool) -> Result:
+    """The path over m = 1..1000 beside one fit at 1000 and separate fits at L levels (thesis fig. 4.2)."""
+    inputs, target = pumadyn()
+    x, y = (inputs - inputs.min(0)) / np.ptp(inputs, axis=0), target - target.mean()
+    x, y = x[:4096], y[:4096]
+    most = 200 if quick else 1000
+    settings: dict[str, Any] = {"length_scale": 2.66, "regularization": 1e-5, "random_state": 0}
+    rounds = 3
+    counts = (1, 2, 5, 10, 20)
+    times: dict[str, list[float]] = {}
+
+    def note(name: str, work: Callable[[], object]) -> None:
+        times.setdefault(name, []).append(_seconds(work))
+
+    for _ in range(rounds):
+        note("one fit", lambda: NystromKRLS(n_centers=most, **settings).fit(x, y))
+        note("whole path", lambda: IncrementalNystromKRLS(n_centers=most, **settings).fit(x, y))
+    for count in counts:
+        levels = np.linspace(most / count, most, count).astype(int)
+        note(
+            f"separate fits, {count} levels",
+            lambda levels=levels: [NystromKRLS(n_centers=int(m), **settings).fit(x, y) for m in levels],
+        )
+    path = IncrementalNystromKRLS(n_centers=most, **settings).fit(x, y)
+    note("predictions of the whole path, 500 samples", lambda: path.predict_path(x[:500]))
+    whole = NystromKRLS(n_centers=most, **settings).fit(x, y)
+    apart = float(np.abs(path.predict(x[:500]) - whole.predict(x[:500])).max())
+    one = min(times["one fit"])
+    rows = [{"what": what, "s": min(some), "x one fit": min(some) / one} for what, some in times.items()]
+    naive = np.array([min(times[f"separate fits, {count} levels"]) for count in counts])
+    slope = np.polyfit(np.log(counts[1:]), np.log(naive[1:]), 1)[0]
+    remarks = [
+        f"{most} levels by the path: {rows[1]['x one fit']:.2f} times one fit",
+        f"separate fits at L levels grow as L^{slope:.2f}",
+        f"largest difference of predictions at m = {most}: {apart:.1e}",
+    ]
+    return Result(rows, remarks)
+
+
+def run_falkon(quick: bool) -> Result:
+    """FALKON beside direct Nyström and scikit-learn's Nystroem + Ridge, n = 1e5, m = 1000, two BLAS threads."""
+    n, m, d = (10_000, 200, 10) if quick else (100_000, 1000, 10)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n + 5000, d))
+    clean = np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1))
+    y = clean + 0.3 * rng.normal(size=len(x))
+    clean -= y[:n].mean()
+    y -= y[:n].mean()
+    level, scale = 1e-6, 3.0
+    # scikit-learn draws its centres itself: they are then given to the others, so that all solve the same problem.
+    reference = make_pipeline(
+        Nystroem(gamma=1 / (2 * scale**2), n_components=m, random_state=0), Ridge(alpha=level * n, fit_intercept=False)
+    )
+    settings: dict[str, Any] = {"length_scale": scale, "regularization": level}
+    rows = []
+    with threadpool_limits(min(2, os.cpu_count() or 1), "blas"):
+        seconds = _seconds(reference.fit, x[:n], y[:n])
+        centers = reference[0].components_
+        models: dict[str, Any] = {"scikit-learn Nystroem + Ridge": reference}
+        times = {"scikit-learn Nystroem + Ridge": [seconds]}
+        models["direct Nyström (NystromKRLS)"] = NystromKRLS(centers=centers, **settings)
+        models["FALKON"] = FALKON(centers=centers, tol=1e-3, **settings)
+        for _ in range(2):
+            for name, model in models.items():
+                times.setdefault(name, []).append(_seconds(model.fit, x[:n], y[:n]))
+        memory = _allocated(lambda: models["FALKON"].fit(x[:n], y[:n]))
+        for name, model in models.items():
+            error = _rmse(model.predict(x[n:]), clean[n:])
+            rows.append({"method": name, "s": min(times[name]), "test RMSE": error, "all runs s": _listed(times[name])})
+    ours, sklearn = rows[2], rows[0]
+    remarks = [
+        f"n = {n}, m = {m}, d = {d}, lambda = {level:g}; FALKON: {models['FALKON'].n_iter_} iterations, "
+        f"{sklearn['s'] / ours['s']:.2f} times faster than scikit-learn, "
+        f"error {ours['test RMSE'] / rows[1]['test RMSE']:.4f} times that of direct Nyström",
+        f"FALKON's traced peak of allocations: {memory / 2**20:.0f} MiB; m^2 numbers are {8 * m * m / 2**20:.0f} MiB, "
+        f"K_nm would be {8 * n * m / 2**20:.0f} MiB",
+    ]
+    return Result(rows, remarks)
+
+
+def run_nytro(quick: bool) -> Result:
+    """NYTRO's time in m beside that of Nyström KRLS, n = 1e4 (NYTRO paper, fig. 2)."""
+    n, iterations = (2000, 50) if quick else (10_000, 200)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 12))
+    y = np.sin(x[:, 0]) + 0.3 * rng.normal(size=n)
+    sizes = (100, 200, 400) if quick else (250, 500, 1000, 2000, 4000)
+    rows = []
+    for m in sizes:
+        row: dict[str, Any] = {"m": m}
+        settings: dict[str, Any] = {"length_scale": 3.0, "n_centers": m, "random_state": 0}
+        nytro = NYTRO(max_iter=iterations, path=[iterations], tol=0.0, **settings)
+        nystrom = NystromKRLS(regularization=1e-3, **settings)
+        row["NYTRO s"] = min(_seconds(nytro.fit, x, y) for _ in range(2))
+        row["NystromKRLS s"] = min(_seconds(nystrom.fit, x, y) for _ in range(2))
+        rows.append(row)
+    slopes = {
+        name: np.polyfit(np.log(sizes), np.log([row[name] for row in rows]), 1)[0] for name in rows[0] if name != "m"
+    }
+    remarks = [
+        f"n = {n}, t = {iterations}: time grows as m^{slope:.2f} ({name[:-2]})" for name, slope in slopes.items()
+    ]
+    return Result(rows, remarks, lambda figure: _draw(figure, rows))
+
+
+def _draw(figure: Any, rows: list[dict[str, Any]]) -> None:
+    axis = figure.subplots()
+    for name in ("NYTRO s", "NystromKRLS s"):
+        axis.loglog([row["m"] for row in rows], [row[name] for row in rows], marker=".", label=name[:-2])
+    axis.set(xlabel="centres m", ylabel="fit, s")
+    axis.grid(which="both", alpha=0.3)
+    axis.legend()
+
+
+def _seconds(work: Callable[..., object], *arguments: Any) -> float:
+    start = perf_counter()
+    work(*arguments)
+    return perf_counter() - start
+
+
+def _allocated(work: Callable[[], object]) -> int:
+    """Peak of what NumPy and Python allocate during `work`, bytes."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _rmse(predicted: np.ndarray, target: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((predicted - target) ** 2)))
+
+
+def _listed(seconds: list[float]) -> str:
+    return " ".join(f"{one:.3g}" for one in seconds)
