@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
         listen(time.monotonic() + PATIENCE, lambda: all(map(len, series.values())))
         for name, subscription in subscriptions.items():
             if not len(series[name]) and not stopped():
-                text = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node running and active?"
-                raise IcubLearningError(text, name=name, value=0, bound="at least one")
+                reason = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node running and active?"
+                raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         with tqdm(total=round(seconds), unit="s", disable=None, leave=False) as bar:
 
