@@ -14,7 +14,7 @@ GAMMAS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probability of class 1
 BOUNDARIES = ("standard", "rebalanced", "alpha0", "alpha1")
 X = np.linspace(-3.0, 3.0, 241)
 Y = np.linspace(-2.0, 2.0, 161)
-N_RANDOM_FEATURES, LENGTH_SCALE, REGULARIZATION = 300, 0.7, 1e-3
+N_RANDOM_FEATURES, LENGTH_SCALE, REGULARIZATION = 300, 0.4, 1e-2
 
 
 @dataclass(frozen=True)
