@@ -74,7 +74,8 @@ class SemiparametricEstimator:
         self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
         self._targets = ResidualTargets(regressor)
         self._noise = NoiseVariance(regressor.n_outputs)
-        self._current: SemiparametricPredictor | None = None
+        self._current: SemiparametricPredictor | None = None  # and the weights in it, until something is learned
+        self._residual_weights: Array | None = None
         self._learner = RandomFeatureLearner(
             np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)]),
             self._targets.n_targets,
@@ -107,7 +108,9 @@ class SemiparametricEstimator:
 
     def _predictor(self, regressor: Regressor, leverage: Callable[[Array], float | Array]) -> "SemiparametricPredictor":
         parameters = self.parametric.parameters
-        weights = self._targets.residual_weights(self._learner.live_weights, parameters)
+        if self._residual_weights is None:
+            self._residual_weights = self._targets.residual_weights(self._learner.live_weights, parameters)
+        weights = self._residual_weights
         features = NonparametricPredictor(regressor.n_joints, self._learner.row, weights, leverage, self._noise.value)
         return SemiparametricPredictor(regressor, parameters, features)
 
@@ -129,7 +132,7 @@ class SemiparametricEstimator:
         x, predicted = current.inputs(motion, known_rows)
         residual, leverage = current.features.at(x)
         was_ready = self._learner.ready
-        self._current = None
+        self._current = self._residual_weights = None
         self._learner.update(x, self._targets.split(measured, known_rows))
         self._noise.update(measured - predicted - residual, leverage)
         if self._learner.ready != was_ready:
@@ -149,7 +152,7 @@ class SemiparametricEstimator:
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
         self.parametric.check_poolable(other.parametric)
         self._learner.merge(other._learner)
-        self._current = None
+        self._current = self._residual_weights = None
         self._noise.merge(other._noise)
         self.parametric.merge(other.parametric)
 
