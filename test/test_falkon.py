@@ -57,6 +57,8 @@ def test_some_log_n_iterations_suffice(data):
     assert distances.shape == (8,)
     assert distances[-1] < 1e-3 * distances[0]
     np.testing.assert_array_equal(fitted.path_levels_, np.arange(1, 9))
+    alone = FALKON(max_iter=8, tol=1e-3, n_preconditioner=0, **settings).fit(x, y[:, 0])  # the paper's preconditioner
+    assert np.sqrt(np.mean((alone.predict(x_test) - y_test) ** 2)) == pytest.approx(errors[1], rel=0.01)
 
 
 def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
@@ -65,7 +67,8 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, np.ones(150), level)
+    scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150))
+    system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h = k_nm.T @ k_nm + level * N * k_mm
     t = np.linalg.cholesky(k_mm).T
@@ -93,9 +96,31 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     basis = CenterBasis(kernel, x[drawn])
     conditions = []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, weights, 1e-4)
+        scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, x), kernel, basis, weights)
+        system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
+
+
+@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-10])
+def test_more_samples_in_the_preconditioner_make_the_condition_small_at_any_lambda(level):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(6000, 6))
+    y = x[:, :1]
+    kernel = Kernel("gaussian", 2.0)
+    basis = CenterBasis(kernel, x[:200])
+    conditions = []
+    for count in (0, 2000, 6000):
+        scatter = FALKON(n_preconditioner=count, random_state=0)._estimate_scatter(
+            ArrayRows(x, y), kernel, basis, np.ones(200)
+        )
+        system = PreconditionedSystem(ArrayRows(x, y), kernel, basis, scatter, level)
+        conditions.append(np.linalg.cond(system.apply(np.eye(200))))
+    assert conditions[1] < 12  # 3.7 for Gaussian features
+    assert conditions[2] == pytest.approx(1.0, abs=1e-3)
+    assert conditions[0] > 3 * conditions[1] or level == 1e-2
+    fitted = FALKON(length_scale=2.0, centers=x[:200], regularization=level, random_state=0).fit(x, np.sin(x[:, 0]))
+    assert fitted.n_iter_ <= 20
 
 
 def test_threads_share_the_rows(data):
@@ -182,6 +207,8 @@ def test_bad_solvers_steps_and_data_are_named(data):
     x, y = data
     with pytest.raises(ParameterError, match="solver"):
         FALKON(solver="newton").fit(x, y)
+    with pytest.raises(ParameterError, match=f"at most the number of samples, {N}"):
+        FALKON(n_preconditioner=N + 1).fit(x, y)
     with pytest.raises(ParameterError, match="diverges"):
         FALKON(solver="gradient", step_size=10.0, regularization=1e-2).fit(x, y)
     with pytest.raises(DataError, match="constant at 0"):
@@ -216,7 +243,7 @@ for kind in (FALKON, NystromKRLS):  # what imports and the work space of BLAS ta
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) * 1024
 resource.setrlimit(resource.RLIMIT_DATA, (used + {allowed}, used + {allowed}))
 try:
-    np.zeros({allowed}, dtype=np.uint8)
+    np.zeros(3 * {allowed}, dtype=np.uint8)  # half of K_nm
 except MemoryError:
     print("limited")
 for kind in (FALKON, NystromKRLS):
