@@ -47,7 +47,7 @@ setup(
                 depends=[f"{NAME}/kernel_methods/_buffers.h"],
                 extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
             )
-            for module in ("_pursuit",)
+            for module in ("_pursuit", "_symmetric")
         ),
     ],
     data_files=data_files(),

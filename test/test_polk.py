@@ -95,7 +95,7 @@ def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(ke
     x, y = samples(300)
     x = 0.5 * x
     model = POLKClassifier(
-        kernel=kernel, degree=2, loss=loss, parsimony=0.1, step_size=0.5, batch_size=4, regularization=0.01
+        kernel=kernel, degree=2, loss=loss, parsimony=0.1, step_size=0.1, batch_size=4, regularization=0.01
     )
     model.partial_fit(x[:4], y[:4], classes=[0, 1, 2])
     made = Kernel(kernel, 1.0, 2)
@@ -105,11 +105,11 @@ def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(ke
         slope = slopes(loss, made(x[now], old_points) @ old_weights, y[now])
         model.partial_fit(x[now], y[now])
         points = np.concatenate([old_points, x[now], model.dictionary_])
-        difference = np.concatenate([(1 - 0.5 * 0.01) * old_weights, -0.5 / 4 * slope, -model.coef_])
+        difference = np.concatenate([(1 - 0.1 * 0.01) * old_weights, -0.1 / 4 * slope, -model.coef_])
         moved = np.sqrt(max(0.0, np.einsum("ij,ij->", difference, made.gram(points) @ difference)))
-        assert moved <= 0.1 * 0.5**1.5 + 1e-6
+        assert moved <= 0.1 * 0.1**1.5 + 1e-6
         assert model.compression_error_ - 1e-3 <= moved <= model.compression_error_ + 1e-5
-        assert model.error_bound_ == pytest.approx(0.1 * 0.5**1.5)
+        assert model.error_bound_ == pytest.approx(0.1 * 0.1**1.5)
     assert model.model_order_ < 250
 
 

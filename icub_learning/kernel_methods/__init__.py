@@ -12,6 +12,8 @@ from icub_learning.kernel_methods.polk import POLKClassifier, POLKRegressor, fun
 from icub_learning.kernel_methods.preconditioned import PreconditionedKRLS
 from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
 from icub_learning.kernel_methods.stochastic import StochasticKernelMachine
+from icub_learning.kernel_methods.symmetric_tensor import SymmetricTensor
+from icub_learning.kernel_methods.tensor_kernel import TensorKernelRegressor
 
 __all__ = [
     "FALKON",
@@ -33,6 +35,8 @@ __all__ = [
     "RandomFeaturesKRLS",
     "SpectralCutoff",
     "StochasticKernelMachine",
+    "SymmetricTensor",
+    "TensorKernelRegressor",
     "functional_sgd",
     "matching_pursuit",
 ]

@@ -1,0 +1,158 @@
+"""Convex losses as a dual solver needs them: value, conjugate and proximal step, sample by sample."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.errors import DataError, ParameterError
+
+
+class DualLoss(Protocol):
+    """A convex loss L(y, f).
+
+    `dual(y, a, gamma)` is gamma L*(y, -a / gamma), L* the convex conjugate in f, infinite outside its domain;
+    `prox(y, a, tau, gamma)` the argument b that minimizes dual(y, b, gamma) + (b - a)^2 / (2 tau).
+    """
+
+    def value(self, y: Array, f: Array) -> Array:
+        """L(y, f), elementwise."""
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """gamma L*(y, -a / gamma), elementwise."""
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """The proximal point, elementwise."""
+
+
+@dataclass(frozen=True)
+class Square:
+    """(y - f)^2 / 2."""
+
+    def value(self, y: Array, f: Array) -> Array:
+        """See DualLoss."""
+        return 0.5 * (y - f) ** 2
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """See DualLoss."""
+        return a * (a / (2.0 * gamma) - y)
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """See DualLoss."""
+        return (a + tau * y) / (1.0 + tau / gamma)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive:
+    """max(0, |y - f| - epsilon); epsilon = 0 is the absolute loss."""
+
+    epsilon: float = 0.1
+
+    def value(self, y: Array, f: Array) -> Array:
+        """See DualLoss."""
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """See DualLoss."""
+        return np.where(np.abs(a) <= gamma, self.epsilon * np.abs(a) - y * a, np.inf)
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """See DualLoss."""
+        moved = a + tau * y
+        return np.clip(np.sign(moved) * np.maximum(0.0, np.abs(moved) - tau * self.epsilon), -gamma, gamma)
+
+
+@dataclass(frozen=True)
+class Huber:
+    """(y - f)^2 / 2 up to |y - f| = delta, and linear beyond."""
+
+    delta: float = 1.0
+
+    def value(self, y: Array, f: Array) -> Array:
+        """See DualLoss."""
+        size = np.abs(y - f)
+        return np.where(size <= self.delta, 0.5 * size**2, self.delta * (size - 0.5 * self.delta))
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """See DualLoss."""
+        return np.where(np.abs(a) <= gamma * self.delta, a * (a / (2.0 * gamma) - y), np.inf)
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """See DualLoss."""
+        bound = gamma * self.delta
+        return np.clip((a + tau * y) / (1.0 + tau / gamma), -bound, bound)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """max(0, 1 - y f) for y = -1, 1."""
+
+    def value(self, y: Array, f: Array) -> Array:
+        """See DualLoss."""
+        return np.maximum(0.0, 1.0 - y * f)
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """See DualLoss."""
+        signed = y * a
+        return np.where((signed >= 0.0) & (signed <= gamma), -signed, np.inf)
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """See DualLoss."""
+        return y * np.clip(y * a + tau, 0.0, gamma)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """log(1 + exp(-y f)) for y = -1, 1."""
+
+    def value(self, y: Array, f: Array) -> Array:
+        """See DualLoss."""
+        return np.logaddexp(0.0, -y * f)
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        """See DualLoss."""
+        s = y * a / gamma
+        inside = (s >= 0.0) & (s <= 1.0)
+        safe = np.clip(s, 1e-300, 1.0 - 1e-16)
+        entropy = safe * np.log(safe) + (1.0 - safe) * np.log1p(-safe)
+        return np.where(inside, gamma * entropy, np.inf)
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        """See DualLoss."""
+        # With b = y gamma / (1 + exp(-t)) the minimum is where t + (gamma sigmoid(t) - y a) / tau = 0, increasing in t.
+        goal = y * a
+        low, high = (goal - gamma) / tau, goal / tau
+        for _ in range(64):  # bisection: the root is bracketed, and halving ends at rounding
+            middle = 0.5 * (low + high)
+            above = middle + (gamma * _sigmoid(middle) - goal) / tau > 0.0
+            high, low = np.where(above, middle, high), np.where(above, low, middle)
+        return y * gamma * _sigmoid(0.5 * (low + high))
+
+
+LOSSES: dict[str, DualLoss] = {
+    "square": Square(),
+    "absolute": EpsilonInsensitive(0.0),
+    "epsilon_insensitive": EpsilonInsensitive(),
+    "huber": Huber(),
+    "hinge": Hinge(),
+    "logistic": Logistic(),
+}
+
+
+def find_loss(loss: Any, y: Array) -> DualLoss:
+    """The loss of this name, or `loss` itself where it is one.
+
+    Raises:
+        ParameterError: it is neither. DataError: a loss of margins, and targets that are not -1 and 1.
+    """
+    found = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):
+        raise ParameterError("loss", loss, f"one of {', '.join(LOSSES)}, or an object with value, dual and prox")
+    if isinstance(found, (Hinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
+        raise DataError("y: the loss needs targets -1 and 1", name="y", bound="-1 or 1")
+    return found
+
+
+def _sigmoid(t: Array) -> Array:
+    return 0.5 * (1.0 + np.tanh(0.5 * t))

@@ -1,0 +1,43 @@
+"""How much memory may still be taken, so that what cannot fit is refused before it is tried."""
+
+from pathlib import Path
+
+from icub_learning.errors import ParameterError
+
+UNKNOWN = 2**62  # where the system does not say
+
+
+def available_bytes() -> int:
+    """What the system and the limits of this process's control group leave."""
+    return min(_system(), _group())
+
+
+def check_fits(name: str, count: int, what: str = "numbers") -> None:
+    """Raise ParameterError, with the count and the bytes, if `count` float64 numbers do not fit into memory."""
+    needed, left = 8 * count, available_bytes()
+    if needed > left:
+        raise ParameterError(
+            name, f"{count} {what}, {needed} bytes", f"at most the {left} bytes of memory that are available"
+        )
+
+
+def _system() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    return UNKNOWN
+
+
+def _group() -> int:
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            return max(0, int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+    return UNKNOWN
