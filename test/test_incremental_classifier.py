@@ -1,0 +1,416 @@
+"""IncrementalClassifier against Algorithm 2 solved in batch, and what it does with labels, states and bad input."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import IcubLearningError, NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.features import NystromFeatures, RandomFourierFeatures
+from icub_learning.recognition import IncrementalClassifier
+
+D = 12
+
+
+def batch_scores(z, labels, classes, regularization, recoding, asked):
+    """Algorithm 2 with all examples at hand: W = (Z^T Z + lambda I)^-1 Z^T Y Gamma^alpha, by a QR factorization."""
+    d = z.shape[1]
+    coded = np.array([[float(label == name) for name in classes] for label in labels])
+    stacked = np.vstack([z, np.sqrt(regularization) * np.eye(d)])
+    q, r = np.linalg.qr(stacked)
+    weights = np.linalg.solve(r, q.T @ np.vstack([coded, np.zeros((d, len(classes)))]))
+    gamma = len(labels) / coded.sum(axis=0)
+    return asked @ weights * gamma**recoding
+
+
+def sample(rng, n, n_classes, d=D):
+    labels = [f"object {i}" for i in rng.integers(n_classes, size=n)]
+    centres = np.random.default_rng(99).normal(size=(n_classes, d))
+    x = np.array([centres[int(label.split()[1])] for label in labels]) + rng.normal(size=(n, d))
+    return x, labels
+
+
+def taught(n=80, n_classes=5, seed=0, **settings):
+    x, labels = sample(np.random.default_rng(seed), n, n_classes)
+    classifier = IncrementalClassifier(D, **settings)
+    for row, label in zip(x, labels, strict=True):
+        classifier.learn(row, label)
+    return classifier
+
+
+def same(first, second):
+    return first.keys() == second.keys() and all(np.array_equal(first[key], second[key]) for key in first)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 120),
+    n_classes=st.integers(1, 12),
+    regularization=st.sampled_from([1e-3, 1.0, 50.0]),
+    recoding=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
+)
+def test_equal_to_algorithm_2_in_batch_after_every_example(seed, n, n_classes, regularization, recoding):
+    rng = np.random.default_rng(seed)
+    x, labels = sample(rng, n, n_classes)
+    asked = rng.normal(size=(4, D))
+    classifier = IncrementalClassifier(D, regularization, recoding)
+    checked = set(rng.integers(1, n + 1, size=5).tolist()) | {1, n}
+    for k, (row, label) in enumerate(zip(x, labels, strict=True), 1):
+        classifier.learn(row, label)
+        if k in checked:
+            classes = list(dict.fromkeys(labels[:k]))
+            assert classifier.classes == classes
+            expected = batch_scores(x[:k], labels[:k], classes, regularization, recoding, asked)
+            np.testing.assert_allclose(classifier.scores(asked), expected, rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(classifier.scores(asked[0]), expected[0], rtol=1e-8, atol=1e-8)
+
+
+def test_the_order_of_examples_does_not_matter():
+    x, labels = sample(np.random.default_rng(1), 60, 4)
+    asked = np.random.default_rng(2).normal(size=(5, D))
+    results = []
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(60)
+        classifier = IncrementalClassifier(D, 0.1)
+        classifier.learn(x[order], [labels[i] for i in order])
+        columns = [classifier.classes.index(f"object {i}") for i in range(4)]
+        results.append(classifier.scores(asked)[:, columns])
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], rtol=1e-9, atol=1e-9)
+
+
+def test_several_rows_are_as_good_as_one_by_one():
+    x, labels = sample(np.random.default_rng(3), 37, 4)
+    one, many, by_label = (IncrementalClassifier(D) for _ in range(3))
+    for row, label in zip(x, labels, strict=True):
+        one.learn(row, label)
+    many.learn(x, labels)
+    for label in dict.fromkeys(labels):
+        by_label.learn(x[[k == label for k in labels]], label)
+    assert one.counts == many.counts == by_label.counts
+    np.testing.assert_allclose(one.weights, many.weights, atol=1e-12)
+    np.testing.assert_allclose(one.weights, by_label.weights, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 7, 8, 9, 65])
+def test_any_number_of_features(d):
+    x, labels = sample(np.random.default_rng(4), 30, 3, d)
+    classifier = IncrementalClassifier(d, 0.5, 0.4)
+    classifier.learn(x, labels)
+    np.testing.assert_allclose(
+        classifier.scores(x), batch_scores(x, labels, classifier.classes, 0.5, 0.4, x), atol=1e-9
+    )
+
+
+def test_many_classes_one_after_the_other():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(300, D))
+    labels = [f"{i:03d}" for i in range(300)]
+    classifier = IncrementalClassifier(D, 0.5)
+    for row, label in zip(x, labels, strict=True):
+        classifier.learn(row, label)
+    assert classifier.classes == labels
+    np.testing.assert_allclose(classifier.scores(x[:3]), batch_scores(x, labels, labels, 0.5, 0.7, x[:3]), atol=1e-9)
+
+
+def test_recoding_can_be_changed_at_any_time_and_leaves_weights_alone():
+    classifier = taught(recoding=0.0)
+    weights, plain = classifier.weights, classifier.scores(np.ones(D))
+    classifier.recoding = 1.0
+    counts = np.array(list(classifier.counts.values()))
+    np.testing.assert_allclose(classifier.scores(np.ones(D)), plain * counts.sum() / counts)
+    np.testing.assert_array_equal(classifier.weights, weights)
+    for bad in (-0.1, 1.1, np.nan, "much"):
+        with pytest.raises(ParameterError):
+            classifier.recoding = bad
+    assert classifier.recoding == 1.0
+
+
+def test_prediction_is_the_label_of_the_largest_score():
+    classifier = taught()
+    x, _ = sample(np.random.default_rng(6), 40, 5)
+    expected = [classifier.classes[i] for i in classifier.scores(x).argmax(axis=1)]
+    assert classifier.predict(x) == expected
+    assert [classifier.predict(row) for row in x] == expected
+    assert isinstance(classifier.predict(x[0]), str)
+
+
+def test_without_a_class_there_are_no_scores_and_no_prediction():
+    classifier = IncrementalClassifier(D)
+    assert classifier.scores(np.ones(D)).shape == (0,)
+    assert classifier.scores(np.ones((3, D))).shape == (3, 0)
+    assert classifier.confidence([]) == 0.0
+    with pytest.raises(ParameterError, match="learn an example first"):
+        classifier.predict(np.ones(D))
+
+
+def test_no_rows_teach_nothing():
+    classifier = taught()
+    before = classifier.state()
+    classifier.learn(np.empty((0, D)), "nothing")
+    classifier.learn(np.empty((0, D)), [])
+    assert same(before, classifier.state())
+
+
+def test_forgetting_drops_a_class_and_keeps_the_others_in_proportion():
+    classifier = taught()
+    x = np.random.default_rng(7).normal(size=(20, D))
+    before = classifier.scores(x)
+    classes = classifier.classes
+    classifier.forget(classes[1])
+    kept = [0, 2, 3, 4]
+    assert classifier.classes == [classes[i] for i in kept]
+    assert classes[1] not in classifier.counts
+    after = classifier.scores(x)
+    np.testing.assert_allclose(after / after[:, :1], before[:, kept] / before[:, :1], rtol=1e-10)
+    classifier.learn(x, classes[1])  # and it may come back, last
+    assert classifier.classes[-1] == classes[1]
+    assert classifier.counts[classes[1]] == 20
+
+
+def test_renaming_changes_a_name_only():
+    classifier = taught()
+    x = np.random.default_rng(8).normal(size=(20, D))
+    before, classes = classifier.scores(x), classifier.classes
+    classifier.rename(classes[2], "cup")
+    assert classifier.classes == [*classes[:2], "cup", *classes[3:]]
+    np.testing.assert_array_equal(classifier.scores(x), before)
+    classifier.rename("cup", "cup")
+    classifier.learn(x[0], "cup")
+    assert len(classifier.classes) == len(classes)
+
+
+@pytest.mark.parametrize("overlap", [0, 1, 3])
+def test_merging_equals_having_seen_all(overlap):
+    rng = np.random.default_rng(9)
+    x, labels = sample(rng, 90, 3 + 3 - overlap)
+    mine = [int(label.split()[1]) < 3 for label in labels]
+    if overlap:
+        mine = (rng.random(90) < 0.5).tolist()
+    first, second = IncrementalClassifier(D, 0.3, 0.6), IncrementalClassifier(D, 7.0, 0.1)
+    for row, label, own in zip(x, labels, mine, strict=True):
+        (first if own else second).learn(row, label)
+    state = second.state()
+    first.merge(second)
+    assert same(state, second.state())
+    asked = rng.normal(size=(6, D))
+    expected = batch_scores(x, labels, first.classes, 0.3, 0.6, asked)
+    np.testing.assert_allclose(first.scores(asked), expected, rtol=1e-8, atol=1e-8)
+    assert sum(first.counts.values()) == 90
+    first.learn(asked, "new")  # and it learns on
+    expected = batch_scores(np.vstack([x, asked]), labels + ["new"] * 6, first.classes, 0.3, 0.6, asked)
+    np.testing.assert_allclose(first.scores(asked), expected, rtol=1e-8, atol=1e-8)
+
+
+def test_merging_with_itself_counts_twice():
+    classifier, x = taught(recoding=0.0), np.ones(D)
+    a = np.linalg.inv(classifier._covariance.factor.T @ classifier._covariance.factor)
+    classifier.merge(classifier)
+    assert classifier.n_samples == 160
+    data = np.linalg.inv(a) - np.eye(D)
+    expected = x @ np.linalg.solve(2 * data + np.eye(D), 2 * np.linalg.inv(a) @ taught(recoding=0.0).weights)
+    np.testing.assert_allclose(classifier.scores(x), expected, atol=1e-9)
+
+
+def test_merging_into_a_new_one_is_a_copy():
+    one, copy = taught(), IncrementalClassifier(D)
+    copy.merge(one)
+    np.testing.assert_allclose(copy.weights, one.weights, atol=1e-10)
+    assert copy.counts == one.counts
+
+
+def test_merging_refuses_what_does_not_fit():
+    classifier = taught()
+    before = classifier.state()
+    mapped = IncrementalClassifier(D, feature_map=RandomFourierFeatures(D, 20))
+    for other in (IncrementalClassifier(D + 1), mapped, "classifier", None):
+        with pytest.raises(ParameterError):
+            classifier.merge(other)
+    assert same(before, classifier.state())
+
+
+LABELS = ["a", " ", "a\x00", "\x00", "\ud800", "käse 🧀", "'", '"', "\\", "\n", "x" * 1024, "0", "None", "[]"]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_any_label_survives_saving(label, tmp_path):
+    classifier = taught()
+    classifier.learn(np.ones(D), label)
+    np.savez(tmp_path / "state.npz", **classifier.state())
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
+        restored = IncrementalClassifier.from_state(dict(file))
+    assert restored.classes == classifier.classes
+    assert restored.classes[-1] == label
+    assert restored.counts == classifier.counts
+
+
+@given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=10))
+@settings(deadline=None, max_examples=30)
+def test_labels_are_kept_apart(labels):
+    classifier = IncrementalClassifier(2)
+    for label in labels:
+        classifier.learn([1.0, 2.0], label)
+    assert classifier.counts == {label: labels.count(label) for label in labels}
+    assert IncrementalClassifier.from_state(classifier.state()).classes == classifier.classes
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, 3, b"bytes", ["a", "b"], ("a",), np.nan])
+def test_bad_labels_are_refused_and_teach_nothing(bad):
+    classifier = taught()
+    before = classifier.state()
+    with pytest.raises(ParameterError) as caught:
+        classifier.learn(np.ones(D), bad)
+    assert caught.value.name == "label"
+    assert len(str(caught.value)) < 200
+    with pytest.raises(ParameterError):
+        classifier.learn(np.ones((3, D)), bad)
+    for change in (lambda: classifier.rename("object 0", bad), lambda: classifier.calibrate(np.ones(D), bad)):
+        with pytest.raises(ParameterError):
+            change()
+    assert same(before, classifier.state())
+
+
+@pytest.mark.parametrize("labels", [[], ["a"], ["a"] * 4, ["a", "", "c"], ["a", 3, "c"]])
+def test_labels_must_fit_the_rows(labels):
+    classifier = taught()
+    before = classifier.state()
+    with pytest.raises(ParameterError):
+        classifier.learn(np.ones((3, D)), labels)
+    assert same(before, classifier.state())
+
+
+@pytest.mark.parametrize("unknown", ["unknown", "", None, 3, "x" * 10_000])
+def test_unknown_labels_are_named(unknown):
+    classifier = taught()
+    before = classifier.state()
+    for change in (classifier.forget, lambda label: classifier.rename(label, "new")):
+        with pytest.raises(ParameterError) as caught:
+            change(unknown)
+        assert len(str(caught.value)) < 400
+        assert "object 0" in str(caught.value)
+    with pytest.raises(ParameterError):
+        classifier.rename("object 0", "object 1")
+    assert same(before, classifier.state())
+
+
+@pytest.mark.parametrize(
+    ("x", "error"),
+    [
+        (np.full(D, np.nan), NotFiniteError),
+        (np.r_[np.ones(D - 1), np.inf], NotFiniteError),
+        (np.ones(D - 1), ShapeError),
+        (np.ones((2, D + 1)), ShapeError),
+        (np.ones((2, 2, D)), ShapeError),
+        (1.0, ShapeError),
+        (np.ones(D) * 1j, ShapeError),
+        (["a"] * D, ShapeError),
+        (np.full(D, 1e101), ParameterError),
+        (np.vstack([np.ones((9, D)), np.full(D, np.nan)]), NotFiniteError),
+    ],
+)
+def test_bad_features_are_refused_and_teach_nothing(x, error):
+    classifier = taught()
+    before = classifier.state()
+    with pytest.raises(error):
+        classifier.learn(x, "new")
+    if error is not ParameterError:
+        for ask in (classifier.scores, classifier.predict):
+            with pytest.raises(error):
+                ask(x)
+        with pytest.raises(IcubLearningError):
+            classifier.calibrate(x, "new")
+    assert same(before, classifier.state())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"n_features": 0},
+        {"n_features": 2.5},
+        {"regularization": 0.0},
+        {"regularization": -1.0},
+        {"regularization": np.nan},
+        {"recoding": -0.1},
+        {"recoding": 1.1},
+        {"feature_map": RandomFourierFeatures(D + 1, 10)},
+    ],
+)
+def test_bad_settings_are_refused(arguments):
+    with pytest.raises(IcubLearningError):
+        IncrementalClassifier(**{"n_features": D, **arguments})
+
+
+def maps():
+    centers = np.random.default_rng(10).normal(size=(30, D))
+    return [RandomFourierFeatures(D, 60, length_scale=3.0, seed=4), NystromFeatures(centers, length_scale=3.0)]
+
+
+@pytest.mark.parametrize("feature_map", maps(), ids=["random_fourier", "nystrom"])
+def test_a_map_in_front_is_the_classifier_on_mapped_features(feature_map):
+    x, labels = sample(np.random.default_rng(11), 60, 4)
+    mapped = IncrementalClassifier(D, 0.1, 0.5, feature_map)
+    plain = IncrementalClassifier(feature_map.n_features, 0.1, 0.5)
+    mapped.learn(x, labels)
+    plain.learn(feature_map.transform(x), labels)
+    np.testing.assert_array_equal(mapped.scores(x), plain.scores(feature_map.transform(x)))
+    restored = IncrementalClassifier.from_state(mapped.state())
+    np.testing.assert_array_equal(restored.scores(x), mapped.scores(x))
+    restored.merge(mapped)
+    assert restored.n_samples == 120
+
+
+def test_a_map_makes_decisions_nonlinear():
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(600, 2))
+    labels = ["in" if row @ row < 1.0 else "out" for row in x]
+    accuracy = {}
+    for name, feature_map in (("linear", None), ("mapped", RandomFourierFeatures(2, 100))):
+        classifier = IncrementalClassifier(2, 0.01, feature_map=feature_map)
+        classifier.learn(x[:400], labels[:400])
+        accuracy[name] = np.mean([a == b for a, b in zip(classifier.predict(x[400:]), labels[400:], strict=True)])
+    assert accuracy["mapped"] > 0.93
+    assert accuracy["linear"] < 0.8
+
+
+def test_states_of_others_are_refused():
+    good = taught().state()
+    spoiled = [
+        {**good, "version": np.asarray(99)},
+        {**good, "moments.labels": np.frombuffer(b'["a", "a", "b", "c", "d"]', np.uint8)},
+        {**good, "moments.labels": np.frombuffer(b"{}", np.uint8)},
+        {**good, "moments.counts": good["moments.counts"] - 100},
+        {**good, "moments.sums": good["moments.sums"][:-1]},
+        {**good, "n_features": np.asarray(D + 1)},
+        {**good, "feature_map.kind": np.asarray("fourier")},
+        {},
+    ]
+    for state in spoiled:
+        with pytest.raises(StateError):
+            IncrementalClassifier.from_state(state)
+
+
+def test_results_are_the_callers_own():
+    classifier = taught()
+    before = classifier.state()
+    classifier.classes.append("x")
+    classifier.counts["x"] = 1
+    classifier.scores(np.ones(D))[:] = 0.0
+    classifier.weights[:] = 0.0
+    for value in classifier.state().values():
+        if value.ndim:
+            value[...] = 0
+    assert same(before, classifier.state())
+
+
+def test_all_permutations_of_three_examples_agree():
+    x = np.array([[1.0, 0.2], [0.1, 1.0], [0.9, 0.8]])
+    expected = batch_scores(x, ["a", "b", "c"], ["a", "b", "c"], 1.0, 0.7, x)
+    for order in itertools.permutations(range(3)):
+        classifier = IncrementalClassifier(2)
+        for i in order:
+            classifier.learn(x[i], "abc"[i])
+        columns = [classifier.classes.index(name) for name in "abc"]
+        np.testing.assert_allclose(classifier.scores(x)[:, columns], expected, atol=1e-12)
