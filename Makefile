@@ -23,7 +23,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 	@echo 'PYTHON=python3.12 make ... chooses the interpreter (3.10 to 3.13); ARGS="..." goes to what is run.'
 
-demo:  ## a simulated iCub arm learns its inverse dynamics live (under 5 minutes); results under out/
+demo:  ## a simulated iCub learns its inverse dynamics, then objects, live (under 5 minutes); results under out/
 	@tools/setup
 	@.venv/bin/icub-learning demo $(ARGS)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import core, history, kernel_methods, node, objects, recognition, round_trip, teaching
+from benchmarks import core, history, kernel_methods, node, objects, recognition, recognition_settings, round_trip
 from benchmarks.report import Result
 
 
@@ -21,7 +21,10 @@ SCENARIOS = {
     "node-round-trip": Scenario("round trips through the node beside a bare echo node, 100 to 1000 Hz", round_trip.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
     "camera-recognition": Scenario("from camera to recognition over two nodes, while learning", recognition.run),
-    "teaching": Scenario("objects taught in a few seconds each: what is named right, over settings", teaching.run),
+    "recognition-settings": Scenario(
+        "objects taught in a few seconds each: what is named right, over the settings of the node",
+        recognition_settings.run,
+    ),
     "object-lessons": Scenario("objects taught by 20 and by 3 views, over seeds and choices of objects", objects.run),
     "kernel-subsampling": Scenario("Nyström: few centres against much regularization", kernel_methods.run_subsampling),
     "kernel-incremental": Scenario("Nyström: the path over m beside separate fits", kernel_methods.run_incremental),

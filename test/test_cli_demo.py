@@ -1,4 +1,4 @@
-"""The demonstration: its figures against loops, and the whole of it in short, over DDS."""
+"""The demonstration of dynamics: its figures against loops, and the whole of it in short, over DDS."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from icub_learning.cli import demo, demo_report
+from icub_learning.cli import demo, demo_report, heard
 from icub_learning.cli.ros_domain import RosDomain
 from icub_learning.errors import IcubLearningError
 from icub_learning.simulation import ArmSimulation, SimulationSettings
@@ -76,7 +76,7 @@ def test_timing_counts_what_is_missing_and_what_is_double():
     kept = np.delete(stamps, [0, 1, 40, 41, 70])  # before its first prediction nothing is missing
     predictions = np.column_stack([kept, kept + 2_000_007, kept + 3_000_007])
     predictions = np.concatenate([predictions, predictions[10:12]])
-    found = demo_report.timing_of(joint_states, predictions)
+    found = heard.timing_of(joint_states, predictions)
     assert found["joint_states_without_prediction"] == 3
     assert found["predicted_twice"] == 2
     assert found["predictions_of_unknown_stamp"] == 0
@@ -87,7 +87,7 @@ def test_timing_counts_what_is_missing_and_what_is_double():
 
 def test_lost_messages_show_as_gaps():
     stamps = np.delete(np.arange(1, 101) * 5_000_000, [10, 50, 51])
-    found = demo_report.stream_of(np.column_stack([stamps, stamps, stamps]))
+    found = heard.stream_of(np.column_stack([stamps, stamps, stamps]))
     assert (found["messages"], found["lost"]) == (97, 3)
     assert found["rate_hz"] == pytest.approx(96 / 0.495)
 
@@ -114,8 +114,9 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.ros
-def test_the_whole_of_it(tmp_path, start_process, ros_domain):
-    process = start_process(*DEMO, "--seconds", "5", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
+def test_the_whole_of_the_dynamics(tmp_path, start_process, ros_domain):
+    options = ("--part", "dynamics", "--seconds", "5", "--domain", str(ros_domain))
+    process = start_process(*DEMO, *options, "--output", str(tmp_path / "out"))
     assert process.wait(100) == 0, process.output
     assert "SIMULATED" in process.output
     assert "XZ circles" in process.output
@@ -176,7 +177,8 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"], ["--output", "/dev/null/out"]]
+    "arguments",
+    [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"], ["--output", "/dev/null/out"], ["--views", "0"]],
 )
 def test_bad_options_are_one_line(arguments, tmp_path, start_process):
     process = start_process(*DEMO, "--output", str(tmp_path / "out"), *arguments)

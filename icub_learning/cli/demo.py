@@ -1,4 +1,4 @@
-"""`icub-learning demo`: a simulated iCub arm and three learning nodes, live; circles in XY, then in XZ (8.4.3)."""
+"""`icub-learning demo`: a simulated iCub learns, live: the dynamics of its arm (8.4.3), then objects in its hand."""
 
 import argparse
 import contextlib
@@ -19,8 +19,12 @@ example:
 
 The protocol is that of 8.4.3 of the thesis: the hand follows circles of 10 cm radius at 0.6 m/s, first in the XY plane,
 then in the XZ plane, while P (rigid bodies), NP (random features) and SP (both) learn the wrench at the upper-arm
-sensor from zero. While the arm changes over from one plane to the other they predict but do not learn. Simulation and
-learners are processes of their own that talk over DDS."""
+sensor from zero. While the arm changes over from one plane to the other they predict but do not learn.
+
+Then objects are put into the other hand and taught by service calls, one after the other, and after each lesson unseen
+views of all of them are asked for. Simulation and learners are processes of their own that talk over DDS."""
+
+PARTS = ("all", "dynamics", "objects")
 
 NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_dynamics_sp"}
 ESTIMATORS = {"P": "parametric", "NP": "nonparametric", "SP": "semiparametric"}
@@ -33,33 +37,36 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "demo",
-        description="Simulate an iCub arm, learn its inverse dynamics in three nodes, and show how well they predict.",
+        description="Simulate an iCub that learns its inverse dynamics, then objects; show how well it does.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument(
-        "--seconds", metavar="SECONDS", type=float, default=100.0, help="in each of the two planes (default: 100)"
+        "--seconds", metavar="SECONDS", type=float, default=90.0, help="in each of the two planes (default: 90)"
     )
+    parser.add_argument(
+        "--views", metavar="N", type=int, default=20, help="unseen ones of each object after each lesson (default: 20)"
+    )
+    parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the two parts")
     parser.add_argument(
         "--output",
         metavar="FOLDER",
         type=Path,
         default=Path("out/demo"),
-        help="for picture, figures and logs (out/demo)",
+        help="for pictures, figures and logs (out/demo)",
     )
     parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID to use (default: one that nobody uses)")
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the protocol and report; the processes end with it, whatever happens."""
-    from icub_learning.arrays import real
-    from icub_learning.cli.processes import Processes
+    """Run the parts and report; the processes end with it, whatever happens."""
+    from icub_learning.arrays import integer, real
     from icub_learning.cli.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
-    seconds = real("--seconds", args.seconds, 5.0, 3600.0)
+    seconds, views = real("--seconds", args.seconds, 5.0, 3600.0), integer("--views", args.views, 1)
     if args.domain is not None and not 0 <= args.domain <= 232:
         raise ParameterError("--domain", args.domain, "within [0, 232]")
     try:
@@ -69,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("--output", str(args.output), bound) from error
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would start deaf to it
+    began, figures, numbers = time.monotonic(), {}, args.json or args.output / "demo.json"
     with contextlib.ExitStack() as stack:
         domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
         environment = {
@@ -78,10 +86,22 @@ def run(args: argparse.Namespace) -> int:
             "OPENBLAS_NUM_THREADS": "1",
         }
         os.environ.update(environment)
-        processes = stack.enter_context(Processes(args.output / "log"))
-        for name, command in commands().items():
-            processes.start(name, command, environment)
-        return _follow(processes, seconds, args.output, args.json)
+        if args.part != "objects":
+            figures = _dynamics(environment, seconds, args.output)
+            write_json(numbers, figures)
+        if args.part != "dynamics":
+            figures["objects"] = _objects(environment, views, args.output)
+    figures["wall_s"] = time.monotonic() - began
+    write_json(numbers, figures)
+    print(f"""
+figures     {numbers}
+logs        {args.output / "log"}
+next        icub-learning reproduce figure-8.4                  the experiment as in the thesis
+            icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself
+            icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
+
+Done in {figures["wall_s"]:.0f} s.""")
+    return 0
 
 
 def commands() -> dict[str, list[str]]:
@@ -111,15 +131,19 @@ def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None) -> int:
-    """Go through the protocol, and report."""
+def _dynamics(environment: dict[str, str], seconds: float, folder: Path) -> dict[str, Any]:
+    """Go through the protocol of 8.4.3, and report."""
     from icub_learning.cli.demo_protocol import CHANGEOVER, Protocol
+    from icub_learning.cli.processes import Processes
 
-    began = time.monotonic()
     duration = 2 * seconds + CHANGEOVER
     print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)
     line = _Line()
-    with Protocol(processes, NODES, SIMULATION, line.show) as protocol:
+    with contextlib.ExitStack() as stack:
+        processes = stack.enter_context(Processes(folder / "log"))
+        for name, command in commands().items():
+            processes.start(name, command, environment)
+        protocol = stack.enter_context(Protocol(processes, NODES, SIMULATION, line.show))
         monitor = protocol.monitor
 
         def follow(what: str, total: float) -> None:
@@ -134,12 +158,32 @@ def _follow(processes: Any, seconds: float, folder: Path, json_path: Path | None
         follow("XZ circles", seconds)
         protocol.finish()
         line.end()
-    processes.stop()
-    return _report(monitor, changeover, switch, folder, json_path, began)
+    return _report(monitor, changeover, switch, folder)
 
 
-def _report(monitor: Any, changeover: int, switch: int, folder: Path, json_path: Path | None, began: float) -> int:
-    from icub_learning.cli import demo_picture, demo_report
+def _objects(environment: dict[str, str], views: int, folder: Path) -> dict[str, Any]:
+    """Teach objects, and report."""
+    from icub_learning.cli import demo_objects, demo_objects_picture, demo_objects_report
+    from icub_learning.cli.processes import Processes
+
+    began, line = time.monotonic(), _Line()
+    print(f"\nThe same iCub is taught {len(demo_objects.OBJECTS)} objects, one after the other.", flush=True)
+    with contextlib.ExitStack() as stack:
+        processes = stack.enter_context(Processes(folder / "log"))
+        for name, command in demo_objects.commands().items():
+            processes.start(f"objects_{name}", command, environment)
+        classroom = stack.enter_context(demo_objects.Classroom(processes, views, line.show))
+        lessons = classroom.hold()
+        line.end()
+    figures = demo_objects_report.figures_of(lessons) | {"wall_s": time.monotonic() - began}
+    picture = folder / "objects.png"
+    demo_objects_picture.plot(picture, lessons)
+    print(f"\n{demo_objects_report.text(figures)}\n\npicture     {picture}")
+    return figures
+
+
+def _report(monitor: Any, changeover: int, switch: int, folder: Path) -> dict[str, Any]:
+    from icub_learning.cli import demo_picture, demo_report, heard
 
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
@@ -148,7 +192,6 @@ def _report(monitor: Any, changeover: int, switch: int, folder: Path, json_path:
     }
     figures = {
         "simulated": True,
-        "wall_s": time.monotonic() - began,
         "machine": {"cores": os.cpu_count(), "load": os.getloadavg()[0]},
         "changeover_stamp_ns": changeover,
         "switch_stamp_ns": switch,
@@ -157,26 +200,16 @@ def _report(monitor: Any, changeover: int, switch: int, folder: Path, json_path:
         "expected_at_most": {name: entry[-1] for name, entry in demo_report.RATIOS.items()},
         "published": demo_report.PUBLISHED,
         "nodes": {
-            short: demo_report.timing_of(joint_states, predictions.arrays()[0])
+            short: heard.timing_of(joint_states, predictions.arrays()[0])
             for short, predictions in monitor.predictions.items()
         },
-        "joint_states": demo_report.stream_of(joint_states),
-        "wrenches": demo_report.stream_of(wrenches),
+        "joint_states": heard.stream_of(joint_states),
+        "wrenches": heard.stream_of(wrenches),
     }
-    picture, numbers = folder / "demo.png", json_path or folder / "demo.json"
-    write_json(numbers, figures)
+    picture = folder / "demo.png"
     demo_picture.plot(picture, series, changeover, switch)
-    print(f"""
-{demo_report.text(figures)}
-
-picture     {picture}
-figures     {numbers}
-logs        {folder / "log"}
-next        icub-learning reproduce figure-8.4                  the experiment as in the thesis
-            icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
-
-Done in {figures["wall_s"]:.0f} s.""")
-    return 0
+    print(f"\n{demo_report.text(figures)}\n\npicture     {picture}", flush=True)
+    return figures
 
 
 def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:

@@ -9,6 +9,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.cli.image_sources import ImageSource
+from icub_learning.cli.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.image_messages import image_message, rgb_of
 from icub_learning.nodes.image_subscription import ImageSubscription
@@ -17,7 +18,6 @@ from icub_learning_msgs.msg import Recognition
 
 QOS = QoSProfile(depth=5)
 PERIOD = 0.02  # [s] between looks at whether something has come
-ANSWER_LIMIT = 10.0  # [s] for a service to be found, and beyond its own timeout to answer
 FRAME = "camera"
 
 
@@ -49,7 +49,7 @@ class Robot:
         self.recognition: Recognition | None = None
         self._recognitions = 0
         self._due = time.monotonic()
-        self._clients: dict[str, Any] = {}
+        self._services = Services(node, self.wait)
         node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, QOS)
         if source is None:
             kind = CompressedImage if topic.endswith("/compressed") else Image
@@ -71,23 +71,12 @@ class Robot:
         before = self._recognitions
         return self.recognition if self.wait(lambda: self._recognitions >= before + count, limit) else None
 
-    def call(self, kind: Any, service: str, limit: float = 0.0, **fields: Any) -> Any:
-        """Call a service of the node, showing images meanwhile.
-
-        Args:
-            limit: time that the service itself takes [s].
-
-        Raises:
-            IcubLearningError: there is no such service, or it does not answer.
-        """
-        client = self._clients.setdefault(service, self._node.create_client(kind, f"{self._name}/{service}"))
-        if not self.wait(client.service_is_ready, ANSWER_LIMIT):
-            text = f"no service {self._name}/{service}: start it with `icub-learning launch recognition`, see --node"
-            raise IcubLearningError(text, name=service)
-        future = client.call_async(kind.Request(**fields))
-        if not self.wait(future.done, limit + ANSWER_LIMIT):
-            raise IcubLearningError(f"{self._name}/{service} did not answer", name=service)
-        return future.result()
+    def call(self, kind: Any, service: str, takes: float = 0.0, **fields: Any) -> Any:
+        """Call a service of the node, showing images meanwhile; see Services.call. Raises IcubLearningError."""
+        try:
+            return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
+        except IcubLearningError as error:
+            raise IcubLearningError(f"{error}: is `icub-learning launch recognition` running? See --node") from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Go on showing and listening until `done`, at most `limit` seconds; whether it is done.

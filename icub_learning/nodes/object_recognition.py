@@ -20,6 +20,7 @@ from icub_learning.nodes.conversions import doubles, stamp_to_ns
 from icub_learning.nodes.object_recognition_parameters import PARAMETERS
 from icub_learning.nodes.object_recognition_report import RecognitionReport
 from icub_learning.nodes.spinning import run, transition
+from icub_learning.nodes.waiting import Waiting
 from icub_learning.recognition import assembly
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
@@ -159,7 +160,7 @@ class ObjectRecognitionNode(LifecycleNode):
         self._lesson_over = Future(executor=self.executor)
         late = f"timed out after {timeout:g} s"
         timer = self.create_timer(timeout, lambda: self._end_lesson(late), clock=self._steady)
-        failure = await self._lesson_over
+        failure: str = await Waiting(self._lesson_over)
         self.destroy_timer(timer)
         if failure:
             return self._refuse(response, failure)

@@ -27,7 +27,7 @@ PARAMETERS = (
     ParameterSpec(
         "recoding",
         DEFAULTS.recoding,
-        "how far objects with few examples are raised; 0: not at all, 1: in full (classifier: rlsc)",
+        "how far objects with few examples are raised; 0: not at all, 1: in full (adaptive: until it chooses)",
         low=0.0,
         high=1.0,
         read_only=True,

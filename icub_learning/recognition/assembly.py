@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 
 from icub_learning.errors import ParameterError
+from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers import KINDS, AnyClassifier
 from icub_learning.recognition.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
@@ -23,7 +24,7 @@ class Settings:
     recoding: float = 0.7
     smoothing_window: int = 5
     max_age: float = 1.0
-    unknown_below: float = 0.5
+    unknown_below: float = 0.3
 
 
 SETTING_NAMES = tuple(entry.name for entry in fields(Settings))
@@ -33,6 +34,8 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     """A classifier that knows nothing. Raises ParameterError."""
     if settings.classifier == "rlsc":
         return IncrementalClassifier(n_features, settings.regularization, settings.recoding)
+    if settings.classifier == "adaptive":
+        return AdaptiveClassifier(n_features, recoding=settings.recoding)
     raise ParameterError("classifier", settings.classifier, f"one of {', '.join(KINDS)}")
 
 

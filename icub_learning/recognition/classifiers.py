@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from icub_learning.errors import StateError
+from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.incremental_classifier import IncrementalClassifier
 
-AnyClassifier = IncrementalClassifier
-KINDS: dict[str, type[AnyClassifier]] = {"rlsc": IncrementalClassifier}
+AnyClassifier = IncrementalClassifier | AdaptiveClassifier
+KINDS: dict[str, type[AnyClassifier]] = {"rlsc": IncrementalClassifier, "adaptive": AdaptiveClassifier}
 
 
 def kind_of(classifier: AnyClassifier) -> str:
