@@ -81,6 +81,11 @@ class Process:
         return self._popen.poll() is None
 
     @property
+    def pid(self) -> int:
+        """Its process number."""
+        return self._popen.pid
+
+    @property
     def output(self) -> str:
         """What it has written so far, to standard output and standard error."""
         return self.log.read_text(errors="replace")

@@ -1,9 +1,11 @@
 """The simulation's node over real ROS 2: rates, stamps, clock, truth, services, commands, lifecycle and exit."""
 
 import itertools
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,11 +20,13 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from icub_learning_msgs.srv import AttachPayload, SetTask
+from icub_learning.errors import ObjectError, RenderingError
+from icub_learning.simulation import find_objects, offscreen
+from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -206,7 +210,8 @@ def test_lifecycle_pauses_and_goes_on(listener: Listener, start_node) -> None:
 @pytest.mark.parametrize(
     ("parameters", "part"),
     [({"rate": 300.0}, "a divisor of 1000"), ({"task": "dance"}, "one of circle_xy"), ({"noise": -1.0}, "within"),
-     ({"seed": -3}, "within"), ({"side": "both"}, "right, left")],
+     ({"seed": -3}, "within"), ({"side": "both"}, "right, left"), ({"image_width": 5}, "within"),
+     ({"field_of_view": 0.0}, "within"), ({"image_rate": -1.0}, "within")],
 )  # fmt: skip
 def test_bad_parameter_ends_the_start_with_one_line(start_node, parameters: dict, part: str) -> None:
     node = start_node("icub_simulation", **parameters)
@@ -215,3 +220,105 @@ def test_bad_parameter_ends_the_start_with_one_line(start_node, parameters: dict
     assert len(lines) == 1
     assert next(iter(parameters)) in lines[0]
     assert part in lines[0]
+
+
+@pytest.fixture
+def renderer() -> None:
+    try:
+        offscreen.find_backend()
+        find_objects()
+    except (RenderingError, ObjectError) as error:
+        pytest.skip(str(error))
+
+
+def pixels(message: Image) -> np.ndarray:
+    return np.frombuffer(message.data, dtype=np.uint8).reshape(message.height, message.width, 3)
+
+
+def test_images_show_what_is_asked_for_while_joint_states_keep_coming(
+    listener: Listener, start_node, renderer: None
+) -> None:
+    states, objects = listener.hear(JointState, "/joint_states"), listener.hear(String, f"{NODE}/truth/object", LATCHED)
+    node = start_node("icub_simulation", object="mug", image_width=96, image_height=64, image_rate=10.0)
+    listener.wait(lambda: len(states) > 20)
+    images = listener.hear(Image, "/image")
+    listener.wait(lambda: len(images) > 5)
+    first = images[-1]
+    assert (first.encoding, first.width, first.height, first.step) == ("rgb8", 96, 64, 288)
+    assert len(first.data) == 96 * 64 * 3
+    assert first.header.frame_id == "l_eye"
+    assert pixels(first).std() > 10
+    assert objects[-1].data == "mug"
+
+    answer = listener.call(ShowObject, f"{NODE}/show_object", name="soccer_ball")
+    assert (answer.success, answer.message) == (True, "showing soccer_ball")
+    listener.wait(lambda: objects[-1].data == "soccer_ball")
+    for name in ("nose", "x" * 10_000):
+        answer = listener.call(ShowObject, f"{NODE}/show_object", name=name)
+        assert not answer.success
+        assert "duck, teddy, mug" in answer.message
+    assert objects[-1].data == "soccer_ball"
+    assert listener.call(ShowObject, f"{NODE}/show_object", name="").success
+    listener.wait(lambda: objects[-1].data == "")
+    count = len(images)
+    listener.wait(lambda: len(images) > count + 20)
+
+    for heard, period in ((states, 5_000_000), (images[count:], 100_000_000)):
+        stamps = [nanoseconds(message) for message in heard]
+        assert all(later > earlier for earlier, later in itertools.pairwise(stamps))
+        assert np.median(np.diff(stamps)) == pytest.approx(period, rel=0.2)
+    # each shows the instant of a joint state that was published
+    assert {nanoseconds(image) for image in images} <= {nanoseconds(state) for state in states}
+    assert node.stop(signal.SIGTERM) == 0
+
+
+def test_without_opengl_the_arm_moves_and_says_what_is_missing(
+    listener: Listener, start_node, monkeypatch: pytest.MonkeyPatch, renderer: None
+) -> None:
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    monkeypatch.setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent")
+    images, states = listener.hear(Image, "/image"), listener.hear(JointState, "/joint_states")
+    reports = listener.hear(DiagnosticArray, "/diagnostics")
+    node = start_node("icub_simulation")
+    node.wait_for("no images: no off-screen OpenGL here; install it with: .*apt-get install libegl1")
+    answer = listener.call(ShowObject, f"{NODE}/show_object", name="mug")
+    assert not answer.success
+    assert "libegl1" in answer.message
+    count = len(states)
+    listener.wait(lambda: len(states) > count + 100)
+    assert not images
+    listener.wait(lambda: "libegl1" in reports[-1].status[1].message)
+    assert node.running
+    assert node.output.count("Traceback") == 0
+
+
+def test_a_renderer_that_dies_is_said_and_replaced(listener: Listener, start_node, renderer: None) -> None:
+    images, states = listener.hear(Image, "/image"), listener.hear(JointState, "/joint_states")
+    node = start_node("icub_simulation")
+    listener.wait(lambda: len(images) > 2)
+    (child,) = children(node.pid)
+    os.kill(child, signal.SIGKILL)
+    node.wait_for("no images: the process that renders has ended")
+    count = len(states)
+    listener.wait(lambda: len(states) > count + 50)
+    assert listener.call(ShowObject, f"{NODE}/show_object", name="duck").success
+    count = len(images)
+    listener.wait(lambda: len(images) > count + 2)
+    (child,) = children(node.pid)
+    assert node.stop(signal.SIGINT) == 0
+    deadline = time.monotonic() + 10
+    while Path("/proc", str(child)).exists():
+        assert time.monotonic() < deadline, "the process that renders outlives the node"
+        time.sleep(0.05)
+
+
+def children(process: int) -> list[int]:
+    return [int(entry) for entry in Path("/proc", str(process), "task", str(process), "children").read_text().split()]
+
+
+def test_no_images_where_none_are_wanted(listener: Listener, start_node) -> None:
+    node = start_node("icub_simulation", image_rate=0.0)
+    answer = listener.call(ShowObject, f"{NODE}/show_object", name="mug")
+    assert not answer.success
+    assert "image_rate" in answer.message
+    assert not children(node.pid)

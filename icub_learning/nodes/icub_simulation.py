@@ -25,7 +25,7 @@ from icub_learning.nodes.parameters import ParameterSpec
 from icub_learning.nodes.simulation_messages import SensorMessages, TruthMessages, payload_message, trajectory_points
 from icub_learning.nodes.spinning import AUTOSTART, run, transition
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
-from icub_learning.simulation.settings import STEPS_PER_SECOND, steps_per_sample
+from icub_learning.simulation.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 STREAM_QOS = QoSProfile(depth=10)
@@ -167,7 +167,9 @@ class IcubSimulationNode(LifecycleNode):
             for _ in range(self._every):
                 self._simulation.step()
             self._publish()
-        self._camera.update(self._simulation.stamp)
+        last = self._simulation.stamp - TIME_STEP_NS  # of the joint states published last
+        if last > 0:
+            self._camera.update(last)
 
     def _publish(self) -> None:
         sensors = self._simulation.sensors()
