@@ -35,7 +35,9 @@ def pack_labels(labels: Iterable[str]) -> NDArray[np.uint8]:
 def unpack_labels(name: str, packed: Any) -> list[str]:
     """What `pack_labels` was given. Raises StateError if it is something else, or holds a label twice."""
     try:
-        labels = json.loads(np.asarray(packed, np.uint8).tobytes())
+        if np.asarray(packed).dtype != np.uint8:
+            raise ValueError("not bytes")
+        labels = json.loads(np.asarray(packed).tobytes())
         if not isinstance(labels, list):
             raise ValueError("not a list")
         labels = [check_label(label) for label in labels]

@@ -17,8 +17,8 @@ def neighbours(covariance: RegularizedCovariance, right: Array, regularizations:
 
     Powers of A^-1 on b span a subspace that holds nearly all of the solution for every l, because A + (l - lambda) I
     has the same eigenvectors; in it the solution is the one of Galerkin's method (block conjugate gradients, with the
-    factor as preconditioner, share one subspace among all shifts). Three powers leave an error of a few hundredths of
-    the solution's length at l = lambda / 10 or 10 lambda. For l = lambda the result is exact.
+    factor as preconditioner, share one subspace among all shifts). Three powers leave an error below a tenth of the
+    solution at l = lambda / 10 or 10 lambda, enough to compare accuracies. For l = lambda the result is exact.
 
     Args:
         covariance: with one regularization for all coordinates.

@@ -1,0 +1,125 @@
+"""RegularizedCovariance and the solutions near it, against plain linear algebra."""
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import IcubLearningError, ParameterError, StateError
+from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _kernel
+from icub_learning.recursive.neighbours import neighbours
+
+
+@pytest.fixture(params=_kernel.available())
+def kernel(request):
+    before = _kernel.use(request.param)
+    yield request.param
+    _kernel.use(before)
+
+
+def learned(d, n=50, regularization=0.3, seed=0):
+    z = np.random.default_rng(seed).normal(size=(n, d))
+    covariance = RegularizedCovariance(d, regularization)
+    covariance.update(z)
+    return covariance, z, z.T @ z + np.diag(np.broadcast_to(regularization, d))
+
+
+@pytest.mark.parametrize("d", [1, 5, 8, 9, 16, 33, 130])
+def test_factor_and_solutions(d, kernel):
+    covariance, z, a = learned(d)
+    for row in z[:3]:
+        covariance.update(row)
+        a += np.outer(row, row)
+    np.testing.assert_allclose(covariance.factor.T @ covariance.factor, a, rtol=1e-11, atol=1e-11)
+    for rows in (z[:1], z[:8], z[:11]):
+        solution, leverages = covariance.solve(rows)
+        np.testing.assert_allclose(solution, np.linalg.solve(a, rows.T).T, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(leverages, np.einsum("ij,ij->i", rows, solution), rtol=1e-8)
+    single, leverage = covariance.solve(z[0])
+    assert single.shape == (d,)
+    assert np.ndim(leverage) == 0
+    assert covariance.solve(np.empty((0, d)))[0].shape == (0, d)
+
+
+def test_the_factor_is_that_of_recursive_least_squares():
+    covariance, z, _ = learned(17)
+    rls = RecursiveLeastSquares(17, 1, 0.3)
+    rls.update(z, np.zeros((len(z), 1)))
+    np.testing.assert_array_equal(covariance.factor, rls.factor)
+
+
+def test_one_regularization_for_each_coordinate():
+    covariance, _, a = learned(6, regularization=np.arange(1.0, 7.0))
+    np.testing.assert_allclose(covariance.factor.T @ covariance.factor, a)
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_merging_adds_the_samples(n):
+    first, _, a = learned(12, n, 0.3)
+    second, z, _ = learned(12, n, 5.0, seed=1)
+    first.merge(second)
+    np.testing.assert_allclose(first.factor.T @ first.factor, a + z.T @ z, rtol=1e-10, atol=1e-10)
+    rows = second.equivalent_rows()
+    np.testing.assert_allclose(rows.T @ rows, z.T @ z, rtol=1e-10, atol=1e-10)
+    for other in (RegularizedCovariance(11), None, first.factor):
+        with pytest.raises(ParameterError):
+            first.merge(other)
+
+
+@pytest.mark.parametrize("value", [1e-4, 0.3, 1e3])
+def test_another_regularization(value):
+    covariance, _, a = learned(13)
+    made = covariance.with_regularization(value)
+    np.testing.assert_allclose(made.factor.T @ made.factor, a + (value - 0.3) * np.eye(13), rtol=1e-10, atol=1e-10)
+    assert (covariance.regularization == 0.3).all()
+
+
+def test_another_regularization_that_drowns_in_rounding_is_refused():
+    covariance = RegularizedCovariance(6, 1.0)
+    covariance.update(1e9 * np.ones((1, 6)))
+    with pytest.raises(ParameterError):
+        covariance.with_regularization(1e-20)
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.0, 10.0])
+def test_solutions_for_other_regularizations(factor):
+    rng = np.random.default_rng(2)
+    covariance = RegularizedCovariance(60, 1.0)
+    z = rng.normal(size=(300, 60)) * np.geomspace(3.0, 0.003, 60)
+    covariance.update(z)
+    right = rng.normal(size=(5, 300)) @ z
+    exact = np.linalg.solve(z.T @ z + factor * np.eye(60), right.T).T
+    (found,) = neighbours(covariance, right, [factor])
+    error = np.linalg.norm((found - exact) @ z.T) / np.linalg.norm(exact @ z.T)
+    assert error < (1e-10 if factor == 1.0 else 0.1)
+
+
+def test_solutions_of_nothing_and_of_repeated_rows():
+    covariance, z, _ = learned(9)
+    assert [one.shape for one in neighbours(covariance, np.empty((0, 9)), [1.0, 2.0])] == [(0, 9)] * 2
+    twice = np.stack([z[0], z[0], np.zeros(9)])
+    for found in neighbours(covariance, twice, [0.1, 0.3, 3.0]):
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+        np.testing.assert_allclose(found[2], 0.0, atol=1e-12)
+
+
+def test_states():
+    covariance, z, _ = learned(9)
+    state = covariance.state()
+    restored = RegularizedCovariance.from_state(state)
+    np.testing.assert_array_equal(restored.factor, covariance.factor)
+    np.testing.assert_array_equal(restored.solve(z)[0], covariance.solve(z)[0])
+    for key in state:
+        for spoiled in ({k: v for k, v in state.items() if k != key}, {**state, key: np.full((2, 2, 2), np.nan)}):
+            with pytest.raises(IcubLearningError):
+                RegularizedCovariance.from_state(spoiled)
+    with pytest.raises(StateError):
+        RegularizedCovariance.from_state({**state, "pivots": -state["pivots"]})
+
+
+@pytest.mark.parametrize("z", [np.full(9, np.nan), np.ones(8), np.ones((2, 10)), np.full(9, 1e150), "text"])
+def test_bad_rows_change_nothing(z):
+    covariance, _, _ = learned(9)
+    before = covariance.factor
+    with pytest.raises(IcubLearningError):
+        covariance.update(z)
+    np.testing.assert_array_equal(covariance.factor, before)
