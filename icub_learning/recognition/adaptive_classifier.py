@@ -118,7 +118,7 @@ class AdaptiveClassifier(Classifier):
         self._held_out.forget(place)
         self._stale = True
 
-    def merge(self, other: "AdaptiveClassifier") -> None:
+    def merge(self, other: Any) -> None:
         """Pool what another one learned and holds out: as if this one had seen it. O(d^3), once.
 
         Equal labels are one class. Settings and confidence stay as they are here.
@@ -195,7 +195,7 @@ class AdaptiveClassifier(Classifier):
                 self._learn_crowd()
                 self._stale = True
             else:
-                if place is None and len(self._moments):
+                if place is None and self._experienced():
                     self._judge(row, None)
                 self._covariance.update(row)
                 self._moments.add(row, label)

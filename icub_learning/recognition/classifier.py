@@ -16,6 +16,8 @@ from icub_learning.recognition.confidence import Confidence
 from icub_learning.recognition.labels import check_label
 from icub_learning.recursive.checks import LARGEST_VALUE, numbers
 
+ENOUGH_EXAMPLES = 5  # of a class, on average, from which on a new label shows what unknown things look like
+
 
 class Classifier(ABC):
     """Takes examples and classes as they come; predicts the class with the largest recoded score.
@@ -105,14 +107,15 @@ class Classifier(ABC):
     def calibrate(self, x: ArrayLike, label: str) -> None:
         """Take one example, before it is learned or one that never will be, as evidence for `confidence`.
 
-        Scores do not change. While there is no class nothing happens: there is no label to be sure of.
+        Scores do not change. An unknown label is evidence once there are five examples of each class on average: before
+        that, known things look unknown too.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError; nothing changes then.
         """
         row, label = vector("x", x, self.n_features), check_label(label)
-        if len(self._moments):
-            place = self._moments.index(label) if label in self._moments else None
+        place = self._moments.index(label) if label in self._moments else None
+        if place is not None or self._experienced():
             self._confidence.add(self.scores(row), self._factors(), place)
 
     def rename(self, old: str, new: str) -> None:
@@ -138,6 +141,10 @@ class Classifier(ABC):
     def _factors(self) -> Array:
         """What recoding multiplies the scores with: (k / gamma_t)^alpha, (T,)."""
         return np.exp(self._alpha() * self._moments.log_ratio)
+
+    def _experienced(self) -> bool:
+        """Whether classes are known well enough to tell what is unknown."""
+        return bool(len(self._moments)) and float(self._moments.counts.mean()) >= ENOUGH_EXAMPLES
 
     def _mapped(self, rows: Array) -> Array:
         return rows if self.feature_map is None else self.feature_map.transform(rows)

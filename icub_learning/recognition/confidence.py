@@ -26,7 +26,7 @@ class Confidence:
     Bayesian logistic regression on outcomes, starting from a guess. An outcome is an example scored before it was
     learned, and whether its label came first; one whose label was not known yet counts as wrong, so that every new
     class teaches what an unknown thing looks like. These are weighted as if one in five things shown were unknown
-    (each at most as four others), because how many of the examples taught are first ones says nothing about that.
+    (each at most as four others): how many of the examples taught are first ones says nothing about that.
     """
 
     def __init__(self) -> None:

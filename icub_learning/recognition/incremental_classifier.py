@@ -76,7 +76,7 @@ class IncrementalClassifier(Classifier):
         """
         self._moments.forget(label)
 
-    def merge(self, other: "IncrementalClassifier") -> None:
+    def merge(self, other: Any) -> None:
         """Pool what another one learned: as if this one had seen all its examples. O(d^3), once.
 
         Equal labels are one class. Regularization, recoding and confidence stay as they are here.
