@@ -3,7 +3,9 @@
 import numpy as np
 from learner_contract import LearnerContract
 
+from icub_learning.arrays import vector
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
+from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 
 WEIGHTS = np.random.default_rng(7).normal(size=(6, 2))
@@ -88,3 +90,56 @@ class TestSemiparametricEstimator(EstimatorContract):
 
     def make(self):
         return SemiparametricEstimator(self.regressor, n_random_features=60, n_warm_up=20, forgetting=0.999)
+
+
+class Shown:
+    """A classifier seen as a learner of 0/1 targets: an example is learned as the class whose target is 1."""
+
+    def __init__(self, classifier):
+        self.classifier = classifier
+
+    def update(self, x, target):
+        self.classifier.learn(x, str(int(vector("target", target, 3).argmax())))
+
+    def predict(self, x):
+        scores = dict(zip(self.classifier.classes, np.ravel(self.classifier.scores(x)), strict=True))
+        return np.array([scores.get(str(place), 0.0) for place in range(3)])
+
+    def state(self):
+        return self.classifier.state()
+
+
+class TestIncrementalClassifier(LearnerContract):
+    learner_class = Shown
+    classifier_class = IncrementalClassifier
+
+    def make(self):
+        return Shown(self.classifier_class(6, recoding=0.0))
+
+    def restore(self, state):
+        return Shown(self.classifier_class.from_state(state))
+
+    def sample(self, rng):
+        place = rng.integers(3)
+        return (2.0 * np.eye(6)[place] + 0.1 * rng.normal(size=6),), np.eye(3)[place]
+
+    def test_no_default_can_be_changed_from_outside(self):
+        self.learner_class = self.classifier_class
+        super().test_no_default_can_be_changed_from_outside()
+
+
+class TestAdaptiveClassifier(TestIncrementalClassifier):
+    classifier_class = AdaptiveClassifier
+
+    def make(self):
+        return Shown(AdaptiveClassifier(6, recoding=0.0, well_known=1_000_000))
+
+    def taught(self):
+        """Until no more examples are held out, and as many outcomes are remembered as ever will be."""
+        learner = super().taught()
+        learner.classifier.learn(*self.filling())
+        return learner
+
+    def filling(self):
+        samples = self.samples(4000, seed=8)
+        return np.array([inputs[0] for inputs, _ in samples]), [str(target.argmax()) for _, target in samples]
