@@ -188,7 +188,7 @@ class AdaptiveClassifier(Classifier):
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         for row, label in zip(z, labels, strict=True):
             place = self._moments.index(label) if label in self._moments else None
-            seen = 0 if place is None else int(self._seen()[place])
+            seen = 0 if place is None else int(self._moments.counts[place]) + self._held_out.count(place)
             if place is not None and (seen + 1) % self.hold_out == 0:
                 self._judge(row, place)
                 self._held_out.add(row, place)

@@ -25,13 +25,18 @@ class HeldOut:
         self._own = np.zeros(0, np.intp)  # place of the class of each row, -1 for a free one
         self._arrival = np.zeros(0, np.int64)
         self._next = 0
+        self._counts: list[int] = []  # of the rows held of each class, as far as there are any
 
     def __len__(self) -> int:
-        return int((self._own >= 0).sum())
+        return sum(self._counts)
+
+    def count(self, place: int) -> int:
+        """Number of rows held of one class."""
+        return self._counts[place] if place < len(self._counts) else 0
 
     def counts(self, n_classes: int) -> NDArray[np.intp]:
         """Number of rows held of each class, (T,)."""
-        return np.bincount(self._own[self._own >= 0], minlength=n_classes)
+        return np.array(self._counts + [0] * (n_classes - len(self._counts)), np.intp)
 
     def rows(self, known: NDArray[np.bool_] | None = None) -> tuple[Array, NDArray[np.intp]]:
         """Rows (m, d), oldest first, and the places of their classes (m,); of the classes `known` (T,) where given."""
@@ -51,12 +56,15 @@ class HeldOut:
         slot = int((self._own < 0).argmax())
         self._rows[slot], self._own[slot], self._arrival[slot] = z, place, self._next
         self._next += 1
+        self._counts += [0] * (place + 1 - len(self._counts))
+        self._counts[place] += 1
 
     def evict(self, n_classes: int) -> tuple[Array, int] | None:
         """Take out the oldest row of the class with most rows, if there are too many; row and class, or None."""
         if len(self) <= min(MOST_ROWS, max(1, MOST_SCORES // max(1, n_classes))):
             return None
-        crowded = int(self.counts(n_classes).argmax())
+        crowded = self._counts.index(max(self._counts))
+        self._counts[crowded] -= 1
         mine = np.flatnonzero(self._own == crowded)
         slot = int(mine[self._arrival[mine].argmin()])
         self._own[slot] = -1
@@ -66,6 +74,7 @@ class HeldOut:
         """Drop the rows of the class at `place`; classes after it move up."""
         self._own[self._own == place] = -1
         self._own[self._own > place] -= 1
+        del self._counts[place : place + 1]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All of it as a dict of arrays."""
