@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": "publish a recording's joint states and wrenches",
     "latency": "how fast and how regularly a running node answers, seen from outside",
     "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",
+    "select-channels": "which of many input channels matter for one output of a recording",
     "reproduce": "tables and figures of the sources, beside the published ones",
 }
 
@@ -47,7 +48,7 @@ def make_parser(command: str | None) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
     for name, summary in COMMANDS.items():
         if name == command:
-            importlib.import_module(f"icub_learning.cli.{name}").add_parser(subparsers)
+            importlib.import_module(f"icub_learning.cli.{name.replace('-', '_')}").add_parser(subparsers)
         else:
             subparsers.add_parser(name, help=summary)
     return parser
