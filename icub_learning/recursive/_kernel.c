@@ -180,8 +180,16 @@ static PyObject *update(PyObject *self, PyObject *args) {
             kernel->predict(weights, rows, innovation, size, outputs, rank);
             for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[start * outputs + n] - innovation[n];
             kernel->rotate(triangle, rows, gain, size, rank, start ? 1.0 : forgetting);
-            kernel->solve_back(triangle, gain, size, rank);
-            kernel->correct(weights, gain, innovation, size, outputs, rank);
+            if (outputs < rank) { /* solve for the corrections of the weights, which are fewer than the gains */
+                double *correction = rows; /* done with */
+                memset(correction, 0, outputs * size * sizeof(double));
+                kernel->correct(correction, gain, innovation, size, outputs, rank);
+                kernel->solve_back(triangle, correction, size, outputs);
+                for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
+            } else {
+                kernel->solve_back(triangle, gain, size, rank);
+                kernel->correct(weights, gain, innovation, size, outputs, rank);
+            }
         }
         double *last_tile = triangle + size * (size + BLOCK) / 2 - BLOCK * BLOCK;
         for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */

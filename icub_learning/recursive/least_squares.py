@@ -122,9 +122,9 @@ class RecursiveLeastSquares:
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
         z_rows = numbers("z", z, self.n_features)
-        if z_rows.ndim == 2:
+        if z_rows.ndim == 2 and len(z_rows) > _kernel.MAX_RANK:
             return z_rows @ self._weights[:, : self.n_features].T
-        out = np.empty(self.n_outputs)
+        out = np.empty((*z_rows.shape[:-1], self.n_outputs))
         _kernel.predict(out, self._probe, self._weights, z_rows, self._size, self.n_features, self.n_outputs)
         return out
 
