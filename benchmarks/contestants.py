@@ -190,3 +190,30 @@ try:
 
 except ImportError as error:
     MISSING["padasip"] = str(error)
+
+try:
+    from river.linear_model import BayesianLinearRegression
+
+    @contestant("river")
+    class River:
+        """river's BayesianLinearRegression: one for each output, fed with a dictionary for each sample."""
+
+        largest = 6000
+
+        def __init__(self, d: int, n_outputs: int) -> None:
+            self.models = [BayesianLinearRegression(alpha=1, beta=1) for _ in range(n_outputs)]
+            self.names = list(range(d))
+
+        def step(self, z: np.ndarray, y: np.ndarray) -> None:
+            row = dict(zip(self.names, z.tolist(), strict=True))
+            for model, target in zip(self.models, y.tolist(), strict=True):
+                model.predict_one(row)
+                model.learn_one(row, target)
+
+        def weights(self) -> np.ndarray:
+            unit = np.eye(len(self.names)).tolist()
+            rows = [dict(zip(self.names, row, strict=True)) for row in unit]
+            return np.array([[model.predict_one(row) for model in self.models] for row in rows])
+
+except ImportError as error:
+    MISSING["river"] = str(error)

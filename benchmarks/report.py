@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-PACKAGES = ("numpy", "scipy", "eigenpy", "numba", "hyhound", "padasip")
+PACKAGES = ("numpy", "scipy", "eigenpy", "numba", "hyhound", "padasip", "river")
 
 
 @dataclass

@@ -70,7 +70,7 @@ ANSWERS = {"echo": TOPIC, "node": "/inverse_dynamics/predicted_wrench"}
 
 
 def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> np.ndarray:
-    """Publish joint states and wrenches at `rate`; return the round trip of each joint state [s], nan where none came."""
+    """Publish joint states and wrenches at `rate`; return the round trip of each joint state [s], nan if none came."""
     import rclpy
     from geometry_msgs.msg import WrenchStamped
     from rclpy.experimental import EventsExecutor

@@ -3,7 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import core, history, kernel_methods, node, objects, recognition, recognition_settings, round_trip
+from benchmarks import (
+    core,
+    history,
+    kernel_methods,
+    kilohertz,
+    million,
+    node,
+    object_learning,
+    objects,
+    parts,
+    recognition,
+    recognition_settings,
+    round_trip,
+)
 from benchmarks.report import Result
 
 
@@ -18,8 +31,15 @@ class Scenario:
 SCENARIOS = {
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),
+    "core-million": Scenario("slope of the step's time and memory over 1e6 samples", million.run),
+    "core-kilohertz": Scenario("1 kHz for a minute in one process, learning at each sample", kilohertz.run),
+    "cycle-parts": Scenario("what a cycle of the inverse dynamics node consists of", parts.run),
     "node-round-trip": Scenario("round trips through the node beside a bare echo node, 100 to 1000 Hz", round_trip.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
+    "objects-learn": Scenario("one example of an object, over d and T, beside re-solving", object_learning.run_learn),
+    "objects-history": Scenario(
+        "cost of the 100 000th example of an object beside the first ones", object_learning.run_history
+    ),
     "camera-recognition": Scenario("from camera to recognition over two nodes, while learning", recognition.run),
     "recognition-settings": Scenario(
         "objects taught in a few seconds each: what is named right, over the settings of the node",

@@ -1,0 +1,112 @@
+"""What a cycle of the inverse dynamics node consists of, part by part."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.report import Result
+from benchmarks.timing import Spread, time_in_turns
+from icub_learning.dynamics import CausalDerivatives, ParametricEstimator
+from icub_learning.dynamics.assembly import Settings, make_estimator, make_reader, make_regressor
+from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.robots import find_urdf
+
+ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
+       "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")  # fmt: skip
+N_FEATURES = 560
+PERIOD = 5_000_000  # ns
+
+
+def run(quick: bool) -> Result:
+    """Time every part in turns with the others."""
+    settings = Settings(urdf=find_urdf("icub"), joints=ARM, n_random_features=N_FEATURES)
+    regressor, own = make_regressor(settings), make_regressor(settings)
+    estimator, random = make_estimator(settings, regressor), np.random.default_rng(0)
+    motions, measured = random.normal(size=(500, 3, len(ARM))), random.normal(size=(500, 6))
+    for motion, y in zip(motions, measured, strict=True):
+        estimator.update(*motion, y)
+    predictor, derivatives = estimator.predictor(own), CausalDerivatives(len(ARM))
+    reader, names = make_reader(settings, regressor), list(regressor.known_joints)
+    values = np.zeros(len(names))
+    rigid = ParametricEstimator(regressor)
+    core, rows = RecursiveLeastSquares(N_FEATURES, 6), random.normal(size=(500, N_FEATURES)) / np.sqrt(N_FEATURES)
+    row = predictor.features.row
+
+    def differentiate(i: int) -> None:
+        derivatives.add(10**18 + differentiate.count * PERIOD, motions[i % 500, 0], motions[i % 500, 1])  # type: ignore[attr-defined]
+        differentiate.count += 1  # type: ignore[attr-defined]
+        derivatives.newest()
+
+    differentiate.count = 0  # type: ignore[attr-defined]
+
+    def rigid_step(i: int) -> None:
+        rigid.predict(*motions[i % 500])
+        rigid.update(*motions[i % 500], measured[i % 500])
+
+    def rank_6(i: int) -> None:
+        phi = phis[i % 500]
+        parameters.predict(phi)
+        parameters.update(phi, measured[i % 500, :, None], same_instant=True)
+
+    def core_step(i: int) -> None:
+        core.predict(rows[i % 500])
+        core.update(rows[i % 500], measured[i % 500])
+
+    phis = np.array([regressor(*motion) for motion in motions])
+    parameters = RecursiveLeastSquares(regressor.n_parameters, 1)
+    inputs = np.zeros(3 * len(ARM) + 6)
+    steps: dict[str, Callable[[int], Any]] = {
+        f"check a joint state of {len(names)} joints": lambda i: reader.read(10**18, names, values, values, ()),
+        "velocity and acceleration": differentiate,
+        f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
+        f"{N_FEATURES} random features": lambda i: row(inputs),
+        "predict: regressor, features, variance": lambda i: predictor.predict(*motions[i % 500]),
+        f"core step, d = {N_FEATURES}, T = 6": core_step,
+        f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,
+        "rigid-body learner: predict and learn": rigid_step,
+        "semiparametric learner: learn": lambda i: estimator.update(*motions[i % 500], measured[i % 500]),
+        "a new predictor of it": lambda i: estimator.predictor(own),
+        **_message_steps(values, measured[0]),
+    }
+    spreads = time_in_turns(steps, 0.2 if quick else 1.0, 2000)
+    full = spreads[f"core step, d = {N_FEATURES}, T = 6"]
+    table = []
+    for name, spread in spreads.items():
+        assert isinstance(spread, Spread) and isinstance(full, Spread)
+        table.append(
+            {
+                "part": name,
+                "µs": round(1e6 * spread.median, 2),
+                "quartiles": f"{1e6 * spread.low:.4g}..{1e6 * spread.high:.4g}",
+                "x core step": round(spread.median / full.median, 3),
+            }
+        )
+    return Result(table, [f"iCub's right arm, {N_FEATURES} random features; every part in turns with the others."])
+
+
+def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable[[int], Any]]:
+    """Conversions and serialization of messages, where ROS is."""
+    try:
+        from geometry_msgs.msg import WrenchStamped
+        from rclpy.serialization import deserialize_message, serialize_message
+        from sensor_msgs.msg import JointState
+
+        from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench
+    except ImportError:
+        return {}
+    state = JointState(
+        name=[f"joint_{i}" for i in range(len(values))], position=doubles(values), velocity=doubles(values)
+    )
+    packed, answer = serialize_message(state), WrenchStamped()
+
+    def fill(_: int) -> None:
+        set_stamp(answer.header.stamp, 10**18)
+        set_wrench(answer.wrench, wrench)
+
+    return {
+        "deserialize the joint state": lambda i: deserialize_message(packed, JointState),
+        "its positions as an array": lambda i: np.frombuffer(state.position),
+        "fill a wrench message": fill,
+        "serialize it": lambda i: serialize_message(answer),
+    }
