@@ -60,4 +60,4 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
 def test_without_a_node_it_says_what_is_missing(ros_domain, monkeypatch, capfd):
     monkeypatch.setattr(latency, "PATIENCE", 0.2)
     assert main(["latency", "--seconds", "1"]) == 2
-    assert "no joint states on /joint_states within 0.2 s; is the node running" in capfd.readouterr().err
+    assert "no joint states on /joint_states within 0.2 s; is the node active" in capfd.readouterr().err

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         listen(time.monotonic() + PATIENCE, lambda: all(map(len, series.values())))
         for name, subscription in subscriptions.items():
             if not len(series[name]) and not stopped():
-                reason = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node running and active?"
+                reason = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node active?"
                 raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         with tqdm(total=round(seconds), unit="s", disable=None, leave=False) as bar:
