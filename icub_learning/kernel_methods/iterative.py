@@ -73,6 +73,7 @@ class Landweber(IterativeRegressor):
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
         max_iter: the number of iterations.
         step_size: eta < 2 n / ||K||, or "auto": n / ||K||.
         tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
@@ -92,6 +93,8 @@ class Landweber(IterativeRegressor):
         kernel: Any = "gaussian",
         length_scale: float = 1.0,
         degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
         max_iter: int = 500,
         step_size: float | str = "auto",
         tol: float = 1e-8,
@@ -100,6 +103,8 @@ class Landweber(IterativeRegressor):
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
         self.max_iter = max_iter
         self.step_size = step_size
         self.tol = tol
@@ -133,6 +138,7 @@ class NuMethod(IterativeRegressor):
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
         nu: > 0, the smoothness up to which the method is optimal.
         max_iter: the number of iterations.
         step_size: eta <= n / ||K||, or "auto": n / ||K||.
@@ -148,6 +154,8 @@ class NuMethod(IterativeRegressor):
         kernel: Any = "gaussian",
         length_scale: float = 1.0,
         degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
         nu: float = 1.0,
         max_iter: int = 100,
         step_size: float | str = "auto",
@@ -157,6 +165,8 @@ class NuMethod(IterativeRegressor):
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
         self.nu = nu
         self.max_iter = max_iter
         self.step_size = step_size
@@ -186,6 +196,7 @@ class AcceleratedGradient(IterativeRegressor):
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
         method: "nesterov" or "heavy_ball".
         momentum: in [0, 1), of "heavy_ball".
         max_iter: the number of iterations.
@@ -202,6 +213,8 @@ class AcceleratedGradient(IterativeRegressor):
         kernel: Any = "gaussian",
         length_scale: float = 1.0,
         degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
         method: str = "nesterov",
         momentum: float = 0.9,
         max_iter: int = 100,
@@ -212,6 +225,8 @@ class AcceleratedGradient(IterativeRegressor):
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
         self.method = method
         self.momentum = momentum
         self.max_iter = max_iter
@@ -252,6 +267,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
         max_iter: the number of iterations.
         tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
@@ -265,6 +281,8 @@ class ConjugateGradientKRLS(IterativeRegressor):
         kernel: Any = "gaussian",
         length_scale: float = 1.0,
         degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
         max_iter: int = 50,
         tol: float = 1e-8,
         path: Sequence[int] | None = None,
@@ -272,6 +290,8 @@ class ConjugateGradientKRLS(IterativeRegressor):
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
         self.max_iter = max_iter
         self.tol = tol
         self.path = path

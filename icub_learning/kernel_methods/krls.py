@@ -22,6 +22,7 @@ class KRLS(SpectralRegressor):
     Args:
         kernel, length_scale, degree: see `Kernel`.
         regularization: lambda > 0.
+        random_state: taken for uniformity and not used.
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
@@ -37,12 +38,14 @@ class KRLS(SpectralRegressor):
         length_scale: float = 1.0,
         degree: int = 3,
         regularization: float = 1e-6,
+        random_state: Any = None,
         path: Sequence[float] | None = None,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
         self.regularization = regularization
+        self.random_state = random_state
         self.path = path
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -73,6 +76,7 @@ class SpectralCutoff(SpectralRegressor):
     Args:
         kernel, length_scale, degree: see `Kernel`.
         regularization: lambda > 0.
+        random_state: taken for uniformity and not used.
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
@@ -89,12 +93,14 @@ class SpectralCutoff(SpectralRegressor):
         length_scale: float = 1.0,
         degree: int = 3,
         regularization: float = 1e-6,
+        random_state: Any = None,
         path: Sequence[float] | None = None,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
         self.regularization = regularization
+        self.random_state = random_state
         self.path = path
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:

@@ -84,7 +84,7 @@ class RandomFeaturesKRLS(StreamingRegressor):
     Dask arrays.
 
     Args:
-        kernel: "gaussian" or "matern"; length_scale: sigma > 0.
+        kernel: "gaussian" or "matern"; length_scale: sigma > 0; degree: taken for uniformity and not used.
         regularization: lambda > 0.
         n_features: m.
         features: "fourier" or "fastfood".
@@ -101,6 +101,7 @@ class RandomFeaturesKRLS(StreamingRegressor):
         *,
         kernel: str = "gaussian",
         length_scale: float = 1.0,
+        degree: int = 3,
         regularization: float = 1e-6,
         n_features: int = 100,
         features: str = "fourier",
@@ -109,14 +110,12 @@ class RandomFeaturesKRLS(StreamingRegressor):
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
+        self.degree = degree
         self.regularization = regularization
         self.n_features = n_features
         self.features = features
         self.random_state = random_state
         self.path = path
-
-    def _make_kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.length_scale)
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
@@ -152,7 +151,7 @@ class IncrementalRandomFeaturesKRLS(KernelRegressor):
     lambda. `add_features` goes on where m was not known, with that factor.
 
     Args:
-        kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeaturesKRLS`.
+        kernel, length_scale, degree, regularization, n_features, features, random_state: see `RandomFeaturesKRLS`.
         path: the numbers of features at which `predict_path` predicts, strictly monotonic; by default 1..m.
 
     Attributes:
@@ -165,6 +164,7 @@ class IncrementalRandomFeaturesKRLS(KernelRegressor):
         *,
         kernel: str = "gaussian",
         length_scale: float = 1.0,
+        degree: int = 3,
         regularization: float = 1e-6,
         n_features: int = 100,
         features: str = "fourier",
@@ -173,14 +173,12 @@ class IncrementalRandomFeaturesKRLS(KernelRegressor):
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
+        self.degree = degree
         self.regularization = regularization
         self.n_features = n_features
         self.features = features
         self.random_state = random_state
         self.path = path
-
-    def _make_kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.length_scale)
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)

@@ -30,6 +30,7 @@ class StochasticKernelMachine(KernelRegressor):
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
+        regularization: taken for uniformity and not used: step size and number of passes regularize.
         loss: as above; epsilon: of "epsilon_insensitive".
         max_iter: passes over the samples.
         step_size: eta > 0, or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss eta < 2 / (L max k(x, x)),
@@ -54,6 +55,7 @@ class StochasticKernelMachine(KernelRegressor):
         kernel: Any = "gaussian",
         length_scale: float = 1.0,
         degree: int = 3,
+        regularization: float = 1e-6,
         loss: str = "square",
         epsilon: float = 0.1,
         max_iter: int = 20,
@@ -68,6 +70,7 @@ class StochasticKernelMachine(KernelRegressor):
         self.kernel = kernel
         self.length_scale = length_scale
         self.degree = degree
+        self.regularization = regularization
         self.loss = loss
         self.epsilon = epsilon
         self.max_iter = max_iter
