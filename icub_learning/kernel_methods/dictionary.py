@@ -38,6 +38,7 @@ class KernelDictionary:
     def _room(self, capacity: int, n_inputs: int, n_outputs: int) -> None:
         self._points = np.zeros((capacity, n_inputs))
         self._weights = np.zeros((capacity, n_outputs))
+        self._tags = np.zeros(capacity, dtype=np.int64)
         self._gram = np.zeros((capacity, capacity))
         self._factor = np.zeros((capacity, capacity))
         self._work = np.zeros(5 * capacity)
@@ -52,6 +53,16 @@ class KernelDictionary:
     def weights(self) -> Array:
         """(M, C), a view."""
         return self._weights[: self.n]
+
+    @property
+    def tags(self) -> NDArray[np.int64]:
+        """(M,) what `step` was told of the points, a view."""
+        return self._tags[: self.n]
+
+    @property
+    def gram(self) -> Array:
+        """(M, M) kernel of the points with each other, a view; only where cutting back needed it."""
+        return self._gram[: self.n, : self.n]
 
     @property
     def n_outputs(self) -> int:
@@ -87,6 +98,7 @@ class KernelDictionary:
         shrink: float = 1.0,
         budget: float = 0.0,
         limit: int | None = None,
+        tags: ArrayLike = 0,
     ) -> float:
         """f becomes shrink f + sum_b k(x_b, .) added_b, cut back within `budget`.
 
@@ -97,6 +109,7 @@ class KernelDictionary:
             shrink: factor of the weights.
             budget: largest norm of the change by cutting back; 0 only drops what is no change at all.
             limit: most points that may stay, whatever that costs; None for no limit.
+            tags: (B,) integers that stay with their points.
 
         Returns:
             The norm of what was lost by cutting back: at most `budget`, but for a limit that does not allow it.
@@ -106,10 +119,11 @@ class KernelDictionary:
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
+        marks = np.broadcast_to(np.asarray(tags, dtype=np.int64), len(x))
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
         if not budget and limit is None:
-            self._keep_all(x[used], added[used], shrink)
+            self._keep_all(x[used], added[used], shrink, marks[used])
             return 0.0
         if not self._solved:
             self._solve()
@@ -118,7 +132,8 @@ class KernelDictionary:
             self._weights[:before] *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
-        lost = self._extend(x, np.ascontiguousarray(added), np.ascontiguousarray(cross)) if count else 0.0
+            marks = marks[used]
+        lost = self._extend(x, np.ascontiguousarray(added), np.ascontiguousarray(cross), marks) if count else 0.0
         limit = self.n if limit is None else limit
         # Nested projections add up by Pythagoras; what the span took in is lost apart from them.
         return lost + self._prune(max(0.0, budget - lost), limit)
@@ -128,6 +143,10 @@ class KernelDictionary:
         weights = np.zeros((len(self._weights), n_outputs))
         weights[:, : self.n_outputs] = self._weights
         self._weights = weights
+
+    def keep_outputs(self, kept: list[int]) -> None:
+        """Drop the other outputs of f."""
+        self._weights = np.ascontiguousarray(self._weights[:, kept])
 
     def copy(self) -> "KernelDictionary":
         """One of its own."""
@@ -140,6 +159,7 @@ class KernelDictionary:
             "solved": np.asarray(self._solved),
             "points": self._points.copy(),
             "weights": self._weights.copy(),
+            "tags": self._tags.copy(),
             "gram": self._gram.copy(),
             "factor": self._factor.copy(),
         }
@@ -152,47 +172,51 @@ class KernelDictionary:
         n, capacity = integer("n", int(np.asarray(state["n"]).item()), 0), len(points)
         solved = bool(np.asarray(state["solved"]).item())
         square = (capacity, capacity) if solved else (0, 0)
-        shapes = (points.ndim, weights.ndim, len(weights), gram.shape, factor.shape)
-        if shapes != (2, 2, capacity, square, square) or not n <= capacity:
+        tags = finite("tags", state["tags"])
+        shapes = (points.ndim, weights.ndim, len(weights), tags.shape, gram.shape, factor.shape)
+        if shapes != (2, 2, capacity, (capacity,), square, square) or not n <= capacity:
             raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
         dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0)
         dictionary.n, dictionary._solved = n, solved
         dictionary._points, dictionary._weights = points.copy(), weights.copy()
         dictionary._gram, dictionary._factor = gram.copy(), factor.copy()
+        dictionary._tags = tags.astype(np.int64)
         return dictionary
 
     def _make_room(self, n: int) -> None:
         capacity = len(self._points)
         if n <= capacity:
             return
-        points, weights, gram, factor = self._points, self._weights, self._gram, self._factor
+        points, weights, tags = self._points, self._weights, self._tags
+        gram, factor = self._gram, self._factor
         self._room(max(n, 2 * capacity), points.shape[1], weights.shape[1])
-        self._points[:capacity], self._weights[:capacity] = points, weights
+        self._points[:capacity], self._weights[:capacity], self._tags[:capacity] = points, weights, tags
         self._gram[:capacity, :capacity], self._factor[:capacity, :capacity] = gram, factor
 
-    def _keep_all(self, x: Array, added: Array, shrink: float) -> None:
+    def _keep_all(self, x: Array, added: Array, shrink: float, marks: NDArray[np.int64]) -> None:
         """Without a bound there is nothing to compare: points and weights are all that is kept."""
         before, self.n = self.n, self.n + len(x)
         if self._solved:
             self._gram = self._factor = np.zeros((0, 0))
             self._solved = False
         if self.n > len(self._points):
-            for name in ("_points", "_weights"):
+            for name in ("_points", "_weights", "_tags"):
                 array = getattr(self, name)
-                room = np.zeros((2 * self.n, array.shape[1]))
+                room = np.zeros((2 * self.n, *array.shape[1:]), dtype=array.dtype)
                 room[:before] = array[:before]
                 setattr(self, name, room)
         self._weights[:before] *= shrink
         self._points[before : self.n], self._weights[before : self.n] = x, added
+        self._tags[before : self.n] = marks
 
     def _solve(self) -> None:
         """Gram matrix and factor of points that were kept without."""
-        points, weights = self.points.copy(), self.weights.copy()
+        points, weights, tags = self.points.copy(), self.weights.copy(), self.tags.copy()
         self._room(len(self._points), points.shape[1], weights.shape[1])
         self.n = 0
-        self._extend(points, weights, self.kernel.gram(points))
+        self._extend(points, weights, self.kernel.gram(points), tags)
 
-    def _extend(self, x: Array, added: Array, cross: Array) -> float:
+    def _extend(self, x: Array, added: Array, cross: Array, marks: NDArray[np.int64]) -> float:
         """Take points in, those that depend on others by weights of the others; the norm of what that loses."""
         accepted = np.empty(len(x))
         before = self.n
@@ -201,18 +225,19 @@ class KernelDictionary:
             len(self._points), before, self.n_outputs, len(x), DEPENDENT,
         )  # fmt: skip
         self._points[before : self.n] = x[accepted > 0]
+        self._tags[before : self.n] = marks[accepted > 0]
         return lost if drift <= DRIFT else lost + self._rebuild()
 
     def _rebuild(self) -> float:
         """Compute the factor anew, point by point; the norm of what is lost by those that depend on earlier ones."""
-        n, points, weights = self.n, self.points.copy(), self.weights.copy()
+        n, points, weights, tags = self.n, self.points.copy(), self.weights.copy(), self.tags.copy()
         gram = self._gram[:n, :n].copy()
         accepted = np.empty(n)
         self.n, lost, _ = _pursuit.extend(
             self._gram, self._factor, self._weights, gram, weights, accepted, self._work,
             len(self._points), 0, self.n_outputs, n, DEPENDENT,
         )  # fmt: skip
-        self._points[: self.n] = points[accepted > 0]
+        self._points[: self.n], self._tags[: self.n] = points[accepted > 0], tags[accepted > 0]
         return lost
 
     def _prune(self, budget: float, limit: int) -> float:
@@ -234,7 +259,7 @@ class KernelDictionary:
         if n == before:
             return 0.0
         places = order.astype(np.intp)
-        self._points[:before] = self._points[places]
+        self._points[:before], self._tags[:before] = self._points[places], self._tags[places]
         # The best weights solve K_II w = K_I w_before; the updates have them up to rounding, and one refinement more.
         residual = self._gram[:n, :before] @ weights[places] - self._gram[:n, :n] @ self._weights[:n]
         factor = self._factor[:n, :n]

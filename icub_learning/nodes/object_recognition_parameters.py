@@ -12,7 +12,8 @@ PARAMETERS = (
     ParameterSpec(
         "classifier",
         DEFAULTS.classifier,
-        "rlsc: regularized least squares with recoding; adaptive: the same, choosing both settings by itself",
+        "rlsc: regularized least squares with recoding; adaptive: the same, choosing both settings by itself; polk: a"
+        " limited set of examples and a kernel",
         choices=tuple(KINDS),
         read_only=True,
     ),
@@ -30,6 +31,38 @@ PARAMETERS = (
         "how far objects with few examples are raised; 0: not at all, 1: in full (adaptive: until it chooses)",
         low=0.0,
         high=1.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "length_scale",
+        DEFAULTS.length_scale,
+        "of the kernel, on features of unit length (classifier: polk)",
+        low=1e-3,
+        high=1e3,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "step_size",
+        DEFAULTS.step_size,
+        "part by which the error of an example shrinks when it is learned (classifier: polk)",
+        low=1e-6,
+        high=1.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "parsimony",
+        DEFAULTS.parsimony,
+        "the larger, the fewer examples are kept (classifier: polk)",
+        low=0.0,
+        high=1e3,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "max_dictionary",
+        DEFAULTS.max_dictionary,
+        "most examples kept (classifier: polk)",
+        low=1,
+        high=5000,
         read_only=True,
     ),
     ParameterSpec(

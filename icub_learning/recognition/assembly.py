@@ -6,6 +6,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers import KINDS, AnyClassifier
 from icub_learning.recognition.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.polk_classifier import PolkClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 
 
@@ -16,12 +17,17 @@ class Settings:
     Attributes:
         classifier: one of KINDS.
         regularization, recoding: see IncrementalClassifier (rlsc).
+        length_scale, step_size, parsimony, max_dictionary: see PolkClassifier (polk).
         smoothing_window, max_age, unknown_below: see ObjectRecognizer.
     """
 
     classifier: str = "rlsc"
     regularization: float = 1.0
     recoding: float = 0.7
+    length_scale: float = 0.5
+    step_size: float = 0.5
+    parsimony: float = 0.1
+    max_dictionary: int = 500
     smoothing_window: int = 5
     max_age: float = 1.0
     unknown_below: float = 0.3
@@ -36,6 +42,9 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
         return IncrementalClassifier(n_features, settings.regularization, settings.recoding)
     if settings.classifier == "adaptive":
         return AdaptiveClassifier(n_features, recoding=settings.recoding)
+    if settings.classifier == "polk":
+        s = settings
+        return PolkClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, s.recoding)
     raise ParameterError("classifier", settings.classifier, f"one of {', '.join(KINDS)}")
 
 

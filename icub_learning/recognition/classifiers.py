@@ -6,9 +6,14 @@ from typing import Any
 from icub_learning.errors import StateError
 from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.polk_classifier import PolkClassifier
 
-AnyClassifier = IncrementalClassifier | AdaptiveClassifier
-KINDS: dict[str, type[AnyClassifier]] = {"rlsc": IncrementalClassifier, "adaptive": AdaptiveClassifier}
+AnyClassifier = IncrementalClassifier | AdaptiveClassifier | PolkClassifier
+KINDS: dict[str, type[AnyClassifier]] = {
+    "rlsc": IncrementalClassifier,
+    "adaptive": AdaptiveClassifier,
+    "polk": PolkClassifier,
+}
 
 
 def kind_of(classifier: AnyClassifier) -> str:
