@@ -112,7 +112,7 @@ class Classroom:
         self._images: dict[int, Pixels] = {}
         self._sights: list[Sight] = []
         self._newest = self._from = 0  # stamps [ns]: of the newest image; from which on images count
-        self._shown = ""
+        self._shown = self._where = ""
         node.create_subscription(Image, "image", self._on_image, QOS)
         node.create_subscription(Recognition, f"/{RECOGNITION}/recognition", self._on_recognition, QOS)
 
@@ -129,14 +129,13 @@ class Classroom:
         lessons: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):
             lesson = Lesson(label, FEW if number == len(OBJECTS) else LESSON)
+            self._where = f"lesson {number} of {len(OBJECTS)}, {label}:"
             self._put(label)
-            lesson.before = self._look(BEFORE, f"{label}, not taught yet")
+            lesson.before = self._look(BEFORE, "what it says before")
             self._teach(lesson)
             for known in OBJECTS[:number]:
                 self._put(known)
-                lesson.views[known] = self._look(
-                    self._views, f"lesson {number} of {len(OBJECTS)}, {label}: asking {known}"
-                )
+                lesson.views[known] = self._look(self._views, f"unseen views of {known}")
             lessons.append(lesson)
         return lessons
 
@@ -149,20 +148,20 @@ class Classroom:
         # An image of what was there before may still have been on its way to here.
         self._must(lambda: self._newest > newest, VIEWS_LIMIT, "an image")
         self._from = self._newest + 1
-        self._look(WINDOW - 1, f"{name}")
+        self._look(WINDOW - 1, f"showing {name}")  # afterwards no label rests on what was there before
 
     def _look(self, count: int, what: str) -> list[Sight]:
         """What is said of the next `count` views."""
         self._sights = []
 
         def line() -> str:
-            return f"{what} {len(self._sights)}/{count}"
+            return f"{self._where} {what} {len(self._sights)}/{count}"
 
         self._must(lambda: len(self._sights) >= count, VIEWS_LIMIT, "recognitions", line)
         return self._sights[:count]
 
     def _teach(self, lesson: Lesson) -> None:
-        self._show(f"{lesson.label}: teaching {lesson.n_frames} views")
+        self._show(f"{self._where} teaching {lesson.n_frames} views")
         self._sights = []
         start = time.monotonic()
         fields = {"label": lesson.label, "n_frames": lesson.n_frames, "timeout": VIEWS_LIMIT}
