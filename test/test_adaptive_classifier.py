@@ -7,7 +7,7 @@ from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.held_out import HeldOut
-from icub_learning.recognition.selection import RECODINGS, choose, count_right
+from icub_learning.recognition.selection import RECODINGS, RULES, choose, count_right
 
 D = 20
 
@@ -119,24 +119,24 @@ def test_choice_of_the_thesis_and_ours():
     right[0] = 80
     right[1] = 90 - np.arange(len(RECODINGS))  # one more is lost with each step of alpha
     errors = np.zeros(2)
-    assert choose(right, 100, 0.0, errors) == (1, 0)  # any loss is too much
-    right[1, :4] = 90
-    assert choose(right, 100, 0.0, errors) == (1, 3)
-    assert choose(right, 100, 1.0, errors) == (1, 3)  # p = 0.9: a standard error of 3, and 4 are lost at the next
-    right[1, 4:6] = 87
-    assert choose(right, 100, 1.0, errors) == (1, 5)
+    assert choose("published", right, errors, 100) == (1, 0)  # any loss is too much
+    assert choose("standard_error", right, errors, 100) == (1, 3)  # p = 0.9: a standard error of 3
+    right[0, 10] = 90
+    assert choose("published", right, errors, 100) == (0, 10)  # the best regularization of each alpha
+    assert choose("standard_error", right, errors, 100) == (1, 3)  # the best one without recoding
     right[1] = right[0]
-    assert choose(right, 100, 0.0, np.array([2.0, 1.0])) == (1, len(RECODINGS) - 1)  # equal: the smaller errors
-    right[0, 0] = 100
-    right[:, 1:] = 99
-    assert choose(right, 100, 1.0, errors)[1] == 0  # no error at all has no standard error
+    for rule in RULES:
+        assert choose(rule, right, np.array([2.0, 1.0]), 100)[0] == 1  # equal: the smaller errors
+    right[:, 0], right[:, 1:] = 100, 99
+    for rule in RULES:
+        assert choose(rule, right, errors, 100)[1] == 0  # no error at all has no standard error
 
 
-def late_class(tolerance, seed):
+def late_class(rule, seed):
     """Accuracy on all and on a late class with few examples."""
     x, labels = sample(6, 1500, seed, spread=1.6)
     unseen, names = sample(6, 1200, seed + 1, spread=1.6)
-    classifier = AdaptiveClassifier(D, tolerance=tolerance)
+    classifier = AdaptiveClassifier(D, rule=rule)
     late = [label == "c5" for label in labels]
     learn_all(classifier, x[~np.array(late)], [label for label in labels if label != "c5"])
     learn_all(classifier, x[late][:5], ["c5"] * 5)
@@ -146,14 +146,14 @@ def late_class(tolerance, seed):
 
 def test_our_choice_is_better_on_a_late_class_and_no_worse_on_all():
     published, ours = (
-        np.mean([late_class(tolerance, seed)[:2] for seed in range(5)], axis=0) for tolerance in (0.0, 1.0)
+        np.mean([late_class(rule, seed)[:2] for seed in range(5)], axis=0) for rule in ("published", "standard_error")
     )
     assert ours[1] > published[1] + 0.05
     assert ours[0] >= published[0]
 
 
 def test_the_choice_is_the_one_that_the_definition_gives():
-    _, _, classifier = late_class(1.0, 0)
+    _, _, classifier = late_class("standard_error", 0)
     rows, own = classifier._held_out.rows()
     counts = classifier._moments.counts
     exact = []
@@ -271,7 +271,7 @@ def test_damaged_states_are_refused():
         {"regularizations": "many"},
         {"hold_out": 1},
         {"well_known": 0},
-        {"tolerance": -1.0},
+        {"rule": "best"},
         {"recoding": 2.0},
         {"n_features": 0},
     ],

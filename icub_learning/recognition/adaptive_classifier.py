@@ -12,7 +12,7 @@ from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifier import Classifier, read_map
 from icub_learning.recognition.held_out import HeldOut
-from icub_learning.recognition.selection import RECODINGS, choose, count_right
+from icub_learning.recognition.selection import RECODINGS, RULES, choose, count_right
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.neighbours import neighbours
 
@@ -26,7 +26,7 @@ class AdaptiveClassifier(Classifier):
     """An IncrementalClassifier that chooses regularization and recoding by examples it holds out.
 
     Every 6th example of each class is held out (thesis 7.6.3; a class with fewer loses none). The accuracy on held-out
-    examples of well-known classes decides, see `choose`; it is measured when scores are asked for after something new
+    examples of well-known classes decides; it is measured when scores are asked for after something new
     was held out, or after one of the first examples of a class, always with what is known at that moment. When too many
     examples are held out, the oldest are learned after all.
 
@@ -41,12 +41,12 @@ class AdaptiveClassifier(Classifier):
         recoding: alpha in [0, 1] while no class is well known; the regularization is the middle one then.
         hold_out: every how-manieth example of a class is held out, at least 2.
         well_known: examples from which on a class takes part in the choice.
-        tolerance: loss of accuracy on well-known classes that recoding may cost, in standard errors of that accuracy;
-            0: none, the rule of the thesis.
+        rule: "published", that of the thesis, or "standard_error", which gives more to classes with few examples; see
+            `selection`.
         feature_map: RandomFourierFeatures or NystromFeatures in front; None for none.
 
     Attributes:
-        n_features, regularizations, hold_out, well_known, tolerance, feature_map: as given.
+        n_features, regularizations, hold_out, well_known, rule, feature_map: as given.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -59,7 +59,7 @@ class AdaptiveClassifier(Classifier):
         recoding: float = 0.7,
         hold_out: int = 6,
         well_known: int = 12,
-        tolerance: float = 1.0,
+        rule: str = "standard_error",
         feature_map: FeatureMap | None = None,
     ) -> None:
         super().__init__(n_features, feature_map)
@@ -69,7 +69,9 @@ class AdaptiveClassifier(Classifier):
         self.regularizations = tuple(values.tolist())
         self.hold_out = integer("hold_out", hold_out, 2)
         self.well_known = integer("well_known", well_known, 1)
-        self.tolerance = real("tolerance", tolerance, 0.0)
+        if rule not in RULES:
+            raise ParameterError("rule", rule, f"one of {', '.join(RULES)}")
+        self.rule = rule
         self._recoding = self._first_recoding = real("recoding", recoding, 0.0, 1.0)
         self._place = (len(values) - 1) // 2  # of the regularization in force
         self._covariance = RegularizedCovariance(self._width, self.regularizations[self._place])
@@ -145,7 +147,7 @@ class AdaptiveClassifier(Classifier):
             "recoding": np.asarray(self._first_recoding),
             "hold_out": np.asarray(self.hold_out),
             "well_known": np.asarray(self.well_known),
-            "tolerance": np.asarray(self.tolerance),
+            "rule": np.asarray(self.rule),
             "place_in_force": np.asarray(self._place),
             "recoding_in_force": np.asarray(self._recoding),
             "looked_at": np.asarray(self._looked_at),
@@ -162,7 +164,7 @@ class AdaptiveClassifier(Classifier):
             if version != STATE_VERSION:
                 raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", name="version")
             n_features, feature_map = read_map(state)
-            settings = {name: scalar(state, name) for name in ("recoding", "hold_out", "well_known", "tolerance")}
+            settings = {name: scalar(state, name) for name in ("recoding", "hold_out", "well_known", "rule")}
             classifier = cls(n_features, state["regularizations"], **settings, feature_map=feature_map)
             classifier._place = integer("place_in_force", scalar(state, "place_in_force"), 0)
             classifier._recoding = real("recoding_in_force", scalar(state, "recoding_in_force"), 0.0, 1.0)
@@ -260,12 +262,12 @@ class AdaptiveClassifier(Classifier):
         log_ratio = self._moments.log_ratio
         right = np.array([count_right(one, own, log_ratio) for one in scores])
         errors = np.array([((one - np.eye(len(sums))[own]) ** 2).sum() for one in scores])
-        j, a = choose(right, len(own), self.tolerance, errors)
+        j, a = choose(self.rule, right, errors, len(own))
         now = places.index(self._place)
         margin = 0.5 * np.sqrt(right[now, a] * (1.0 - right[now, a] / len(own)))  # half a standard error
         gain = right[j, a] - right[now, a]
         if gain <= margin and not (gain >= 0 and errors[j] < 0.95 * errors[now]):  # not worth a new factor
-            j, a = choose(right[[now]], len(own), self.tolerance, errors[[now]])
+            j, a = choose(self.rule, right[[now]], errors[[now]], len(own))
             j = now
         self._recoding = float(RECODINGS[a])
         return places[j]

@@ -19,7 +19,7 @@ METHODS = {
     "RC": "Algorithm 2, alpha and lambda as in 7.6.3",
     "RC+": "Algorithm 2, alpha and lambda by the rule of AdaptiveClassifier",
 }
-TOLERANCE = {"RC": 0.0, "RC+": 1.0}  # [standard errors], see `choose`
+RULE = {"RC": "published", "RC+": "standard_error"}
 REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
 
 
@@ -151,9 +151,9 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
         own = drawn.validation_classes
         right = np.array([count_right(scores, own, log_ratio) for scores in validation])
         errors = ((validation - np.eye(len(names))[own]) ** 2).sum(axis=(1, 2))
-        chosen = {"N": (int(right[:, 0].argmax()), 0)}
-        for method, tolerance in TOLERANCE.items():
-            chosen[method] = choose(right, len(own), tolerance, errors)
+        chosen = {"N": (choose("published", right[:, :1], errors, len(own))[0], 0)}
+        for method, rule in RULE.items():
+            chosen[method] = choose(rule, right, errors, len(own))
         for method, (j, a) in chosen.items():
             scores = classifiers[j].scores(drawn.test) * np.exp(RECODINGS[a] * log_ratio)
             _enter(outcomes[method], scores, drawn.test_classes, float(RECODINGS[a]), regularizations[j])

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
+RULES = ("standard_error", "published")
 SMALLEST = 1e-300  # stands for all scores that are not positive
 
 
@@ -40,26 +41,53 @@ def count_right(scores: Array, own: NDArray[np.intp], log_ratio: Array, recoding
     return ((low[:, None] <= recodings + slack) & (recodings - slack <= high[:, None])).sum(axis=0)
 
 
-def choose(right: Array, n_examples: int, tolerance: float, errors: Array) -> tuple[int, int]:
-    """Which regularization and which recoding to predict with.
+def choose_as_published(right: Array, errors: Array) -> tuple[int, int]:
+    """The rule of the thesis (7.6.3): the largest recoding that loses nothing on the held-out examples.
 
-    Examples of well-known classes only tell what recoding costs; what a class with few examples gains by it cannot be
-    measured yet. So for each recoding the regularization with the highest accuracy counts, and of all recodings the
-    largest is taken whose accuracy is not below that without recoding by more than `tolerance` standard errors of it,
-    sqrt(p (1 - p) / n). The rule of the thesis is tolerance 0: one example more that is wrong, by chance, and a whole
-    class stays unseen. A loss within one standard error cannot be told from none, and buys the new class its place.
+    For each recoding the regularization with most right examples counts; of all recodings the largest is taken with at
+    least as many right as without recoding.
 
     Args:
         right: (J, A) number of right examples for each regularization and each recoding; the first recoding is 0.
-        n_examples: of which so many are right; at least 1.
-        tolerance: in standard errors; 0: as published.
         errors: (J,) squared errors on the examples, which decide between regularizations with equally many right.
 
     Returns:
         Places (j, a) of regularization and recoding.
     """
-    best = right.max(axis=0) / n_examples
-    floor = best[0] - tolerance * np.sqrt(best[0] * (1.0 - best[0]) / n_examples)
-    place = int(np.flatnonzero(best >= floor - 1e-12)[-1])
-    equal = np.flatnonzero(right[:, place] == right[:, place].max())
-    return int(equal[errors[equal].argmin()]), place
+    most = right.max(axis=0)
+    place = int(np.flatnonzero(most >= most[0])[-1])
+    return _first(right[:, place], errors), place
+
+
+def choose_within_a_standard_error(right: Array, errors: Array, n_examples: int) -> tuple[int, int]:
+    """A rule that gives more to classes with few examples.
+
+    Held-out examples of well-known classes tell only what recoding costs; what a class with few examples gains cannot
+    be measured yet. By the published rule one example more that is wrong, by chance, and a whole class stays unseen.
+    Here the regularization is the best one without recoding, and the recoding the largest that does not cost more than
+    one standard error of the accuracy, sqrt(p (1 - p) / n): less than can be told from nothing.
+
+    Args:
+        right, errors: as for `choose_as_published`.
+        n_examples: of which so many are right; at least 1.
+
+    Returns:
+        Places (j, a) of regularization and recoding.
+    """
+    j = _first(right[:, 0], errors)
+    accuracy = right[j] / n_examples
+    floor = accuracy[0] - np.sqrt(accuracy[0] * (1.0 - accuracy[0]) / n_examples)
+    return j, int(np.flatnonzero(accuracy >= floor - 1e-12)[-1])
+
+
+def choose(rule: str, right: Array, errors: Array, n_examples: int) -> tuple[int, int]:
+    """Choose by one of RULES."""
+    if rule == "published":
+        return choose_as_published(right, errors)
+    return choose_within_a_standard_error(right, errors, n_examples)
+
+
+def _first(right: Array, errors: Array) -> int:
+    """Most right, of equal ones that with the smallest errors."""
+    equal = np.flatnonzero(right == right.max())
+    return int(equal[errors[equal].argmin()])
