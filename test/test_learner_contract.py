@@ -143,3 +143,27 @@ class TestAdaptiveClassifier(TestIncrementalClassifier):
     def filling(self):
         samples = self.samples(4000, seed=8)
         return np.array([inputs[0] for inputs, _ in samples]), [str(target.argmax()) for _, target in samples]
+
+
+class TestNonparametricEstimatorOnNystromFeatures(TestNonparametricEstimator):
+    def make(self):
+        return NonparametricEstimator(
+            self.regressor, nonparametric="nystrom", n_random_features=50, n_warm_up=40, length_scale=3.0
+        )
+
+
+class TestSemiparametricEstimatorOnNystromFeatures(TestSemiparametricEstimator):
+    def make(self):
+        return SemiparametricEstimator(self.regressor, nonparametric="nystrom", n_random_features=50, n_warm_up=40)
+
+
+class TestNonparametricEstimatorByPolk(TestNonparametricEstimator):
+    def make(self):
+        return NonparametricEstimator(
+            self.regressor, nonparametric="polk", n_warm_up=20, length_scale=2.0, max_dictionary=60
+        )
+
+
+class TestSemiparametricEstimatorByPolk(TestSemiparametricEstimator):
+    def make(self):
+        return SemiparametricEstimator(self.regressor, nonparametric="polk", n_warm_up=20, max_dictionary=30)

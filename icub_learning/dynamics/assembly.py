@@ -31,7 +31,9 @@ class Settings:
         estimator: "semiparametric", "parametric" or "nonparametric".
         n_random_features, length_scale, n_warm_up, seed: see RandomFeatureLearner.
         parametric_regularization, prior: see ParametricEstimator.
-        nonparametric_regularization: lambda of the random features.
+        nonparametric: "random_features", "nystrom" or "polk".
+        nonparametric_regularization: lambda of the nonparametric part.
+        step_size, parsimony, max_dictionary: see LearnerSettings (polk).
         forgetting: in (0, 1].
         derivative_window, derivative_order, derivative_delay, velocity_weight, velocity_delay, max_gap: see
             CausalDerivatives.
@@ -48,6 +50,7 @@ class Settings:
     wrench_direction: str = "parent_to_child"
     friction: bool = True
     estimator: str = "semiparametric"
+    nonparametric: str = "random_features"
     n_random_features: int = 1000
     length_scale: float = 5.0
     parametric_regularization: float = 10.0
@@ -56,6 +59,9 @@ class Settings:
     prior: str = "zero"
     n_warm_up: int = 200
     seed: int = 0
+    step_size: float = 0.5
+    parsimony: float = 0.01
+    max_dictionary: int = 300
     derivative_window: int = 9
     derivative_order: int = 3
     derivative_delay: int = 4
@@ -94,6 +100,10 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
             s.forgetting,
             s.n_warm_up,
             s.seed,
+            nonparametric=s.nonparametric,
+            step_size=s.step_size,
+            parsimony=s.parsimony,
+            max_dictionary=s.max_dictionary,
         )
     if s.estimator == "semiparametric":
         return SemiparametricEstimator(
@@ -106,6 +116,10 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
             s.prior,
             s.n_warm_up,
             s.seed,
+            nonparametric=s.nonparametric,
+            step_size=s.step_size,
+            parsimony=s.parsimony,
+            max_dictionary=s.max_dictionary,
         )
     raise ParameterError("estimator", s.estimator, "'semiparametric', 'parametric' or 'nonparametric'")
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics by random features alone."""
+"""Inverse dynamics without rigid bodies, by random features or another nonparametric learner."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
 from icub_learning.dynamics.states import check_kind, describe, matching_regressor
 from icub_learning.errors import ParameterError, StateError
@@ -50,13 +50,14 @@ class NonparametricPredictor:
 
 
 class NonparametricEstimator:
-    """Learns y as a function of (q, v, a) on random Fourier features, knowing nothing of rigid bodies.
+    """Learns y as a function of (q, v, a) on random Fourier features, or others, knowing nothing of rigid bodies.
 
     The comparison that the thesis calls NP (8.3-8.4).
 
     Args:
         regressor: only its joints and outputs are used.
         n_random_features, length_scale, regularization, forgetting, n_warm_up, seed: see RandomFeatureLearner.
+        nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -71,18 +72,26 @@ class NonparametricEstimator:
         forgetting: float = 1.0,
         n_warm_up: int = 200,
         seed: int = 0,
+        *,
+        nonparametric: str = "random_features",
+        step_size: float = 0.5,
+        parsimony: float = 0.01,
+        max_dictionary: int = 300,
     ) -> None:
         self.regressor = regressor
-        self._learner = RandomFeatureLearner(
-            motion_scale(regressor.n_joints),
-            regressor.n_outputs,
-            n_random_features=n_random_features,
-            length_scale=length_scale,
-            regularization=regularization,
-            forgetting=forgetting,
-            n_warm_up=n_warm_up,
-            seed=seed,
+        settings = LearnerSettings(
+            nonparametric,
+            n_random_features,
+            length_scale,
+            regularization,
+            forgetting,
+            n_warm_up,
+            seed,
+            step_size,
+            parsimony,
+            max_dictionary,
         )
+        self._learner = settings.make(motion_scale(regressor.n_joints), regressor.n_outputs)
         self._noise = NoiseVariance(regressor.n_outputs)
         self.n_samples = 0
 
@@ -124,7 +133,8 @@ class NonparametricEstimator:
         """Pool what another estimator with the same features learned. Raises ParameterError; nothing changes then."""
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
-        self._learner.merge(other._learner)
+        check_same_kind(self._learner, other._learner)
+        self._learner.merge(other._learner)  # type: ignore[arg-type]
         self._noise.merge(other._noise)
         self.n_samples += other.n_samples
 
@@ -144,7 +154,7 @@ class NonparametricEstimator:
         check_kind(state, "nonparametric")
         regressor = matching_regressor(state, regressor)
         estimator = cls(regressor, n_random_features=2)
-        estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
+        estimator._learner = learner_from_state(part(state, "learner"))
         if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):
             raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {3 * regressor.n_joints}")
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, integer, vector
+from icub_learning.arrays import Array, finite
+from icub_learning.dynamics.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.features import RandomFourierFeatures, Standardizer
+from icub_learning.features import NystromFeatures, RandomFourierFeatures
 from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
@@ -19,9 +20,9 @@ LATEST_CERTAINTY = 1000  # but never after more samples than this
 
 @dataclass(frozen=True)
 class StandardizedFeatures:
-    """Feature rows (n_random_features,) of inputs (n_inputs,) whose mean and scale are given."""
+    """Feature rows (n_features,) of inputs (n_inputs,) whose mean and scale are given."""
 
-    features: RandomFourierFeatures
+    features: RandomFourierFeatures | NystromFeatures
     mean: Array
     scale: Array
 
@@ -33,9 +34,7 @@ class StandardizedFeatures:
 class RandomFeatureLearner:
     """Learns any smooth function of its inputs, sample by sample, at a fixed cost.
 
-    The first `n_warm_up` samples only set mean and scale of the inputs, which then stay as they are: with inputs that
-    kept moving under the features, what was learned would slowly come apart. Until then it predicts zero. A scale is
-    never below the input's `minimum_scale`, so that a robot which stands still while it warms up is not magnified.
+    The first `n_warm_up` samples only set mean and scale of the inputs (WarmUp). Until then it predicts zero.
 
     Args:
         minimum_scale: (n_inputs,), units of the inputs.
@@ -64,24 +63,26 @@ class RandomFeatureLearner:
         seed: int,
     ) -> None:
         self.n_inputs, self.n_outputs = len(minimum_scale), n_outputs
-        self.n_warm_up = integer("n_warm_up", n_warm_up, 1)
-        self._minimum_scale = minimum_scale
-        self._standardizer = Standardizer(self.n_inputs)
-        self._features = RandomFourierFeatures(self.n_inputs, n_random_features, length_scale, seed)
+        self._warm_up = WarmUp(minimum_scale, n_warm_up)
+        self._random = RandomFourierFeatures(self.n_inputs, n_random_features, length_scale, seed)
         self._rls = RecursiveLeastSquares(n_random_features, n_outputs, regularization, forgetting)
-        self.mean, self.scale = np.zeros(self.n_inputs), np.ones(self.n_inputs)
         self._certainty: Certainty | None = None
         self._next_certainty = 0  # samples
 
     @property
     def ready(self) -> bool:
         """Whether the scale of the inputs is set, so that it learns and predicts."""
-        return self._standardizer.n_samples >= self.n_warm_up
+        return self._warm_up.done
 
     @property
     def row(self) -> StandardizedFeatures | None:
         """What makes a feature row of an input; None while the scale is not set."""
-        return StandardizedFeatures(self._features, self.mean, self.scale) if self.ready else None
+        made = self._warm_up
+        return StandardizedFeatures(self._features, made.mean, made.scale) if self.ready else None
+
+    @property
+    def _features(self) -> RandomFourierFeatures | NystromFeatures:
+        return self._random
 
     @property
     def live_weights(self) -> Array:
@@ -103,43 +104,31 @@ class RandomFeatureLearner:
     def update(self, x: Array, y: Array) -> None:
         """Learn one sample: x (n_inputs,), y (n_outputs,)."""
         row = self.row
-        if row is not None:
+        if row is None:
+            self._warm_up.add(x)
+        else:
             self._rls.update(row(x), y)
-            return
-        self._standardizer.update(x)
-        if self.ready:
-            self.mean = self._standardizer.mean.copy()
-            self.scale = np.maximum(self._standardizer.scale, self._minimum_scale)
 
     def merge(self, other: "RandomFeatureLearner") -> None:
         """Pool what another learner saw on the same features. Raises ParameterError if they differ."""
-        for name in ("frequencies", "mean", "scale"):
-            mine, theirs = (getattr(x._features if name == "frequencies" else x, name) for x in (self, other))
-            if not np.array_equal(mine, theirs):
-                raise ParameterError(
-                    name, "different", "the same in both models: start both robots from one saved model or one scale"
-                )
+        if not np.array_equal(self._random.frequencies, other._random.frequencies):
+            raise ParameterError("frequencies", "different", "the same in both models")
+        self._warm_up.check_same(other._warm_up)
         self._rls.merge(other._rls)
         self._certainty = None
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
         """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
-        self.mean, self.scale = vector("mean", mean, self.n_inputs), vector("scale", scale, self.n_inputs)
-        if (self.scale <= 0).any():
-            raise ParameterError("scale", float(self.scale.min()), "above 0")
-        self._standardizer.n_samples = max(self._standardizer.n_samples, self.n_warm_up)
+        self._warm_up.set_scale(mean, scale)
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays."""
         return {
-            "minimum_scale": self._minimum_scale.copy(),
-            "mean": self.mean.copy(),
-            "scale": self.scale.copy(),
-            "length_scale": np.asarray(self._features.length_scale),
-            "seed": np.asarray(self._features.seed),
-            "frequencies": self._features.frequencies.copy(),
-            "n_warm_up": np.asarray(self.n_warm_up),
-            **nested("standardizer", self._standardizer.state()),
+            "kind": np.asarray("random_features"),
+            "length_scale": np.asarray(self._random.length_scale),
+            "seed": np.asarray(self._random.seed),
+            "frequencies": self._random.frequencies.copy(),
+            **self._warm_up.state(),
             **nested("rls", self._rls.state()),
         }
 
@@ -148,24 +137,23 @@ class RandomFeatureLearner:
         """Rebuild from `state`. Raises StateError."""
         try:
             rls = RecursiveLeastSquares.from_state(part(state, "rls"))
+            warm_up = WarmUp.from_state(state)
             learner = cls(
-                finite("minimum_scale", state["minimum_scale"]),
+                warm_up.minimum_scale,
                 rls.n_outputs,
                 n_random_features=rls.n_features,
                 length_scale=float(scalar(state, "length_scale")),
                 regularization=1.0,
                 forgetting=rls.forgetting,
-                n_warm_up=int(scalar(state, "n_warm_up")),
+                n_warm_up=warm_up.n_samples,
                 seed=int(scalar(state, "seed")),
             )
             frequencies = finite("frequencies", state["frequencies"])
-            if frequencies.shape != learner._features.frequencies.shape:
-                raise StateError(f"frequencies {frequencies.shape} do not fit {learner._features.frequencies.shape}")
-            learner._features.frequencies = frequencies  # kept, so that a change of generator cannot change a model
+            if frequencies.shape != learner._random.frequencies.shape:
+                raise StateError(f"frequencies {frequencies.shape} do not fit {learner._random.frequencies.shape}")
+            learner._random.frequencies = frequencies  # kept, so that a change of generator cannot change a model
             learner._rls = rls
-            learner._standardizer = Standardizer.from_state(part(state, "standardizer"))
-            learner.mean = vector("mean", state["mean"], learner.n_inputs)
-            learner.scale = vector("scale", state["scale"], learner.n_inputs)
+            learner._warm_up = warm_up
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
         except StateError:

@@ -36,7 +36,7 @@ class ResidualTargets:
         ends = np.searchsorted(self._output, np.arange(self._n_outputs + 1))
         self._entries = [slice(*pair) for pair in pairwise(ends.tolist())]  # of each output
 
-    def split(self, y: Array, rows: Array) -> Array:
+    def split(self, y: Array, rows: Array, _predicted: Array) -> Array:
         """Targets (n_targets,) of one sample: y (n_outputs,) and the regressor's rows (n_outputs, n_parameters)."""
         return np.concatenate([y, rows[self._output, self._parameter]])
 
@@ -46,3 +46,22 @@ class ResidualTargets:
         for output, entries in enumerate(self._entries):
             of_residual[output] -= parameters[self._parameter[entries]] @ weights[self._n_outputs :][entries]
         return of_residual
+
+
+class SequentialTargets:
+    """The residual of each sample as it was when the sample came, y - Phi pi (fig. 8.2).
+
+    For a learner that is not linear in its targets, or chooses what it keeps by their size: it may not be told that y
+    and Phi were its targets. What it learned while pi still moved fades only as it learns on.
+    """
+
+    def __init__(self, regressor: Regressor) -> None:
+        self.n_targets = regressor.n_outputs
+
+    def split(self, y: Array, _rows: Array, predicted: Array) -> Array:
+        """The residual (n_outputs,) of y, where rigid bodies predicted (n_outputs,)."""
+        return y - predicted
+
+    def residual_weights(self, weights: Array, _parameters: Array) -> Array:
+        """The weights (n_outputs, d) themselves: they are those of the residual."""
+        return weights.copy()

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.nonparametric import NonparametricPredictor, motion_scale
 from icub_learning.dynamics.parametric import ParametricEstimator
+from icub_learning.dynamics.polk_learner import PolkLearner
 from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.regressor import Regressor
-from icub_learning.dynamics.residual_targets import ResidualTargets
+from icub_learning.dynamics.residual_targets import ResidualTargets, SequentialTargets
 from icub_learning.dynamics.states import check_kind
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
@@ -46,13 +47,15 @@ class SemiparametricEstimator:
 
     The parametric part learns y first, independently of the other. The nonparametric part sees the joint state and the
     parametric prediction made then, standardized, and learns what the rigid body leaves: of all samples under today's
-    parameters (ResidualTargets).
+    parameters (ResidualTargets); with nonparametric="polk", of each sample under the parameters that it met
+    (SequentialTargets).
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features, length_scale, nonparametric_regularization, n_warm_up, seed: see RandomFeatureLearner.
         parametric_regularization, prior: see ParametricEstimator.
-        forgetting: in (0, 1], of both parts.
+        forgetting: in (0, 1], of both parts (not of polk).
+        nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -69,23 +72,34 @@ class SemiparametricEstimator:
         prior: str = "zero",
         n_warm_up: int = 200,
         seed: int = 0,
+        *,
+        nonparametric: str = "random_features",
+        step_size: float = 0.5,
+        parsimony: float = 0.01,
+        max_dictionary: int = 300,
     ) -> None:
         self.regressor = regressor
         self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
-        self._targets = ResidualTargets(regressor)
+        settings = LearnerSettings(
+            nonparametric,
+            n_random_features,
+            length_scale,
+            nonparametric_regularization,
+            forgetting,
+            n_warm_up,
+            seed,
+            step_size,
+            parsimony,
+            max_dictionary,
+        )
+        self._targets: ResidualTargets | SequentialTargets = (
+            ResidualTargets(regressor) if settings.linear_in_targets else SequentialTargets(regressor)
+        )
         self._noise = NoiseVariance(regressor.n_outputs)
         self._current: SemiparametricPredictor | None = None  # and the weights in it, until something is learned
         self._residual_weights: Array | None = None
-        self._learner = RandomFeatureLearner(
-            np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)]),
-            self._targets.n_targets,
-            n_random_features=n_random_features,
-            length_scale=length_scale,
-            regularization=nonparametric_regularization,
-            forgetting=forgetting,
-            n_warm_up=n_warm_up,
-            seed=seed,
-        )
+        minimum_scale = np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)])
+        self._learner = settings.make(minimum_scale, self._targets.n_targets)
 
     @property
     def n_samples(self) -> int:
@@ -133,7 +147,7 @@ class SemiparametricEstimator:
         residual, leverage = current.features.at(x)
         was_ready = self._learner.ready
         self._current = self._residual_weights = None
-        self._learner.update(x, self._targets.split(measured, known_rows))
+        self._learner.update(x, self._targets.split(measured, known_rows, predicted))
         self._noise.update(measured - predicted - residual, leverage)
         if self._learner.ready != was_ready:
             self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of rigid bodies alone
@@ -151,7 +165,8 @@ class SemiparametricEstimator:
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
         self.parametric.check_poolable(other.parametric)
-        self._learner.merge(other._learner)
+        check_same_kind(self._learner, other._learner)
+        self._learner.merge(other._learner)  # type: ignore[arg-type]
         self._current = self._residual_weights = None
         self._noise.merge(other._noise)
         self.parametric.merge(other.parametric)
@@ -173,7 +188,9 @@ class SemiparametricEstimator:
         regressor = parametric.regressor
         estimator = cls(regressor, n_random_features=2)
         estimator.parametric = parametric
-        estimator._learner = RandomFeatureLearner.from_state(part(state, "learner"))
+        estimator._learner = learner_from_state(part(state, "learner"))
+        if isinstance(estimator._learner, PolkLearner):
+            estimator._targets = SequentialTargets(regressor)
         expected = (3 * regressor.n_joints + regressor.n_outputs, estimator._targets.n_targets)
         if (estimator._learner.n_inputs, estimator._learner.n_outputs) != expected:
             saved = (estimator._learner.n_inputs, estimator._learner.n_outputs)

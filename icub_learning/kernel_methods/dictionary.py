@@ -65,6 +65,11 @@ class KernelDictionary:
         return self._gram[: self.n, : self.n]
 
     @property
+    def factor(self) -> Array:
+        """(M, M) T with T T^T the inverse of `gram`, a view; only where cutting back needed it."""
+        return self._factor[: self.n, : self.n]
+
+    @property
     def n_outputs(self) -> int:
         """C."""
         return self._weights.shape[1]

@@ -39,7 +39,16 @@ PARAMETERS = (
         choices=("semiparametric", "parametric", "nonparametric"),
         read_only=True,
     ),
-    ParameterSpec("n_random_features", 1000, "random features, even", low=2, high=10000, read_only=True),
+    ParameterSpec(
+        "nonparametric",
+        "random_features",
+        "how the nonparametric part learns: least squares on random or Nyström features, or POLK's set of motions",
+        choices=("random_features", "nystrom", "polk"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "n_random_features", 1000, "random features, even; nystrom: most centres", low=2, high=10000, read_only=True
+    ),
     ParameterSpec("length_scale", 5.0, "of the kernel, on standardized inputs", low=1e-3, high=1e3, read_only=True),
     ParameterSpec(
         "parametric_regularization", 10.0, "lambda of the rigid-body part", low=1e-12, high=1e12, read_only=True
@@ -72,9 +81,26 @@ PARAMETERS = (
     ),
     ParameterSpec("seed", 0, "of the random features", low=0, high=2**31 - 1, read_only=True),
     ParameterSpec(
+        "step_size",
+        0.5,
+        "part by which the error of a sample shrinks when it is learned (nonparametric: polk)",
+        low=1e-6,
+        high=1.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "parsimony",
+        0.01,
+        "the larger, the fewer motions are kept (nonparametric: polk)",
+        low=0.0,
+        high=1e3,
+        read_only=True,
+    ),
+    ParameterSpec("max_dictionary", 300, "most motions kept (nonparametric: polk)", low=1, high=5000, read_only=True),
+    ParameterSpec(
         "learning_backlog",
         50,
-        "samples that may wait to be learned; beyond, only every second, fourth, ... is learned, evenly",
+        "samples that may wait to be learned; beyond, as many as can be are learned, evenly",
         low=1,
         high=100000,
         read_only=True,
