@@ -29,14 +29,12 @@ def run(limit, service):
 @given(cost=st.floats(0.05, 40.0), limit=st.integers(1, 60))
 def test_it_uses_the_learners_capacity_evenly_and_bounds_the_wait(cost, limit):
     taken, waits = run(limit, lambda _: cost)
-    assert waits.max() <= (2 * limit + 1) * cost
-    capacity = min(1.0, 1.0 / cost)
-    assert len(taken) >= 0.45 * capacity * N
+    assert waits.max() <= (limit + 1) * cost
+    assert len(taken) >= 0.49 * N / max(1.0, cost)
     if cost <= 0.9:
         assert len(taken) == N
-    else:
-        late = taken[taken > N // 2]
-        assert np.diff(late).max() <= 4 * max(2, cost) + 2  # no long pause between two that are learned
+    elif len(taken) < N:
+        assert np.diff(taken[taken > N // 2]).max() <= cost + 2
 
 
 def test_after_a_pause_of_the_learner_it_takes_everything_again():

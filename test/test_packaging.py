@@ -58,7 +58,13 @@ def test_names_and_licences_agree(arguments: dict[str, Any], checkout: Path) -> 
 
 def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
     scripts = dict(line.split(" = ") for line in arguments["entry_points"]["console_scripts"])
-    assert set(scripts) == {"icub-learning", "inverse_dynamics_node", "icub_simulation_node"}
+    assert set(scripts) == {
+        "icub-learning",
+        "cnn_features_node",
+        "icub_simulation_node",
+        "inverse_dynamics_node",
+        "object_recognition_node",
+    }
     for target in scripts.values():
         module, function = target.split(":")
         assert callable(getattr(importlib.import_module(module), function))

@@ -9,7 +9,7 @@ from icub_learning.cli.report import add_json_option, write_json
 from icub_learning.simulation.settings import TASKS, SimulationSettings
 
 EXAMPLE = """\
-examples:
+example:
   icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
   icub-learning simulate --images pictures --objects duck mug lego --views 20
 

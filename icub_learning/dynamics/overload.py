@@ -2,14 +2,16 @@
 
 from icub_learning.arrays import integer
 
-MAX_STRIDE = 1024
+NEXT = 1  # samples that wait under overload: the next one, so that the learner is never idle
 
 
 class Thinning:
-    """Takes every sample while the learner keeps up, else only every second, fourth, eighth, ... evenly.
+    """Takes every sample while the learner keeps up; else as many as it can learn, evenly spread over time.
 
-    The stride doubles when `limit` samples wait and halves when none does: what is learned is spread evenly over time,
-    and no sample waits longer than the learner needs for `limit` others (twice that in the worst case).
+    Up to `limit` samples may wait, as after a hold-up of the machine. When so many do, this is overload: from then on a
+    sample is taken only when the learner is about to need one, which spaces them by the time that one takes, until the
+    learner had nothing to wait for during `limit` samples in a row. No sample waits longer than it takes to learn
+    `limit` others.
 
     Args:
         limit: samples that may wait.
@@ -20,25 +22,14 @@ class Thinning:
 
     def __init__(self, limit: int) -> None:
         self._limit = integer("limit", limit, 1)
-        self._stride = 1
-        self._since = 0  # samples since the last one taken
-        self._settling = 0  # samples to come before the stride may change again
+        self._overload = False
+        self._idle = 0  # samples in a row that found nothing waiting
 
     def take(self, waiting: int) -> bool:
         """Whether to learn the next sample, given how many wait already."""
-        self._settling -= 1
-        if self._settling <= 0:
-            if waiting >= self._limit and self._stride < MAX_STRIDE:
-                self._change(2 * self._stride)
-            elif not waiting and self._stride > 1:
-                self._change(self._stride // 2)
-        self._since += 1
-        if self._since < self._stride or waiting >= 2 * self._limit:
-            return False
-        self._since = 0
-        return True
-
-    def _change(self, stride: int) -> None:
-        """A new stride shows its effect on what waits only after a while."""
-        self._stride = stride
-        self._settling = self._limit
+        self._idle = self._idle + 1 if waiting == 0 else 0
+        if waiting >= self._limit:
+            self._overload = True
+        elif self._idle >= self._limit:
+            self._overload = False
+        return waiting < (min(NEXT, self._limit) if self._overload else self._limit)
