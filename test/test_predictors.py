@@ -7,6 +7,7 @@ from robots import ICUB, RIGHT_ARM
 from icub_learning.dynamics import (
     NonparametricEstimator,
     ParametricEstimator,
+    Prediction,
     SemiparametricEstimator,
     WrenchRegressor,
 )
@@ -55,3 +56,17 @@ def test_certainty_is_the_leverage_of_its_moment():
     learner.update(rows[30:], random.normal(size=(30, 2)))
     np.testing.assert_allclose(certainty.leverage(probe), expected, rtol=1e-9)
     assert certainty.leverage(probe[1]) == pytest.approx(expected[1], rel=1e-9)
+
+
+def test_a_variance_is_found_once_and_only_when_asked_for():
+    asked = []
+
+    def find():
+        asked.append(True)
+        return np.ones(2)
+
+    prediction = Prediction(np.zeros(2), np.zeros(2), np.zeros(2), find)
+    assert not asked
+    assert prediction.variance is prediction.settled().variance
+    assert len(asked) == 1
+    assert set(vars(prediction)) == {"total", "parametric", "residual", "variance"}

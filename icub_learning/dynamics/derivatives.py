@@ -81,9 +81,7 @@ class CausalDerivatives:
         self._next = self._n = 0  # where the next sample goes, and how many samples are in the window
         self._times = np.empty(0)  # of the window [s], from its newest sample
         self._solver = np.empty((0, 0))  # coefficients from measurements, for these times
-        self._readers: dict[
-            int, Array
-        ] = {}  # by place: motion from measurements
+        self._readers: dict[int, Array] = {}  # by place: motion from measurements
         self._solved = False  # whether the solver is one that uses velocities
         self._span = 1.0  # seconds
 

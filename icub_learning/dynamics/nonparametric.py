@@ -38,15 +38,23 @@ class NonparametricPredictor:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        total, leverage = self.at(np.concatenate(motion_vectors(self.n_joints, q, v, a)))
-        return Prediction(total, np.zeros_like(total), total, self.noise * (1.0 + leverage))
+        total, z = self.at(np.concatenate(motion_vectors(self.n_joints, q, v, a)))
+        return Prediction(total, np.zeros_like(total), total, lambda: self.variance(z))
 
-    def at(self, x: Array) -> tuple[Array, float]:
-        """The outputs (n_outputs,) at the inputs x of the features, and their leverage."""
+    def at(self, x: Array) -> tuple[Array, Array | None]:
+        """The outputs (n_outputs,) at the inputs x of the features, and the row of features, if there is one yet."""
         if self.row is None:
-            return np.zeros(len(self.weights)), 0.0
+            return np.zeros(len(self.weights)), None
         z = self.row(x)
-        return self.weights @ z, float(self.leverage(z))
+        return self.weights @ z, z
+
+    def leverage_of(self, z: Array | None) -> float:
+        """Leverage of a row of features as `at` returns it."""
+        return 0.0 if z is None else float(self.leverage(z))
+
+    def variance(self, z: Array | None) -> Array:
+        """Variance (n_outputs,) of a measurement at a row of features as `at` returns it."""
+        return self.noise * (1.0 + self.leverage_of(z))
 
 
 class NonparametricEstimator:
@@ -97,7 +105,7 @@ class NonparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self._learner.leverage).predict(q, v, a)
+        return self._predictor(self._learner.leverage).predict(q, v, a).settled()
 
     def predictor(self, _regressor: Regressor | None = None) -> "NonparametricPredictor":
         """What is known now, for another thread."""
@@ -121,7 +129,9 @@ class NonparametricEstimator:
         exact = motion_vectors(n, q, v, a)
         x = np.concatenate(exact if known is None else motion_vectors(n, *known))
         measured = vector("y", y, self.regressor.n_outputs)
-        predicted, leverage = self._predictor(self._learner.leverage).at(x)
+        current = self._predictor(self._learner.leverage)
+        predicted, z = current.at(x)
+        leverage = current.leverage_of(z)
         was_ready = self._learner.ready
         self._learner.update(x, measured)
         self._noise.update(measured - predicted, leverage)

@@ -29,7 +29,9 @@ class ParametricPredictor:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.certainty.leverage(rows)))
+        return Prediction(
+            total, total, np.zeros_like(total), lambda: self.noise * (1.0 + self.certainty.leverage(rows))
+        )
 
 
 class ParametricEstimator:
@@ -75,7 +77,7 @@ class ParametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self.regressor, self._rls).predict(q, v, a)
+        return self._predictor(self.regressor, self._rls).predict(q, v, a).settled()
 
     def predictor(self, regressor: Regressor) -> "ParametricPredictor":
         """What is known now, for another thread; `regressor` is one of its own for the same robot."""

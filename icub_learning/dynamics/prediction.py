@@ -1,6 +1,7 @@
 """What every inverse dynamics estimator is asked and answers."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 from numpy.typing import ArrayLike
@@ -10,9 +11,15 @@ from icub_learning.arrays import Array, vector
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
 
-@dataclass(frozen=True)
 class Prediction:
     """One prediction, each field (n_outputs,) in the units of the outputs (N and Nm, or that of the efforts).
+
+    A leverage reads the whole factor of a learner, which takes as long as all the rest and more: whoever waits for the
+    prediction itself should not wait for its variance.
+
+    Args:
+        total, parametric, residual: see the attributes.
+        variance: the attribute, or what finds it when it is first asked for.
 
     Attributes:
         total: the prediction: parametric plus residual.
@@ -22,10 +29,22 @@ class Prediction:
             the noise has been seen.
     """
 
-    total: Array
-    parametric: Array
-    residual: Array
-    variance: Array
+    def __init__(self, total: Array, parametric: Array, residual: Array, variance: Array | Callable[[], Array]) -> None:
+        self.total, self.parametric, self.residual = total, parametric, residual
+        if callable(variance):
+            self._find = variance
+        else:
+            self.variance = variance
+
+    @cached_property
+    def variance(self) -> Array:
+        """See the class."""
+        return self.__dict__.pop("_find")()
+
+    def settled(self) -> "Prediction":
+        """Itself, with the variance found: what learns afterwards cannot change it any more."""
+        assert self.variance is not None
+        return self
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:

@@ -33,8 +33,8 @@ class SemiparametricPredictor:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         x, parametric = self.inputs(motion, self.regressor(*motion))
-        residual, leverage = self.features.at(x)
-        return Prediction(parametric + residual, parametric, residual, self.features.noise * (1.0 + leverage))
+        residual, z = self.features.at(x)
+        return Prediction(parametric + residual, parametric, residual, lambda: self.features.variance(z))
 
     def inputs(self, motion: tuple[Array, Array, Array], rows: Array) -> tuple[Array, Array]:
         """Inputs of the features (3 n_joints + n_outputs,), and the parametric prediction among them (n_outputs,)."""
@@ -108,7 +108,7 @@ class SemiparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._live().predict(q, v, a)
+        return self._live().predict(q, v, a).settled()
 
     def predictor(self, regressor: Regressor) -> "SemiparametricPredictor":
         """What is known now, for another thread; `regressor` is one of its own for the same robot."""
@@ -144,7 +144,8 @@ class SemiparametricEstimator:
         rows = self.regressor(*exact)
         known_rows = rows if known is None else self.regressor(*motion)
         x, predicted = current.inputs(motion, known_rows)
-        residual, leverage = current.features.at(x)
+        residual, z = current.features.at(x)
+        leverage = current.features.leverage_of(z)
         was_ready = self._learner.ready
         self._current = self._residual_weights = None
         self._learner.update(x, self._targets.split(measured, known_rows, predicted))
