@@ -19,6 +19,7 @@ from icub_learning.recursive.neighbours import neighbours
 STATE_VERSION = 1
 REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))
 REACH = 2  # candidates looked at on either side of the regularization in force
+MOST_SOLVED = 128  # solutions from which regularizations are compared, so that many classes do not hold things up
 FRESH = 16  # the regularization is looked at again after so many examples, or this share (one in 16) of all
 
 
@@ -242,14 +243,15 @@ class AdaptiveClassifier(Classifier):
             self._choose_among([self._place], rows, own)
             return
         self._looked_at = n_seen
+        some = slice(None)
+        if min(len(rows), len(self._moments)) > MOST_SOLVED:
+            some = slice(None, None, -(-len(rows) // MOST_SOLVED))
         for _ in self.regularizations:
             near = range(max(0, self._place - REACH), min(len(self.regularizations), self._place + REACH + 1))
-            place = self._choose_among(list(near), rows, own)
-            if place == self._place:
-                return
-            if not self._move_to(place):
-                self._choose_among([self._place], rows, own)
-                return
+            place = self._choose_among(list(near), rows[some], own[some])
+            if place == self._place or not self._move_to(place):
+                break
+        self._choose_among([self._place], rows, own)
 
     def _choose_among(self, places: list[int], rows: Array, own: NDArray[np.intp]) -> int:
         """Set the recoding that goes with the best of the regularizations; its place."""
