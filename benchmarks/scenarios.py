@@ -13,9 +13,11 @@ from benchmarks import (
     object_learning,
     objects,
     parts,
+    polk,
     recognition,
     recognition_settings,
     round_trip,
+    tensor,
 )
 from benchmarks.report import Result
 
@@ -50,4 +52,6 @@ SCENARIOS = {
     "kernel-incremental": Scenario("Nyström: the path over m beside separate fits", kernel_methods.run_incremental),
     "kernel-falkon": Scenario("FALKON beside direct Nyström and scikit-learn", kernel_methods.run_falkon),
     "kernel-nytro": Scenario("NYTRO beside Nyström KRLS: time over m", kernel_methods.run_nytro),
+    "polk-step": Scenario("POLK's step beside factoring anew, its cost and memory over 1e5 samples", polk.run),
+    "tensor-layout": Scenario("tensor kernels: packed beside full, and 250 samples at order 4", tensor.run),
 }

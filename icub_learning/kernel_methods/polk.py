@@ -152,6 +152,17 @@ class Polk(BaseEstimator):
         self.n_steps_ += 1
         self.n_samples_seen_ += len(x)
 
+    def _plain(self, X: Any, y: Any) -> bool:
+        """Whether samples and targets need no conversion: in a stream of small batches checks would cost the most."""
+        return (
+            type(X) is type(y) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and len(X) == len(y) > 0
+            and X.shape[1] == self.n_features_in_
+            and bool(np.isfinite(X).all())
+        )
+
     def _derivatives(self, scores: Array, targets: NDArray[Any]) -> Array:
         raise NotImplementedError
 
@@ -307,9 +318,11 @@ class POLKClassifier(ClassifierMixin, Polk):
             raise ParameterError("classes", classes, "at least 2 different labels")
         return given
 
-    def _read(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Array, NDArray[Any]]:
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Array, NDArray[Any]]:
         if y is None:
             raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,)")
+        if not reset and self._plain(X, y) and y.ndim == 1 and y.dtype.kind in "iubU":
+            return np.ascontiguousarray(X), y
         try:
             samples, labels = validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
             check_classification_targets(labels)
@@ -406,10 +419,12 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
 
-    def _read(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Array, Array, bool]:
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array, bool]:
         """Samples, targets (n, T), and whether these came as (n,)."""
         if y is None:
             raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,) or (n, T)")
+        if not reset and self._plain(X, y) and y.dtype == np.float64 and y.ndim in (1, 2) and np.isfinite(y).all():
+            return np.ascontiguousarray(X), np.ascontiguousarray(y.reshape(len(X), -1)), y.ndim == 1
         try:
             samples, targets = validate_data(
                 self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=np.float64, order="C"

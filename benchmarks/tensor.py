@@ -1,0 +1,44 @@
+"""Tensor kernels: the packed layout beside the full one, and the largest training that is promised."""
+
+import resource
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.report import Result
+from icub_learning.cli.reproduce_tensor_layout import compare
+from icub_learning.kernel_methods import TensorKernelRegressor
+
+D = 32
+
+
+def run(quick: bool) -> Result:
+    """Both layouts where the full one fits, then 250 samples in the packed one with the memory that took."""
+    random = np.random.default_rng(0)
+    rows = []
+    for n in (30, 60) if quick else (30, 60, 80, 100):
+        x = random.normal(size=(n, D)) / D**0.25
+        one = compare(n, x, x[:, 0] - x[:, 1] + 0.1 * random.normal(size=n))
+        rows.append(
+            {
+                "n": n,
+                "packed [s]": one["packed"]["total"],
+                "full [s]": one["full"]["total"],
+                "times faster": one["full"]["total"] / one["packed"]["total"],
+                "MiB": None,
+                "difference": one["difference"],
+            }
+        )
+    rows.append(_large(150 if quick else 250, random))
+    remarks = ["s: build and training of order 4; MiB: peak memory of this process; difference: of the solutions."]
+    return Result(rows, remarks)
+
+
+def _large(n: int, random: Any) -> dict[str, Any]:
+    x = random.normal(size=(n, D)) / D**0.25
+    start = perf_counter()
+    TensorKernelRegressor(kernel="polynomial", degree=3, tol=1e-8).fit(x, x[:, 0] - x[:, 1])
+    seconds = perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"n": n, "packed [s]": seconds, "full [s]": None, "times faster": None, "MiB": peak, "difference": None}
