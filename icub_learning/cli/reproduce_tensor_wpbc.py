@@ -10,8 +10,8 @@ DESCRIPTION = """\
 The Wisconsin prognostic breast cancer data, 194 patients of 32 features, from Debian's package r-cran-th.data, fetched
 once (reading it needs the Python package rdata); the target is the time in months. Build times of the polynomial tensor
 kernel of degree 2 and order 4 on 60 and 120 patients, full and packed; then, as published, training on m of 60
-patients, gamma chosen on 60 others, judged on the rest; mean squared error of targets of unit variance. The published errors
-are in figures only; they hardly depend on m.
+patients, gamma chosen on 60 others, judged on the rest; mean squared error of targets of unit variance. The published
+errors are in figures only; they hardly depend on m.
 
 example:
   icub-learning reproduce tensor-wpbc --json out/tensor-wpbc.json"""

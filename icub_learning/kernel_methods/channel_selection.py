@@ -186,4 +186,4 @@ def _decoys(x: Array, random: np.random.Generator) -> Array:
     n = len(x)
     low = max(1, int(SHORTEST_SHIFT * n))
     shifts = random.integers(low, n - low + 1, size=x.shape[1])
-    return np.column_stack([np.roll(column, shift) for column, shift in zip(x.T, shifts, strict=True)])
+    return np.column_stack([np.roll(x[:, j], int(shift)) for j, shift in enumerate(shifts)])
