@@ -185,5 +185,5 @@ def _decoys(x: Array, random: np.random.Generator) -> Array:
     """Each channel shifted in time by an amount of its own, its end put before its beginning."""
     n = len(x)
     low = max(1, int(SHORTEST_SHIFT * n))
-    shifts = random.integers(low, n - low + 1, size=x.shape[1]).tolist()
+    shifts = [int(random.integers(low, n - low + 1)) for _ in range(x.shape[1])]
     return np.column_stack([np.roll(x[:, j], shift) for j, shift in enumerate(shifts)])
