@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,12 @@ def add_parser(subparsers: Any) -> None:
         " recorded: accelerations from the CSV or NPZ file",
     )
 
+    add_reading_options(parser)
+    add_learning_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a recording is read."""
     source = parser.add_argument_group("reading")
     source.add_argument("--joint-state-topic", metavar="TOPIC", help="where the recording has several")
     source.add_argument("--wrench-topic", metavar="TOPIC", help="where the recording has several")
@@ -71,8 +77,14 @@ def add_parser(subparsers: Any) -> None:
         "--stamp-source", choices=("header", "arrival"), default="header", help="time of a message (default: header)"
     )
 
+
+def add_learning_options(parser: argparse.ArgumentParser, leave_out: Sequence[str] = ()) -> None:
+    """Add SETTINGS as options, but for those in `leave_out`, which stay unset."""
+    parser.set_defaults(**dict.fromkeys(leave_out))
     learning = parser.add_argument_group("learning", "defaults and meanings are those of the node's parameters")
     for name, kind, text in SETTINGS:
+        if name in leave_out:
+            continue
         option = "--" + name.replace("_", "-")
         if kind is tuple:
             learning.add_argument(option, nargs="+", metavar="NAME", help=text)
@@ -137,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
         stamp_source=args.stamp_source,
         progress=sys.stderr.isatty(),
     )
-    if args.joint_order is None and _ordered(recording.joint_names, settings.joints) != settings.joints:
+    if args.joint_order is None and ordered(recording.joint_names, settings.joints) != settings.joints:
         settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     n_events = recording.n_joint_states + len(recording.wrench_stamps)
@@ -170,7 +182,7 @@ def make_settings(args: argparse.Namespace) -> Any:
     return Settings(urdf=find_urdf(args.urdf), joints=joints, output=args.output, **given)
 
 
-def _ordered(names: Iterable[str], joints: tuple[str, ...]) -> tuple[str, ...]:
+def ordered(names: Iterable[str], joints: tuple[str, ...]) -> tuple[str, ...]:
     """The learned joints in the order in which the recording has them."""
     return tuple(name for name in names if name in joints)
 

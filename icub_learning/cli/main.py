@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": "publish a recording's joint states and wrenches",
     "latency": "how fast and how regularly a running node answers, seen from outside",
     "evaluate": "predict, then learn, over a recording; print the errors of P, NP and SP",
+    "tune": "choose a learner's settings from a recording, or from pictures of objects",
     "select-channels": "which of many input channels matter for one output of a recording",
     "reproduce": "tables and figures of the sources, beside the published ones",
 }

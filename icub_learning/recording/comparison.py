@@ -35,7 +35,9 @@ def compare(
         RecordingError: the recording lacks what the settings need, or no joint state of it was accepted.
         ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
     """
-    _check(recording, settings, derivatives)
+    if derivatives not in DERIVATIVES:
+        raise ParameterError("derivatives", derivatives, "one of " + ", ".join(DERIVATIVES))
+    check_outputs(recording, settings)
     regressor = assembly.make_regressor(settings)
     make_stream = _stream_maker(recording, settings, derivatives, regressor)
     results = {}
@@ -55,9 +57,8 @@ def compare(
     return results
 
 
-def _check(recording: Recording, settings: assembly.Settings, derivatives: str) -> None:
-    if derivatives not in DERIVATIVES:
-        raise ParameterError("derivatives", derivatives, "one of " + ", ".join(DERIVATIVES))
+def check_outputs(recording: Recording, settings: assembly.Settings) -> None:
+    """Raise RecordingError unless the recording holds what the settings learn."""
     efforts = recording.effort is not None or any(len(event.effort) for event in recording.irregular)
     if settings.output == "joint_torque" and not efforts:
         text = "the joint states carry no efforts to learn from; is the output a wrench?"
