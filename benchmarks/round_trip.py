@@ -97,26 +97,33 @@ def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> 
     state, wrench, first = JointState(name=_joint_names()), WrenchStamped(), time.time_ns()
     period = 1.0 / rate
 
-    def publish(k: int) -> int:
+    def publish_state(k: int) -> int:
         t = k * period
         q = np.sin(t * (1 + 0.1 * np.arange(N_JOINTS)))
         stamp = first + round(k * period * 1e9)
-        for message in (state, wrench):
-            set_stamp(message.header.stamp, stamp)
+        set_stamp(state.header.stamp, stamp)
         state.position, state.velocity = doubles(q), doubles(np.cos(t * (1 + 0.1 * np.arange(N_JOINTS))))
-        set_wrench(wrench.wrench, 10 * q[:6])
         sent[stamp] = time.perf_counter()
         states.publish(state)
-        wrenches.publish(wrench)
         return stamp
+
+    def publish_wrench(k: int) -> None:
+        """Half a period later, as sensors of their own send: the answer must not wait for this message."""
+        set_stamp(wrench.header.stamp, first + round(k * period * 1e9))
+        set_wrench(wrench.wrench, 10 * np.sin(k * period * (1 + 0.1 * np.arange(6))))
+        wrenches.publish(wrench)
 
     def follow(begin: int, count: int) -> list[int]:
         stamps, start = [], time.perf_counter()
-        for k in range(count):
-            due = start + k * period
+        for half in range(2 * count):
+            due = start + half * period / 2
             while (left := due - time.perf_counter()) > 0:
                 executor.spin_once(timeout_sec=left)
-            stamps.append(publish(begin + k))
+            k = begin + half // 2
+            if half % 2:
+                publish_wrench(k)
+            else:
+                stamps.append(publish_state(k))
         return stamps
 
     try:

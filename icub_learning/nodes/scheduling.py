@@ -13,7 +13,7 @@ PARAMETERS = (
     ParameterSpec(
         "realtime_priority",
         10,
-        "SCHED_FIFO priority while active, where it is permitted; the learning thread gets one less; 0: ordinary "
+        "SCHED_FIFO priority while active, where it is permitted, of all threads but the learning one; 0: ordinary "
         "scheduling",
         low=0,
         high=99,
@@ -31,7 +31,7 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
 
     Args:
         settings: values of PARAMETERS.
-        learner: native id of the thread that learns, which must not hold up the others.
+        learner: native id of the thread that learns.
 
     Returns:
         What came of each, in words.
@@ -46,22 +46,24 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
 
 
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
-    """Have the system run all threads of this process before all ordinary ones (SCHED_FIFO).
+    """Have the system run all threads of this process before ordinary ones (SCHED_FIFO).
 
     Joint states wait for 25 ms at 200 Hz, and on a busy machine an ordinary process may wait longer for a core. Threads
     that are started later inherit it. Without the right to it, and where there is no such thing, nothing changes.
 
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.
-        learner: native id of a thread that gets one less.
+        learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the system
+            then holds up every real-time thread of that core for 50 ms of each second.
     """
     if not priority:
         return "ordinary scheduling"
     try:
         for thread in _threads():
-            own = max(1, priority - 1) if thread == learner else priority
+            if thread == learner:
+                continue
             with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
-                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(own))
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
     except (AttributeError, OSError) as error:
         return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
     return f"real-time priority {priority}"
