@@ -7,6 +7,12 @@ from typing import Any
 # Name on the command line: module of this package with SUMMARY, DESCRIPTION, add_options(parser) and run(args). All are
 # imported to parse the command line, so numerics and plots are imported by their `run` only.
 EXPERIMENTS = {
+    "figure-4.1": "reproduce_figure_4_1",
+    "figure-4.2": "reproduce_figure_4_2",
+    "nytro": "reproduce_nytro",
+    "figure-5.2": "reproduce_figure_5_2",
+    "table-6.2": "reproduce_table_6_2",
+    "falkon": "reproduce_falkon",
     "figure-7.1": "reproduce_figure_7_1",
     "table-7.1": "reproduce_table_7_1",
     "figure-8.4": "reproduce_figure_8_4",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from icub_learning.arrays import Array
 from icub_learning.cli.plots import log_scale, save, style, thin
@@ -43,11 +44,13 @@ def draw_dynamics(
     above, below = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     default = (shipped.length_scale, shipped.nonparametric_regularization, shipped.n_random_features)
     surface_panels(above, surface, chosen, default, "nMSE", "random features")
-    for axes, (kind, by_name) in zip(below.subplots(1, len(checks), sharey=True), checks.items(), strict=True):
+    panels = below.subplots(1, len(checks), sharey=True)
+    for axes, (kind, by_name) in zip(panels, checks.items(), strict=True):
         _error_panel(axes, by_name, kind)
-    handles, labels = axes.get_legend_handles_labels()
+    handles, labels = panels[0].get_legend_handles_labels()
     below.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-    figure.suptitle(f"{name}: validation errors, and the last part", x=0.01, ha="left", fontsize=11, fontweight="bold")
+    title = f"{name}: validation errors (star: chosen, circle: shipped), and the last part"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     save(figure, path)
 
 
@@ -81,8 +84,10 @@ def surface_panels(
                     clip_on=False,
                 )
     bar = figure.colorbar(image, ax=list(panels), shrink=0.9, pad=0.01)
-    bar.ax.tick_params(labelsize=8)
-    bar.ax.set_title(what, fontsize=8)
+    bar.ax.tick_params(labelsize=8, which="both")
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    bar.set_label(what, fontsize=8)
 
 
 def _place(grid: Any, point: Sequence[float]) -> tuple[float, float]:
@@ -147,5 +152,5 @@ def draw_objects(
     right.bar_label(bars, [f"{value:.1f}" for value in values], fontsize=8)
     right.set_xticks(range(len(names)), ["tuned", "shipped", "tuned rlsc", "tuned polk"])
     style(right, "last views, predicted, then learned", "named wrong [%]")
-    figure.suptitle(f"{name}: views named wrong", x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle(f"{name}: views named wrong (star: chosen)", x=0.01, ha="left", fontsize=11, fontweight="bold")
     save(figure, path)

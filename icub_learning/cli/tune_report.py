@@ -62,7 +62,7 @@ def dynamics_text(figures: Mapping[str, Any]) -> str:
     blocks = [
         f"{figures['recording']}: {figures['duration_s']:.1f} s; tuned on the first {figures['tuned_on']:.0%}"
         f" ({figures['samples']} samples{skipped})",
-        f"nMSE of what lies {stretch} ahead of all that is learned, mean over outputs, geometric mean over"
+        f"nMSE of what lies {stretch} ahead of all that is learned, geometric mean over outputs and"
         f" {validation['folds']} moments\n"
         + surface_table(figures["grid"], figures["errors"], chosen, "random features"),
         f"chosen *: length scale {number(chosen['length_scale'])}, lambda {number(chosen['regularization'])},"
@@ -80,7 +80,7 @@ def _check_table(check: Mapping[str, Any]) -> str:
     on, stopped = check["learning on"], check["learning stopped"]
     columns = [on["tuned"], on["defaults"], on["hold"], stopped["tuned"], stopped["defaults"]]
     rows = [[name, *(number(column["nmse"][name]) for column in columns)] for name in on["tuned"]["nmse"]]
-    rows.append(["mean", *(number(column["mean nMSE"]) for column in columns)])
+    rows.append(["overall", *(number(column["overall nMSE"]) for column in columns)])
     head = ["output", "tuned", "defaults", "hold", "tuned", "defaults"]
     return table(head, rows, [("predict, then learn", 3), ("learning stopped", 2)])
 
@@ -105,7 +105,7 @@ def objects_text(figures: Mapping[str, Any]) -> str:
         + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
         + f". So the classifier is {chosen['classifier']}.",
         f"Check: {figures['views_last']} last views, predicted, then learned, named wrong: "
-        + ", ".join(f"{name} {100 * value:.1f} %" for name, value in check.items()),
+        + ", ".join(f"{name} {number(value * figures['views_last'])}" for name, value in check.items()),
     ]
     better = "beat" if figures["beats_defaults"] else "do NOT beat"
     blocks.append(f"On these pictures the tuned settings {better} the shipped defaults: {figures['verdict']}.")

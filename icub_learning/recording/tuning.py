@@ -21,6 +21,7 @@ from icub_learning.recording.recording import JointStateEvent, WrenchEvent
 Events = Iterable[JointStateEvent | WrenchEvent]
 MOST_SAMPLES = 6000  # to tune with; of more, every second, third, ... is kept
 LEAST_SAMPLES = 50
+LEAST_RATIO = 1e-12  # of nMSE: below it is rounding
 
 
 class SampleCollector:
@@ -151,7 +152,7 @@ class Samples:
         return [self.fold(*parts) for parts in forward_folds(len(self.inputs), n_folds, gap, horizon)]
 
     def judge(self) -> Judge:
-        """Errors of predictions: nMSE, the mean over the outputs that vary, each over its variance in all samples."""
+        """Errors of predictions: nMSE, each output's over its variance in all samples, `overall` of those that vary."""
         variance = self.measured.var(axis=0)
         varying = np.ptp(self.measured, axis=0) > 0
         if not varying.any():
@@ -159,10 +160,16 @@ class Samples:
 
         def judge(predicted: Array, fold: Fold) -> tuple[Array, Array]:
             squares = np.mean((predicted - fold.later_targets) ** 2, axis=1)
-            ratios = (squares[:, varying] / variance[varying]).mean(axis=1)
+            ratios = overall(squares[:, varying] / variance[varying])
             return ratios, ratios
 
         return judge
+
+
+def overall(ratios: Array) -> Array:
+    """One figure of several outputs' nMSE (..., T): their geometric mean, so that an output of which much is noise does
+    not decide alone; NaN is left out."""
+    return np.exp(np.nanmean(np.log(np.maximum(ratios, LEAST_RATIO)), axis=-1))
 
 
 def collect(events: Events, settings: assembly.Settings, stride: int = 1) -> Samples:
@@ -219,6 +226,4 @@ def check(
             yield event
 
     result = evaluate(stream, fed(), tuple(regressor.output_names))
-    return result, int(np.argmax(result.stamps >= boundary)) if (result.stamps >= boundary).any() else len(
-        result.stamps
-    )
+    return result, int(np.count_nonzero(result.stamps < boundary))
