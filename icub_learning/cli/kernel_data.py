@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -53,7 +54,9 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
         text = f"no {PUMADYN} in {' or '.join(map(str, roots))}: give the file of the DELVE data set with --data"
         raise RecordingError(text, name="data", value=str(roots[0]), bound=str(PUMADYN))
     try:
-        table = np.loadtxt(candidates[0], ndmin=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an empty file, which the check below names
+            table = np.loadtxt(candidates[0], ndmin=2)
     except (OSError, ValueError, EOFError) as error:
         raise RecordingError(f"cannot read {candidates[0]}: {error}", name="data", value=str(candidates[0])) from error
     if table.shape[1] != 33 or len(table) < 100 or not np.isfinite(table).all():

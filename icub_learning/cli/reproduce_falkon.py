@@ -100,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
             "iterations",
             "RMSE over direct Nyström's",
             {f"n = {row['n']}": (range(1, len(row["path"]) + 1), row["path"]) for row in rows},
+            linear_x=True,
+            linear_y=True,
         )
     )
     reproduce_lines.draw(picture, "FALKON, direct Nyström and KRLS", panels)

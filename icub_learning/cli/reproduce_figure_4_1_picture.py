@@ -29,7 +29,8 @@ def draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
         handles = []
         for mark, row in zip(MARKS, found["rows"], strict=False):
             size = 13 if mark == "*" else 9
-            shape: dict[str, Any] = {"marker": mark, "markersize": size, "color": "white", "markeredgecolor": INK, "linestyle": "none"}
+            shape: dict[str, Any] = {"marker": mark, "markersize": size, "color": "white", "markeredgecolor": INK}
+            shape["linestyle"] = "none"
             axes.plot([row["m"]], [np.log10(row["lambda"])], clip_on=False, zorder=3, **shape)
             what = "ours, best" if mark == "*" else "published point"
             digits = f"{row['test']:.3g}"

@@ -16,13 +16,13 @@ COLOURS = ("#d1495b", "#2a9d5c", "#3d7ea6", "#e3a13b", "#22262b", "#8a9099")  # 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel with logarithmic axes.
+    """One panel, with logarithmic axes by default.
 
     Attributes:
         title, xlabel, ylabel: in words.
         lines: by name: x, y and, where there is one, the deviation of y.
         references: by name: x and y of what theory or a publication says, drawn dashed.
-        linear_y: whether the ordinate is linear.
+        linear_x, linear_y: whether the axis is linear.
     """
 
     title: str
@@ -30,6 +30,7 @@ class Panel:
     ylabel: str
     lines: Mapping[str, Sequence[Any]]
     references: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    linear_x: bool = False
     linear_y: bool = False
 
 
@@ -40,17 +41,20 @@ def draw(path: Path, title: str, panels: Sequence[Panel], columns: int = 3) -> N
     figure = Figure(figsize=(1.0 + 3.9 * columns, 0.8 + 3.3 * rows), layout="constrained", facecolor="white")
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, panel in zip(grid, panels, strict=False):
-        for colour, (name, (x, y, *deviation)) in zip(COLOURS, panel.lines.items(), strict=False):
+        widths = (3.0, 2.2, 1.5, 1.5, 1.5, 1.5)  # of lines that lie on each other, all are seen
+        styled = zip(COLOURS, widths, panel.lines.items(), strict=False)
+        for colour, width, (name, (x, y, *deviation)) in styled:
             x, y = np.asarray(x, float), np.asarray(y, float)
-            axes.plot(x, y, color=colour, marker=".", linewidth=1.5, label=name)
+            axes.plot(x, y, color=colour, marker=".", linewidth=width if len(panel.lines) > 1 else 1.5, label=name)
             if deviation:
                 spread = np.asarray(deviation[0], float)
                 low = y - spread if panel.linear_y else np.maximum(y - spread, y * 0.05)
                 axes.fill_between(x, low, y + spread, color=colour, alpha=0.18, linewidth=0)
-        for name, (x, y) in panel.references.items():
-            axes.plot(x, y, color="#8a9099", linestyle=(0, (4, 2)), linewidth=1.3, label=name)
-        axes.set_xscale("log")
-        _plain(axes.xaxis)
+        for dashes, (name, (x, y)) in zip(((4, 2), (1, 1.5)), panel.references.items(), strict=False):
+            axes.plot(x, y, color="#6b7178", linestyle=(0, dashes), linewidth=1.3, label=name)
+        if not panel.linear_x:
+            axes.set_xscale("log")
+            _plain(axes.xaxis)
         if not panel.linear_y:
             axes.set_yscale("log")
             _plain(axes.yaxis)
@@ -66,7 +70,7 @@ def draw(path: Path, title: str, panels: Sequence[Panel], columns: int = 3) -> N
 def _plain(axis: Any) -> None:
     """Plain numbers at 1, 2 and 5 of each decade, or at 1 alone where there are many decades."""
     low, high = axis.get_view_interval()
-    many = np.log10(high / low) > 2.5
+    many = np.log10(high / low) > 3.2
     axis.set_major_locator(LogLocator(subs=(1,) if many else (1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -60,14 +60,15 @@ def run(args: argparse.Namespace) -> int:
         cells = [f"{number(m)} ± {number(s, 2)}" for m, s in zip(values.mean(axis=0), values.std(axis=0), strict=True)]
         theirs = ["-" if one is None else f"{one[0]:g} ± {one[1]:g}" for one in published]
         rows.append([name, *cells, *theirs])
-        error, (mean, deviation) = values[:, 1].mean(), published[1]
-        if error > mean:
-            within = "within a deviation" if error <= mean + deviation else "beyond a deviation"
-            worse.append(f"{name} by {error - mean:.2f} points ({within})")
+        for ours, theirs_here, what in zip(values.mean(axis=0), published, ("hinge loss", "error"), strict=False):
+            if theirs_here is not None and ours > theirs_here[0]:
+                gap, deviation = ours - theirs_here[0], theirs_here[1]
+                within = "within" if gap <= deviation else "beyond"
+                worse.append(f"{what} of {name} by {number(gap, 2)} ({within} the published deviation)")
     head = ["", *["hinge loss", "error [%]", "time [s]"] * 2]
     print(f"breast cancer, {TRAIN} to learn from, {len(inputs) - TRAIN} for tests, sigma {SIGMA}, {trials} trials\n")
     print(table(head, rows, [("ours", 3), ("published", 3)]))
-    print("\nOurs are worse: " + "; ".join(worse) + "." if worse else "\nOurs are no worse than the published errors.")
+    print("\nOurs are worse: " + "; ".join(worse) + "." if worse else "\nOurs are no worse than the published.")
     path = args.out / "table-6.2.png"
     picture.draw(path, found, PUBLISHED, curves)
     print(f"picture: {path}")

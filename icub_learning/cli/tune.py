@@ -9,7 +9,7 @@ from icub_learning.cli.report import add_json_option
 from icub_learning.errors import ParameterError, RecordingError
 
 EXAMPLE = """\
-examples:
+example:
   icub-learning tune ur10_exciting_trajectory.db3 --urdf ur10 --output joint_torque --plot tuned.png \\
       --joints shoulder_pan_joint shoulder_lift_joint elbow_joint wrist_1_joint wrist_2_joint wrist_3_joint
   icub-learning tune pictures --plot tuned.png

@@ -15,6 +15,7 @@ from icub_learning.recognition.assembly import Settings as RecognitionSettings
 COLUMN = 36  # where comments begin
 MEANINGS = {
     "urdf": "robot description, as for the node",
+    "joints": "learned, in the order of all arrays",
     "output": "what is learned: wrench, or joint_torque",
     "estimator": "semiparametric, parametric or nonparametric",
     "stamp_source": "time of a message: header or arrival",
