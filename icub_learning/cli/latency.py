@@ -85,10 +85,11 @@ def run(args: argparse.Namespace) -> int:
                 reason = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node active?"
                 raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
-        with tqdm(total=round(seconds), unit="s", disable=None, leave=False) as bar:
+        whole = round(seconds)
+        with tqdm(total=whole, unit="s", disable=None, leave=False) as bar:
 
             def advance() -> bool:
-                bar.update(min(bar.total, int(time.monotonic() - start)) - bar.n)
+                bar.update(min(whole, int(time.monotonic() - start)) - int(bar.n or 0))
                 return False
 
             listen(start + seconds, advance)

@@ -45,7 +45,7 @@ def write_dynamics(path: Path, urdf: str, settings: Settings, stamp_source: str,
         ParameterError: the file cannot be written.
     """
     default = Settings(urdf="")
-    wanted = {"urdf": urdf, "output": settings.output}
+    wanted: dict[str, Any] = {"urdf": urdf, "output": settings.output}
     wanted |= {"sensor": settings.sensor} if settings.output == "wrench" else {"friction": settings.friction}
     always = {"estimator", "stamp_source", *CHOSEN}
     values: dict[str, Any] = {**wanted, "joints": list(settings.joints), "estimator": settings.estimator}

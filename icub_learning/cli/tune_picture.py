@@ -41,7 +41,7 @@ def draw_dynamics(
     """
     scales = surface.grid.length_scales
     figure = Figure(figsize=(max(8.0, 1.2 + 2.6 * len(scales)), 6.6), layout="constrained", facecolor="white")
-    above, below = figure.subfigures(2, 1, height_ratios=(1.25, 1))
+    above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.25, 1))).flat
     default = (shipped.length_scale, shipped.nonparametric_regularization, shipped.n_random_features)
     surface_panels(above, surface, chosen, default, "nMSE", "random features")
     panels = below.subplots(1, len(checks), sharey=True)
@@ -133,7 +133,7 @@ def draw_objects(
     """
     scales = surface.grid.length_scales
     figure = Figure(figsize=(max(8.0, 1.2 + 2.2 * len(scales)), 6.4), layout="constrained", facecolor="white")
-    above, below = figure.subfigures(2, 1, height_ratios=(1.2, 1))
+    above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.2, 1))).flat
     default = (shipped.length_scale, np.nan, shipped.max_dictionary)
     percent = Surface(surface.grid, 100 * surface.errors, surface.losses, surface.fold_errors)
     surface_panels(above, percent, chosen, default, "named wrong [%]", "examples kept")

@@ -102,7 +102,7 @@ def fingerprint(arrays: Iterable[Array], settings: Any) -> str:
     digest = hashlib.sha256(repr((VERSION, settings)).encode())
     for array in arrays:
         digest.update(repr(array.shape).encode())
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 

@@ -8,7 +8,7 @@ from icub_learning.dynamics.joint_states import JointStateReader
 from icub_learning.dynamics.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.parametric import ParametricEstimator
 from icub_learning.dynamics.semiparametric import SemiparametricEstimator
-from icub_learning.dynamics.stream import Derivatives, InverseDynamicsStream
+from icub_learning.dynamics.stream import Derivatives, Estimator, InverseDynamicsStream
 from icub_learning.dynamics.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ParameterError
@@ -137,7 +137,7 @@ def velocity_weight(settings: Settings) -> float:
 
 
 def make_stream(
-    settings: Settings, regressor: AnyRegressor, estimator: AnyEstimator, derivatives: Derivatives | None = None
+    settings: Settings, regressor: AnyRegressor, estimator: Estimator, derivatives: Derivatives | None = None
 ) -> InverseDynamicsStream:
     """The stream that feeds `estimator`, with causal derivatives unless others are given. Raises ParameterError."""
     s = settings

@@ -216,7 +216,8 @@ class PathExplorer:
             errors[place], losses[place] = found[0][k], found[1][k]
         if mean == "geometric":
             with np.errstate(divide="ignore"):
-                return Surface(self.grid, *(np.exp(np.log(one).mean(axis=0)) for one in (errors, losses)), errors)
+                mean_errors, mean_losses = (np.exp(np.log(one).mean(axis=0)) for one in (errors, losses))
+            return Surface(self.grid, mean_errors, mean_losses, errors)
         return Surface(self.grid, errors.mean(axis=0), losses.mean(axis=0), errors)
 
     def _path_strength(self, regularization: float, size: int) -> float:

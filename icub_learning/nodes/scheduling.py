@@ -53,8 +53,8 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.
-        learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the system
-            then holds up every real-time thread of that core for 50 ms of each second.
+        learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the
+            system then holds up every real-time thread of that core for 50 ms of each second.
     """
     if not priority:
         return "ordinary scheduling"
