@@ -12,6 +12,8 @@ example:
 
 Bad messages in the recording are published as they are. Each turn of --loop continues the stamps of the one before."""
 
+SECOND_TOPIC = 0.5  # [s] more to wait for a subscriber of the wrenches, once the joint states have one
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
@@ -64,9 +66,15 @@ def run(args: argparse.Namespace) -> int:
         joint_states = node.create_publisher(JointState, args.joint_states, QoSProfile(depth=100))
         wrenches = node.create_publisher(WrenchStamped, args.wrench, QoSProfile(depth=100))
         clock = node.create_publisher(Clock, "/clock", QoSProfile(depth=1)) if args.clock else None
-        limit = time.monotonic() + wait
-        while not joint_states.get_subscription_count() and time.monotonic() < limit and not stopped():
-            spin(0.05)
+        limit, has_wrenches, found = time.monotonic() + wait, recording.wrench is not None, False
+        while time.monotonic() < limit and not stopped():
+            if joint_states.get_subscription_count():
+                if not has_wrenches or wrenches.get_subscription_count():
+                    break
+                if not found:
+                    # Who wants wrenches too is discovered a little later; who does not is not waited for.
+                    found, limit = True, min(limit, time.monotonic() + SECOND_TOPIC)
+            spin(0.02)
 
         start, offset = time.monotonic(), 0  # ns of the turns before
         while not stopped():
