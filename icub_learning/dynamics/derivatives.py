@@ -79,7 +79,8 @@ class CausalDerivatives:
         self._stamps = np.zeros(2 * self.window, dtype=np.int64)
         self._samples = np.zeros((2 * self.window, 2, self.n_joints))  # of each: position, weighted velocity
         self._next = self._n = 0  # where the next sample goes, and how many samples are in the window
-        self._times = np.empty(0)  # of the window [s], from its newest sample
+        self._offsets = np.empty(0, dtype=np.int64)  # of the window [ns], from its newest sample
+        self._times = np.empty(0)  # the same in seconds
         self._solver = np.empty((0, 0))  # coefficients from measurements, for these times
         self._readers: dict[int, Array] = {}  # by place: motion from measurements
         self._solved = False  # whether the solver is one that uses velocities
@@ -126,11 +127,12 @@ class CausalDerivatives:
     def _fit(self, with_velocity: bool) -> None:
         """Find what makes coefficients of measurements; it changes only when the spacing of stamps does."""
         stamps = self._stamps[self._held()]
-        times = (stamps - stamps[-1]) * 1e-9
-        same = len(times) == len(self._times) and with_velocity == self._solved
-        if same and max(abs(times - self._times)) <= 1e-7:
+        offsets = stamps - stamps[-1]
+        # To the nanosecond: over a window of some milliseconds a few of them make much of an acceleration.
+        if with_velocity == self._solved and np.array_equal(offsets, self._offsets):
             return
-        self._times, self._solved, self._readers = times, with_velocity, {}
+        times = offsets * 1e-9
+        self._offsets, self._times, self._solved, self._readers = offsets, times, with_velocity, {}
         self._span = -times[0] if self._n > 1 else 1.0
         count = self._n * (2 if with_velocity else 1)
         self._powers = np.arange(min(self.order, count - 1) + 1)
