@@ -173,13 +173,23 @@ def test_order_falls_with_parsimony():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_multidist_with_the_published_settings(seed):
-    train, test, bayes = multidist(seed)
+    """At a constant step the error of the last iterate alone jumps by some points; see `reproduce polk-multidist`."""
+    (x, y), test, bayes = multidist(seed)
     settings = {"length_scale": 0.6**0.5, "step_size": 6.0, "batch_size": 32}
-    hinge = POLKClassifier(loss="hinge", parsimony=0.04, **settings).fit(*train)
-    assert 12 <= hinge.model_order_ <= 22
-    assert 1 - hinge.score(*test) <= bayes + 0.055  # on average within 0.04: see `reproduce polk-multidist`
-    logistic = POLKClassifier(loss="logistic", parsimony=0.01, **settings).fit(*train)
-    assert 1 - logistic.score(*test) <= bayes + 0.015
+
+    def error_of(loss, parsimony):
+        model = POLKClassifier(loss=loss, parsimony=parsimony, **settings)
+        late, errors = len(x) - 16 * 32, []
+        model.partial_fit(x[:late], y[:late], classes=np.unique(y))
+        for start in range(late, len(x), 32):
+            model.partial_fit(x[start : start + 32], y[start : start + 32])
+            errors.append(1 - model.score(*test))
+        return model.model_order_, np.median(errors)
+
+    order, error = error_of("hinge", 0.04)
+    assert 12 <= order <= 22
+    assert error <= bayes + 0.04
+    assert error_of("logistic", 0.01)[1] <= bayes + 0.015
 
 
 def test_a_limit_on_the_dictionary_holds_after_every_step():
