@@ -96,8 +96,7 @@ class SemiparametricEstimator:
             ResidualTargets(regressor) if settings.linear_in_targets else SequentialTargets(regressor)
         )
         self._noise = NoiseVariance(regressor.n_outputs)
-        self._current: SemiparametricPredictor | None = None  # and the weights in it, until something is learned
-        self._residual_weights: Array | None = None
+        self._residual_weights: Array | None = None  # under today's parameters, until something is learned
         minimum_scale = np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)])
         self._learner = settings.make(minimum_scale, self._targets.n_targets)
 
@@ -116,9 +115,7 @@ class SemiparametricEstimator:
 
     def _live(self) -> "SemiparametricPredictor":
         """A predictor for as long as nothing is learned: it uses the learner's own memory."""
-        if self._current is None:
-            self._current = self._predictor(self.regressor, self._learner.leverage)
-        return self._current
+        return self._predictor(self.regressor, self._learner.leverage)
 
     def _predictor(self, regressor: Regressor, leverage: Callable[[Array], float | Array]) -> "SemiparametricPredictor":
         parameters = self.parametric.parameters
@@ -147,7 +144,7 @@ class SemiparametricEstimator:
         residual, z = current.features.at(x)
         leverage = current.features.leverage_of(z)
         was_ready = self._learner.ready
-        self._current = self._residual_weights = None
+        self._residual_weights = None
         self._learner.update(x, self._targets.split(measured, known_rows, predicted))
         self._noise.update(measured - predicted - residual, leverage)
         if self._learner.ready != was_ready:
@@ -168,7 +165,7 @@ class SemiparametricEstimator:
         self.parametric.check_poolable(other.parametric)
         check_same_kind(self._learner, other._learner)
         self._learner.merge(other._learner)  # type: ignore[arg-type]
-        self._current = self._residual_weights = None
+        self._residual_weights = None
         self._noise.merge(other._noise)
         self.parametric.merge(other.parametric)
 

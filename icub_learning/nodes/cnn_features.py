@@ -16,11 +16,11 @@ from icub_learning.nodes import parameters
 from icub_learning.nodes.cnn_features_parameters import PARAMETERS
 from icub_learning.nodes.cnn_features_report import ImageReport
 from icub_learning.nodes.conversions import floats, stamp_to_ns
+from icub_learning.nodes.image_messages import rgb_of
 from icub_learning.nodes.image_subscription import ImageSubscription
 from icub_learning.nodes.newest import NewestWorker
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.recognition import CNNFeatures
-from icub_learning.recognition.images import Pixels, decode, decode_compressed
 from icub_learning.recognition.opencv import cv2
 from icub_learning_msgs.msg import FeatureVector
 
@@ -135,7 +135,7 @@ class CNNFeaturesNode(LifecycleNode):
         report = self._report
         try:
             start = time.perf_counter()
-            image = _decode(message)
+            image = rgb_of(message)
             decoded = time.perf_counter()
             values = self._features.transform(image)
             report.decoding.add(decoded - start)
@@ -153,13 +153,6 @@ class CNNFeaturesNode(LifecycleNode):
     def _publish_report(self) -> None:
         dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
         self._diagnostics_publisher.publish(self._report.diagnostics(self._active, dropped))
-
-
-def _decode(message: Image | CompressedImage) -> Pixels:
-    if isinstance(message, CompressedImage):
-        return decode_compressed(message.format, message.data)
-    return decode(message.encoding, message.height, message.width, message.step, message.data,
-                  bool(message.is_bigendian))  # fmt: skip
 
 
 def main(args: Sequence[str] | None = None) -> int:
