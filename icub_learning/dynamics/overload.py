@@ -6,7 +6,7 @@ from icub_learning.arrays import integer
 class Thinning:
     """Takes every sample while the learner keeps up; else as many as it can learn, evenly spread over time.
 
-    Up to `limit` samples may wait. Under overload so many always do, and one is taken whenever another has been learned:
+    Up to `limit` samples may wait. Under overload so many do, and one is taken whenever another has been learned:
     they are spaced by the time that one takes, and none waits longer than it takes to learn `limit` others.
 
     Args:
