@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CompressedImage, Image
 
+from icub_learning.cli.services import Services
 from icub_learning.nodes.conversions import set_stamp
 from icub_learning_msgs.msg import FeatureVector
 
@@ -34,6 +36,7 @@ class CameraProbe:
         self._node = rclpy.create_node("camera", context=self._context)
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
+        self._services = Services(self._node, self.spin_until)
         self._node.create_subscription(FeatureVector, "features", self.features.append, MANY)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
         profile = QoSProfile(depth=10, reliability=self._reliability)
@@ -117,11 +120,5 @@ class CameraProbe:
 
     def change_state(self, transition: int) -> bool:
         """Ask the node for a lifecycle transition; whether it succeeded."""
-        client = self._node.create_client(ChangeState, "/cnn_features/change_state")
-        assert self.spin_until(client.service_is_ready), "no lifecycle service"
-        request = ChangeState.Request()
-        request.transition.id = transition
-        future = client.call_async(request)
-        assert self.spin_until(future.done), "no answer"
-        self._node.destroy_client(client)
-        return future.result().success
+        service = "/cnn_features/change_state"
+        return self._services.call(ChangeState, service, transition=Transition(id=transition)).success

@@ -20,6 +20,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 from threadpoolctl import threadpool_limits
 
+from icub_learning.cli.ros_domain import hold
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
 ROS_DOMAINS = range(1, 102)
@@ -58,6 +60,9 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            if not (holder := hold(domain)):
+                continue  # somebody's nodes, or those of an earlier test that have not been collected yet
+            holder.close()
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
             monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             yield domain
@@ -132,6 +137,7 @@ def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for process in started:
         process.stop()
+        print(process.output)  # pytest shows it where the test failed
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
+from icub_learning.cli.services import Services
 from icub_learning.nodes.conversions import set_stamp, set_wrench, stamp_to_ns
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
@@ -38,6 +39,7 @@ class NodeProbe:
         self._node = rclpy.create_node("probe", context=self._context)
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
+        self._services = Services(self._node, self.spin_until)
         subscribe = self._node.create_subscription
         subscribe(DynamicsPrediction, f"{self.node_name}/prediction", self.predictions.append, MANY)
         for kind, kept in self.outputs.items():
@@ -106,12 +108,7 @@ class NodeProbe:
 
     def call(self, kind: Any, name: str, **fields: Any) -> Any:
         """Call a service of the node and return its response."""
-        client = self._node.create_client(kind, f"{self.node_name}/{name}")
-        assert self.spin_until(client.service_is_ready), f"no service {name}"
-        future = client.call_async(kind.Request(**fields))
-        assert self.spin_until(future.done), f"{name} did not answer"
-        self._node.destroy_client(client)
-        return future.result()
+        return self._services.call(kind, f"{self.node_name}/{name}", **fields)
 
     def refused(self, reason: str) -> int:
         """How many samples diagnostics say were refused for this reason."""

@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from icub_learning.cli.services import Services
 from icub_learning.nodes.conversions import set_stamp
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import TeachObject
@@ -36,7 +37,7 @@ class RecognitionProbe:
         self._node = rclpy.create_node("probe", context=self._context)
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._clients: dict[str, Any] = {}
+        self._services = Services(self._node, self.spin_until)
         subscribe = self._node.create_subscription
         subscribe(Recognition, f"{self.node_name}/recognition", self.recognitions.append, MANY)
         subscribe(ObjectList, f"{self.node_name}/objects", self.objects.append, LATCHED)
@@ -73,13 +74,12 @@ class RecognitionProbe:
         """Wait until both sides have found each other."""
         found = self.spin_until(
             lambda: (
-                self._features.get_subscription_count()
-                and self._node.count_publishers(f"{self.node_name}/recognition")
-                and self._client(TeachObject, "teach").service_is_ready()
+                self._features.get_subscription_count() and self._node.count_publishers(f"{self.node_name}/recognition")
             ),
             timeout,
         )
         assert found, "the node did not appear"
+        self._services.find(TeachObject, f"{self.node_name}/teach", timeout)
         self.spin(0.5)  # matching is mutual, but the two ends learn of it one after the other
 
     def publish(self, values: Any, source: str | None = None, stamp: int | None = None) -> None:
@@ -99,16 +99,9 @@ class RecognitionProbe:
             assert self.spin_until(lambda n=n: len(self.recognitions) >= n), f"no recognition {n - first}"
         return self.recognitions[first:]
 
-    def _client(self, kind: Any, name: str) -> Any:
-        if name not in self._clients:
-            self._clients[name] = self._node.create_client(kind, f"{self.node_name}/{name}")
-        return self._clients[name]
-
     def ask(self, kind: Any, name: str, **fields: Any) -> Any:
         """Send a request; returns the future of its answer."""
-        client = self._client(kind, name)
-        assert self.spin_until(client.service_is_ready), f"no service {name}"
-        return client.call_async(kind.Request(**fields))
+        return self._services.ask(kind, f"{self.node_name}/{name}", **fields)
 
     def answer(self, future: Any, timeout: float = 10.0) -> Any:
         """Wait for the answer to a request."""
@@ -117,7 +110,7 @@ class RecognitionProbe:
 
     def call(self, kind: Any, name: str, **fields: Any) -> Any:
         """Call a service of the node and return its response."""
-        return self.answer(self.ask(kind, name, **fields))
+        return self._services.call(kind, f"{self.node_name}/{name}", **fields)
 
     def teach(self, label: str, vectors: Any, n_frames: int | None = None, timeout: float = 10.0) -> Any:
         """Start to teach, wait until the node says that it learns, publish vectors, return the answer."""

@@ -24,6 +24,7 @@ from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from icub_learning.cli.services import Services
 from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.simulation import find_objects, offscreen
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
@@ -42,18 +43,23 @@ class Listener:
         self.node = rclpy.create_node("listener", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._clients: dict[str, object] = {}
+        self._services = Services(self.node, self.come)
 
     def hear(self, kind: type, topic: str, qos: QoSProfile | int = 1000) -> list:
         heard: list = []
         self.node.create_subscription(kind, topic, heard.append, qos)
         return heard
 
-    def wait(self, until: Callable[[], bool], timeout: float = 30.0) -> None:
+    def come(self, until: Callable[[], bool], timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while not until():
-            assert time.monotonic() < deadline, "what was waited for did not come"
+            if time.monotonic() >= deadline:
+                return False
             self._executor.spin_once(timeout_sec=0.05)
+        return True
+
+    def wait(self, until: Callable[[], bool], timeout: float = 30.0) -> None:
+        assert self.come(until, timeout), "what was waited for did not come"
 
     def spin(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -61,11 +67,7 @@ class Listener:
             self._executor.spin_once(timeout_sec=0.05)
 
     def call(self, kind: type, service: str, **fields: object):
-        client = self._clients.setdefault(service, self.node.create_client(kind, service))
-        self.wait(client.service_is_ready)
-        future = client.call_async(kind.Request(**fields))
-        self.wait(future.done)
-        return future.result()
+        return self._services.call(kind, service, **fields)
 
     def close(self) -> None:
         self._executor.remove_node(self.node)

@@ -14,6 +14,7 @@ from std_srvs.srv import SetBool
 
 from icub_learning.cli.demo_monitor import Monitor
 from icub_learning.cli.processes import Processes
+from icub_learning.cli.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning_msgs.srv import SetTask
 
@@ -21,7 +22,7 @@ from icub_learning_msgs.srv import SetTask
 CHANGEOVER = 4.0
 POLL_PERIOD = 0.02  # [s]; the middleware keeps what comes in between
 START_LIMIT = 40.0  # [s] for the processes to come up
-ANSWER_LIMIT = 10.0  # [s] for a service
+ANSWER_LIMIT = 10.0  # [s] for a first prediction
 SETTLING = 0.5  # [s] for publishers and subscribers to find each other, and for last messages to arrive
 SLACK, SPARE = 1.2, 5.0  # a phase takes at most so many times its seconds and [s] more, where the simulation is slow
 
@@ -43,12 +44,12 @@ class Protocol:
         self._learners = tuple(nodes.values())
         self._simulation = simulation
         self._show = show
-        self._clients: dict[str, Any] = {}
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         self.monitor = Monitor(rclpy.create_node("icub_learning_demo_monitor"), nodes)
         self._caller = rclpy.create_node("icub_learning_demo")
         self._executor = EventsExecutor()
         self._executor.add_node(self._caller)
+        self._services = Services(self._caller, self._wait)
 
     def __enter__(self) -> "Protocol":
         return self
@@ -71,22 +72,24 @@ class Protocol:
             return all(self._caller.count_subscribers(topic) >= listeners for topic in topics)
 
         self._must(all_listen, START_LIMIT, "the learners to listen")
+        for node in self._learners:  # now, so that later all of them change at once
+            self._services.find(SetBool, f"/{node}/set_learning", START_LIMIT)
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            request = ChangeState.Request(transition=Transition(id=transition))
-            self._call(ChangeState, [self._simulation], "change_state", request)
+            self._call(ChangeState, [self._simulation], "change_state", transition=Transition(id=transition))
             self._wait(lambda: False, SETTLING)
         self._must(self.monitor.running, ANSWER_LIMIT, "the first predictions")
+        self._services.find(SetTask, f"/{self._simulation}/set_task", START_LIMIT)
 
     def set_learning(self, learning: bool) -> int:
         """Have all learners learn, or only predict; returns the stamp of the last joint state before [ns]."""
         self.monitor.poll()
         before = self.monitor.joint_states.last_stamp
-        self._call(SetBool, self._learners, "set_learning", SetBool.Request(data=learning))
+        self._call(SetBool, self._learners, "set_learning", data=learning)
         return before
 
     def set_task(self, task: str) -> None:
         """Have the simulation change over to another task."""
-        self._call(SetTask, [self._simulation], "set_task", SetTask.Request(task=task))
+        self._call(SetTask, [self._simulation], "set_task", task=task)
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:
         """Go on for some simulated seconds; `show` makes the line to be shown of how many have gone by."""
@@ -102,24 +105,15 @@ class Protocol:
         """Take in what is still on its way."""
         self._wait(lambda: False, SETTLING)
 
-    def _call(self, kind: Any, nodes: Iterable[str], name: str, request: Any) -> None:
+    def _call(self, kind: Any, nodes: Iterable[str], name: str, **fields: Any) -> None:
         """Ask all nodes at once, and wait until all have done it."""
-        clients = {node: self._client(kind, f"/{node}/{name}") for node in nodes}
-        futures = {node: client.call_async(request) for node, client in clients.items()}
-        for node, future in futures.items():
-            self._must(future.done, ANSWER_LIMIT, f"{node} to answer {name}")
-            answer = future.result()
+        services = [f"/{node}/{name}" for node in nodes]
+        futures = [self._services.ask(kind, service, START_LIMIT, **fields) for service in services]
+        for service, future in zip(services, futures, strict=True):
+            answer = self._services.answer(service, future)
             if not answer.success:
-                text = f"{node} refused {name} {getattr(answer, 'message', '')}".rstrip()
-                raise IcubLearningError(text, name=name, value=request)
-
-    def _client(self, kind: Any, service: str) -> Any:
-        """A client, kept: its second request does not wait for the service to be found."""
-        client = self._clients.get(service)
-        if client is None:
-            client = self._clients[service] = self._caller.create_client(kind, service)
-        self._must(client.service_is_ready, START_LIMIT, f"the service {service}")
-        return client
+                text = f"{service} refused {fields}: {getattr(answer, 'message', '')}".rstrip(": ")
+                raise IcubLearningError(text, name=name, value=fields)
 
     def _must(self, done: Callable[[], bool], limit: float, what: str) -> None:
         if not self._wait(done, limit, lambda: f"waiting for {what}"):

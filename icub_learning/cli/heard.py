@@ -49,10 +49,12 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
         predictions: (m, 3) likewise.
 
     Counted are the joint states from the node's first prediction to its last: without a prediction, and with two.
-    What came before the first joint state heard here is left out. Latency runs from the publication of a joint state
-    to that of its prediction, by the clock of the middleware, and to the arrival of the prediction here.
+    Predictions of joint states before the first and after the last one heard here are left out. Latency runs from the
+    publication of a joint state to that of its prediction, by the clock of the middleware, and to the arrival of the
+    prediction here.
     """
-    predictions = predictions[predictions[:, 0] >= joint_states[:, 0].min()]
+    heard_first, heard_last = joint_states[:, 0].min(), joint_states[:, 0].max()
+    predictions = predictions[(predictions[:, 0] >= heard_first) & (predictions[:, 0] <= heard_last)]
     stamps, mine, theirs = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
     first, last = predictions[:, 0].min(), predictions[:, 0].max()
     asked = joint_states[(joint_states[:, 0] >= first) & (joint_states[:, 0] <= last), 0]

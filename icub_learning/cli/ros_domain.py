@@ -24,7 +24,7 @@ class RosDomain:
     def __init__(self) -> None:
         """Find a domain. Raises IcubLearningError if there is none."""
         for domain in random.sample(DOMAINS, len(DOMAINS)):
-            if holder := _hold(domain):
+            if holder := hold(domain):
                 self.number, self._holder = domain, holder
                 return
         raise IcubLearningError("every ROS domain from 1 to 101 is in use on this machine", name="ROS_DOMAIN_ID")
@@ -36,8 +36,8 @@ class RosDomain:
         self._holder.close()
 
 
-def _hold(domain: int) -> socket.socket | None:
-    """A socket at the first participant's port, if no participant is there."""
+def hold(domain: int) -> socket.socket | None:
+    """A socket at the port of a domain's first participant, None if a participant is there."""
     with ExitStack() as tried:
         holders = [tried.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(PARTICIPANTS)]
         try:

@@ -9,6 +9,9 @@ from icub_learning.errors import IcubLearningError
 
 FIND_LIMIT = 10.0  # [s] for a service to be found
 SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
+# [s]: a client knows that it has found the service, not that the service has found it, and an answer to a client that
+# the service does not know is lost.
+SETTLING = 0.5
 
 
 class Services:
@@ -21,27 +24,39 @@ class Services:
 
     def __init__(self, node: Node, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         self._node, self._wait = node, wait
-        self._clients: dict[str, Any] = {}
+        self._clients: dict[str, Any] = {}  # kept: a second call does not wait for the service to be found
 
-    def call(self, kind: Any, service: str, takes: float = 0.0, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
-        """Call a service and return its response.
+    def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
+        """Wait until a service and its client here have found each other; returns the client.
 
         Args:
             kind: type of the service.
             service: its name, with that of its node.
-            takes: seconds that it may need.
-            find_limit: seconds for it to be found.
-            fields: of the request.
+            limit: seconds for it to be found.
 
         Raises:
-            IcubLearningError: there is no such service, or it does not answer.
+            IcubLearningError: there is no such service.
         """
-        if service not in self._clients:  # kept: a second call does not wait for the service to be found
-            self._clients[service] = self._node.create_client(kind, service)
-        client = self._clients[service]
-        if not self._wait(client.service_is_ready, find_limit):
+        client = self._clients.get(service)
+        if client is not None and client.service_is_ready():
+            return client
+        if client is None:
+            client = self._clients[service] = self._node.create_client(kind, service)
+        if not self._wait(client.service_is_ready, limit):
             raise IcubLearningError(f"there is no service {service}", name=service, bound="a service that is offered")
-        future = client.call_async(kind.Request(**fields))
+        self._wait(lambda: False, SETTLING)
+        return client
+
+    def ask(self, kind: Any, service: str, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
+        """Send a request with these fields; returns the future of its answer. Raises as `find` does."""
+        return self.find(kind, service, find_limit).call_async(kind.Request(**fields))
+
+    def answer(self, service: str, future: Any, takes: float = 0.0) -> Any:
+        """Wait for the answer of a service that may need `takes` seconds. Raises IcubLearningError if none comes."""
         if not self._wait(future.done, takes + SPARE):
             raise IcubLearningError(f"{service} did not answer", name=service, bound=f"{takes + SPARE:g} s")
         return future.result()
+
+    def call(self, kind: Any, service: str, takes: float = 0.0, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
+        """Call a service and return its response; `find`, `ask` and `answer` in one."""
+        return self.answer(service, self.ask(kind, service, find_limit, **fields), takes)
