@@ -28,6 +28,7 @@ INLINE void solve(double *out, double *middle, const double *factor, const doubl
 }
 
 /* Adds the function with kernel values `cross` (n numbers, then its own) to the dictionary, with weights `added`.
+ * Weights have `columns` numbers, and the first `outputs` of them decide; others only follow (here and below).
  *
  * With v = K^-1 k and the pivot s = k(x, x) - k^T v, T becomes [[T, -v / sqrt(s)], [0, 1 / sqrt(s)]]. v is refined once,
  * which keeps rounding from accumulating. Where s is within `tolerance` of zero, relative to k(x, x), the function is in
@@ -35,8 +36,8 @@ INLINE void solve(double *out, double *middle, const double *factor, const doubl
  * added. *drift: the relative residual that the refinement has seen. work: 4 capacity numbers.
  */
 CLONES static double add_point(double *gram, double *factor, double *weights, ptrdiff_t capacity, ptrdiff_t n,
-                               ptrdiff_t outputs, const double *cross, const double *added, double *work,
-                               double tolerance, double *drift) {
+                               ptrdiff_t columns, ptrdiff_t outputs, const double *cross, const double *added,
+                               double *work, double tolerance, double *drift) {
     double *v = work, *residual = work + capacity, *correction = residual + capacity, *middle = correction + capacity;
     double largest = 0;
     const double own = cross[n];
@@ -50,7 +51,7 @@ CLONES static double add_point(double *gram, double *factor, double *weights, pt
     for (ptrdiff_t i = 0; i < n; i++) v[i] += correction[i];
     const double pivot = own - dot(cross, v, n);
     if (!(pivot > tolerance * own)) {
-        for (ptrdiff_t i = 0; i < n; i++) add(weights + i * outputs, v[i], added, outputs);
+        for (ptrdiff_t i = 0; i < n; i++) add(weights + i * columns, v[i], added, columns);
         return pivot > 0 ? sqrt(pivot * dot(added, added, outputs)) : 0;
     }
     const double root = sqrt(pivot);
@@ -61,7 +62,7 @@ CLONES static double add_point(double *gram, double *factor, double *weights, pt
     }
     factor[n * capacity + n] = 1 / root;
     gram[n * capacity + n] = own;
-    memcpy(weights + n * outputs, added, outputs * sizeof(double));
+    memcpy(weights + n * columns, added, columns * sizeof(double));
     return -1;
 }
 
@@ -82,8 +83,8 @@ INLINE void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
  * work: 2 capacity numbers.
  */
 CLONES static ptrdiff_t remove_points(double *gram, double *factor, double *weights, double *order, ptrdiff_t capacity,
-                                      ptrdiff_t n, ptrdiff_t outputs, double budget, ptrdiff_t limit, double *work,
-                                      double *lost) {
+                                      ptrdiff_t n, ptrdiff_t columns, ptrdiff_t outputs, double budget, ptrdiff_t limit,
+                                      double *work, double *lost) {
     const ptrdiff_t all = n;
     double *diagonal = work, *normal = work + capacity;
     *lost = 0;
@@ -92,7 +93,7 @@ CLONES static ptrdiff_t remove_points(double *gram, double *factor, double *weig
         ptrdiff_t best = 0;
         double least = INFINITY;
         for (ptrdiff_t j = 0; j < n; j++) {
-            const double *w = weights + j * outputs, cost = dot(w, w, outputs) / diagonal[j];
+            const double *w = weights + j * columns, cost = dot(w, w, outputs) / diagonal[j];
             if (cost < least) least = cost, best = j;
         }
         if (n <= limit && !(*lost + least <= budget)) break;
@@ -102,12 +103,12 @@ CLONES static ptrdiff_t remove_points(double *gram, double *factor, double *weig
             swap(factor + best * capacity, factor + n * capacity, n + 1, 1);
             swap(gram + best * capacity, gram + n * capacity, all, 1);
             swap(gram + best, gram + n, all, capacity);
-            swap(weights + best * outputs, weights + n * outputs, outputs, 1);
+            swap(weights + best * columns, weights + n * columns, columns, 1);
             swap(order + best, order + n, 1, 1);
             swap(diagonal + best, diagonal + n, 1, 1);
         }
         const double length = sqrt(diagonal[n]), sign = factor[n * capacity + n] < 0 ? -1 : 1;
-        const double *w = weights + n * outputs;
+        const double *w = weights + n * columns;
         memcpy(normal, factor + n * capacity, (n + 1) * sizeof(double));
         normal[n] += sign * length;
         const double scale = 1 / (length * fabs(normal[n])); /* 2 / |normal|^2 */
@@ -115,34 +116,36 @@ CLONES static ptrdiff_t remove_points(double *gram, double *factor, double *weig
             double *row = factor + k * capacity;
             add(row, -scale * dot(normal, row, n + 1), normal, n + 1);
             diagonal[k] = dot(row, row, n);
-            add(weights + k * outputs, sign * row[n] / length, w, outputs);
+            add(weights + k * columns, sign * row[n] / length, w, columns);
         }
     }
     return n;
 }
 
-static int check_sizes(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t outputs) {
-    if (n >= 0 && n <= capacity && capacity < (1 << 24) && outputs > 0 && outputs < (1 << 24)) return 1;
-    PyErr_Format(PyExc_ValueError, "n %zd must be in 0..capacity %zd, and outputs %zd positive", n, capacity, outputs);
+static int check_sizes(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t columns, Py_ssize_t outputs) {
+    if (n >= 0 && n <= capacity && capacity < (1 << 24) && outputs > 0 && outputs <= columns && columns < (1 << 24))
+        return 1;
+    PyErr_Format(PyExc_ValueError, "n %zd must be in 0..capacity %zd, outputs %zd in 1..columns %zd", n, capacity, outputs,
+                 columns);
     return 0;
 }
 
 PyDoc_STRVAR(extend_doc,
-             "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, outputs, count, tolerance)\n--\n\n"
+             "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, columns, outputs, count, tolerance)\n--\n\n"
              "Add `count` functions: cross (count, n + count) kernel values with those before and with each other, added\n"
-             "(count, outputs) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
+             "(count, columns) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
              "work: 5 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the factor).");
 static PyObject *extend(PyObject *self, PyObject *args) {
     PyObject *objects[7];
-    Py_ssize_t capacity, n, outputs, count;
+    Py_ssize_t capacity, n, columns, outputs, count;
     double tolerance;
-    if (!PyArg_ParseTuple(args, "OOOOOOOnnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &capacity, &n, &outputs, &count, &tolerance) ||
-        !check_sizes(capacity, n, outputs) || !check_sizes(capacity, n + count, outputs))
+    if (!PyArg_ParseTuple(args, "OOOOOOOnnnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &capacity, &n, &columns, &outputs, &count, &tolerance) ||
+        !check_sizes(capacity, n, columns, outputs) || !check_sizes(capacity, n + count, columns, outputs))
         return NULL;
     const char *names[] = {"gram", "factor", "weights", "cross", "added", "accepted", "work"};
-    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * outputs, count * (n + count),
-                               count * outputs, count, 5 * capacity};
+    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * columns, count * (n + count),
+                               count * columns, count, 5 * capacity};
     Py_buffer views[7];
     if (!take_all(objects, views, names, least, 7)) return NULL;
     double *accepted = views[5].buf, *work = views[6].buf, *row = work + 4 * capacity;
@@ -155,8 +158,8 @@ static PyObject *extend(PyObject *self, PyObject *args) {
         for (ptrdiff_t before = 0; before < b; before++)
             if (accepted[before] > 0) row[place++] = cross[n + before];
         row[place] = cross[n + b];
-        const double one = add_point(views[0].buf, views[1].buf, views[2].buf, capacity, size, outputs, row,
-                                     (const double *)views[4].buf + b * outputs, work, tolerance, &drift);
+        const double one = add_point(views[0].buf, views[1].buf, views[2].buf, capacity, size, columns, outputs,
+                                     row, (const double *)views[4].buf + b * columns, work, tolerance, &drift);
         accepted[b] = one < 0;
         if (one < 0) size++;
         else lost += one;
@@ -166,22 +169,22 @@ static PyObject *extend(PyObject *self, PyObject *args) {
 }
 
 PyDoc_STRVAR(prune_doc,
-             "prune(gram, factor, weights, order, work, capacity, n, outputs, budget, limit)\n--\n\n"
+             "prune(gram, factor, weights, order, work, capacity, n, columns, outputs, budget, limit)\n--\n\n"
              "Remove the cheapest points while the squared norm of the change is at most `budget`, or more than `limit` are left;\n"
              "order (n,) follows the exchanges; work: 2 capacity numbers. Returns (number left, squared norm).");
 static PyObject *prune(PyObject *self, PyObject *args) {
     PyObject *objects[5];
-    Py_ssize_t capacity, n, outputs, limit;
+    Py_ssize_t capacity, n, columns, outputs, limit;
     double budget, lost;
-    if (!PyArg_ParseTuple(args, "OOOOOnnndn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &capacity, &n,
-                          &outputs, &budget, &limit) || !check_sizes(capacity, n, outputs))
+    if (!PyArg_ParseTuple(args, "OOOOOnnnndn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &capacity, &n,
+                          &columns, &outputs, &budget, &limit) || !check_sizes(capacity, n, columns, outputs))
         return NULL;
     const char *names[] = {"gram", "factor", "weights", "order", "work"};
-    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * outputs, n, 2 * capacity};
+    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * columns, n, 2 * capacity};
     Py_buffer views[5];
     if (!take_all(objects, views, names, least, 5)) return NULL;
-    const ptrdiff_t left = remove_points(views[0].buf, views[1].buf, views[2].buf, views[3].buf, capacity, n, outputs,
-                                         budget, limit, views[4].buf, &lost);
+    const ptrdiff_t left = remove_points(views[0].buf, views[1].buf, views[2].buf, views[3].buf, capacity, n, columns,
+                                         outputs, budget, limit, views[4].buf, &lost);
     release_all(views, 5);
     return Py_BuildValue("nd", (Py_ssize_t)left, lost);
 }

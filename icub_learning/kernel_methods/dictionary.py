@@ -23,21 +23,29 @@ class KernelDictionary:
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
     space. A removal costs O(M^2 + M C); nothing depends on how many points have been seen.
 
+    An average of f over the steps may be kept on the same points, with weights of its own. It has no say in which
+    points go. Of one that goes it keeps the projection onto the others, as f does: coefficients of that projection
+    depend on the points alone.
+
     Args:
         kernel: of all functions.
         n_inputs: length of a point.
         n_outputs: C.
         capacity: room that is taken at once; more is taken when needed.
+        averaged: whether the average is kept.
     """
 
-    def __init__(self, kernel: Kernel, n_inputs: int, n_outputs: int, capacity: int = 16) -> None:
+    def __init__(
+        self, kernel: Kernel, n_inputs: int, n_outputs: int, capacity: int = 16, *, averaged: bool = False
+    ) -> None:
         self.kernel = kernel
-        self.n = 0
-        self._room(capacity, n_inputs, n_outputs)
+        self.n, self.n_outputs = 0, n_outputs
+        self._averaged = averaged
+        self._room(capacity, n_inputs)
 
-    def _room(self, capacity: int, n_inputs: int, n_outputs: int) -> None:
+    def _room(self, capacity: int, n_inputs: int) -> None:
         self._points = np.zeros((capacity, n_inputs))
-        self._weights = np.zeros((capacity, n_outputs))
+        self._weights = np.zeros((capacity, self._n_columns))  # of f, then those of the average
         self._tags = np.zeros(capacity, dtype=np.int64)
         self._gram = np.zeros((capacity, capacity))
         self._factor = np.zeros((capacity, capacity))
@@ -52,7 +60,12 @@ class KernelDictionary:
     @property
     def weights(self) -> Array:
         """(M, C), a view."""
-        return self._weights[: self.n]
+        return self._weights[: self.n, : self.n_outputs]
+
+    @property
+    def averages(self) -> Array:
+        """(M, C) weights of the average of f over the steps, those of f itself where none is kept; a view."""
+        return self._weights[: self.n, self._n_columns - self.n_outputs :]
 
     @property
     def tags(self) -> NDArray[np.int64]:
@@ -70,9 +83,8 @@ class KernelDictionary:
         return self._factor[: self.n, : self.n]
 
     @property
-    def n_outputs(self) -> int:
-        """C."""
-        return self._weights.shape[1]
+    def _n_columns(self) -> int:
+        return 2 * self.n_outputs if self._averaged else self.n_outputs
 
     @property
     def norm(self) -> float:
@@ -104,8 +116,9 @@ class KernelDictionary:
         budget: float = 0.0,
         limit: int | None = None,
         tags: ArrayLike = 0,
+        rate: float = 1.0,
     ) -> float:
-        """f becomes shrink f + sum_b k(x_b, .) added_b, cut back within `budget`.
+        """f becomes shrink f + sum_b k(x_b, .) added_b, cut back within `budget`; its average moves towards it.
 
         Args:
             x: (B, n_inputs) points; rows whose weights are all zero change nothing.
@@ -115,9 +128,10 @@ class KernelDictionary:
             budget: largest norm of the change by cutting back; 0 only drops what is no change at all.
             limit: most points that may stay, whatever that costs; None for no limit.
             tags: (B,) integers that stay with their points.
+            rate: in (0, 1], of the average: average <- (1 - rate) average + rate f.
 
         Returns:
-            The norm of what was lost by cutting back: at most `budget`, but for a limit that does not allow it.
+            The norm of what f lost by cutting back: at most `budget`, but for a limit that does not allow it.
 
         Raises:
             ParameterError: weights are not finite or beyond 1e100; nothing changes then.
@@ -129,50 +143,62 @@ class KernelDictionary:
         before, count = self.n, len(used)
         if not budget and limit is None:
             self._keep_all(x[used], added[used], shrink, marks[used])
+            self._average(rate)
             return 0.0
         if not self._solved:
             self._solve()
         self._make_room(before + count)
         if shrink != 1.0:
-            self._weights[:before] *= shrink
+            f = self.weights
+            f *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
             marks = marks[used]
-        lost = self._extend(x, np.ascontiguousarray(added), np.ascontiguousarray(cross), marks) if count else 0.0
+        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), marks) if count else 0.0
         limit = self.n if limit is None else limit
         # Nested projections add up by Pythagoras; what the span took in is lost apart from them.
-        return lost + self._prune(max(0.0, budget - lost), limit)
+        lost += self._prune(max(0.0, budget - lost), limit)
+        self._average(rate)
+        return lost
 
     def add_outputs(self, n_outputs: int) -> None:
         """Give f more outputs, which are zero."""
-        weights = np.zeros((len(self._weights), n_outputs))
-        weights[:, : self.n_outputs] = self._weights
-        self._weights = weights
+        before, had, averaged = self._weights, self.n_outputs, self._averaged
+        self.n_outputs = n_outputs
+        self._weights = np.zeros((len(before), self._n_columns))
+        self._weights[:, :had] = before[:, :had]
+        if averaged:
+            self._weights[:, n_outputs : n_outputs + had] = before[:, had:]
 
     def keep_outputs(self, kept: list[int]) -> None:
         """Drop the other outputs of f."""
-        self._weights = np.ascontiguousarray(self._weights[:, kept])
+        columns = [*kept, *(self.n_outputs + k for k in kept)] if self._averaged else kept
+        self._weights, self.n_outputs = np.ascontiguousarray(self._weights[:, columns]), len(kept)
 
     def copy(self) -> "KernelDictionary":
         """One of its own."""
         return KernelDictionary.from_state(self.state(), self.kernel)
 
     def state(self) -> dict[str, Array]:
-        """All of it but the kernel, as a dict of arrays; see `from_state`."""
-        return {
+        """All of it but the kernel, as a dict of arrays; "averages" only where they are kept. See `from_state`."""
+        state = {
             "n": np.asarray(self.n),
             "solved": np.asarray(self._solved),
             "points": self._points.copy(),
-            "weights": self._weights.copy(),
+            "weights": self._weights[:, : self.n_outputs].copy(),
             "tags": self._tags.copy(),
             "gram": self._gram.copy(),
             "factor": self._factor.copy(),
         }
+        if self._averaged:
+            state["averages"] = self._weights[:, self.n_outputs :].copy()
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], kernel: Kernel) -> "KernelDictionary":
         """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
         points, weights = finite("points", state["points"]), finite("weights", state["weights"])
+        averaged = "averages" in state
         gram, factor = finite("gram", state["gram"]), finite("factor", state["factor"])
         n, capacity = integer("n", int(np.asarray(state["n"]).item()), 0), len(points)
         solved = bool(np.asarray(state["solved"]).item())
@@ -181,9 +207,14 @@ class KernelDictionary:
         shapes = (points.ndim, weights.ndim, len(weights), tags.shape, gram.shape, factor.shape)
         if shapes != (2, 2, capacity, (capacity,), square, square) or not n <= capacity:
             raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
-        dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0)
+        dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0, averaged=averaged)
         dictionary.n, dictionary._solved = n, solved
         dictionary._points, dictionary._weights = points.copy(), weights.copy()
+        if averaged:
+            averages = finite("averages", state["averages"])
+            if averages.shape != weights.shape:
+                raise StateError(f"averages {averages.shape} and weights {weights.shape} do not fit together")
+            dictionary._weights = np.concatenate([weights, averages], axis=1)
         dictionary._gram, dictionary._factor = gram.copy(), factor.copy()
         dictionary._tags = tags.astype(np.int64)
         return dictionary
@@ -194,7 +225,7 @@ class KernelDictionary:
             return
         points, weights, tags = self._points, self._weights, self._tags
         gram, factor = self._gram, self._factor
-        self._room(max(n, 2 * capacity), points.shape[1], weights.shape[1])
+        self._room(max(n, 2 * capacity), points.shape[1])
         self._points[:capacity], self._weights[:capacity], self._tags[:capacity] = points, weights, tags
         self._gram[:capacity, :capacity], self._factor[:capacity, :capacity] = gram, factor
 
@@ -210,16 +241,36 @@ class KernelDictionary:
                 room = np.zeros((2 * self.n, *array.shape[1:]), dtype=array.dtype)
                 room[:before] = array[:before]
                 setattr(self, name, room)
-        self._weights[:before] *= shrink
-        self._points[before : self.n], self._weights[before : self.n] = x, added
+        f = self._weights[:before, : self.n_outputs]
+        f *= shrink
+        self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
         self._tags[before : self.n] = marks
 
     def _solve(self) -> None:
         """Gram matrix and factor of points that were kept without."""
-        points, weights, tags = self.points.copy(), self.weights.copy(), self.tags.copy()
-        self._room(len(self._points), points.shape[1], weights.shape[1])
+        points, weights, tags = self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
+        self._room(len(self._points), points.shape[1])
         self.n = 0
         self._extend(points, weights, self.kernel.gram(points), tags)
+
+    def _columns(self, added: Array) -> Array:
+        """Weights of new points, of f and of the average, in which they are new."""
+        if not self._averaged:
+            return np.ascontiguousarray(added)
+        columns = np.zeros((len(added), 2 * self.n_outputs))
+        columns[:, : self.n_outputs] = added
+        return columns
+
+    def _average(self, rate: float) -> None:
+        if self._averaged:
+            weights = self._weights[: self.n]
+            f, averages = weights[:, : self.n_outputs], weights[:, self.n_outputs :]
+            if rate == 1.0:
+                averages[:] = f  # without rounding
+            else:
+                change = f - averages
+                change *= rate
+                averages += change
 
     def _extend(self, x: Array, added: Array, cross: Array, marks: NDArray[np.int64]) -> float:
         """Take points in, those that depend on others by weights of the others; the norm of what that loses."""
@@ -227,7 +278,7 @@ class KernelDictionary:
         before = self.n
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,
-            len(self._points), before, self.n_outputs, len(x), DEPENDENT,
+            len(self._points), before, self._n_columns, self.n_outputs, len(x), DEPENDENT,
         )  # fmt: skip
         self._points[before : self.n] = x[accepted > 0]
         self._tags[before : self.n] = marks[accepted > 0]
@@ -235,12 +286,12 @@ class KernelDictionary:
 
     def _rebuild(self) -> float:
         """Compute the factor anew, point by point; the norm of what is lost by those that depend on earlier ones."""
-        n, points, weights, tags = self.n, self.points.copy(), self.weights.copy(), self.tags.copy()
+        n, points, weights, tags = self.n, self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
         gram = self._gram[:n, :n].copy()
         accepted = np.empty(n)
         self.n, lost, _ = _pursuit.extend(
             self._gram, self._factor, self._weights, gram, weights, accepted, self._work,
-            len(self._points), 0, self.n_outputs, n, DEPENDENT,
+            len(self._points), 0, self._n_columns, self.n_outputs, n, DEPENDENT,
         )  # fmt: skip
         self._points[: self.n], self._tags[: self.n] = points[accepted > 0], tags[accepted > 0]
         return lost
@@ -256,6 +307,7 @@ class KernelDictionary:
             self._work,
             len(self._points),
             before,
+            self._n_columns,
             self.n_outputs,
             budget**2,
             limit,
@@ -266,9 +318,9 @@ class KernelDictionary:
         places = order.astype(np.intp)
         self._points[:before], self._tags[:before] = self._points[places], self._tags[places]
         # The best weights solve K_II w = K_I w_before; the updates have them up to rounding, and one refinement more.
-        residual = self._gram[:n, :before] @ weights[places] - self._gram[:n, :n] @ self._weights[:n]
-        factor = self._factor[:n, :n]
-        self._weights[:n] += factor @ (factor.T @ residual)
+        kept, factor, lacking = self._weights[:n], self._factor[:n, :n], weights[places]
+        lacking[:n] -= kept
+        kept += factor @ (factor.T @ (self._gram[:n, :before] @ lacking))
         return float(np.sqrt(lost))
 
 

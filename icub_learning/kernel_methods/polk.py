@@ -4,181 +4,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from icub_learning.arrays import Array, integer, real
+from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import online_losses
 from icub_learning.kernel_methods.dictionary import KernelDictionary
 from icub_learning.kernel_methods.estimator import check_varying
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
-
-SCHEDULES = ("constant", "diminishing")
-DECAY = 0.75  # eta_t = eta t^-DECAY: the sum of the steps is infinite, that of their squares finite
-
-
-class Polk(BaseEstimator):
-    """Base of both estimators: one step is functional gradient descent and a projection onto fewer points.
-
-    f <- (1 - eta lambda) f - (eta / B) sum_b l'(f(x_b), y_b) k(x_b, .), then destructive matching pursuit removes
-    points as long as the norm of the change stays within epsilon (Koppel et al., POLK, Algorithms 1 and 2). With a
-    constant step epsilon = K eta^(3/2), and the number of points is bounded for ever; with a diminishing one
-    epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
-
-    A subclass keeps the settings and defines `_read` and `_derivatives`.
-    """
-
-    kernel: Any
-    length_scale: float
-    degree: int
-    regularization: float
-    step_size: float
-    parsimony: float
-    loss: str
-    schedule: str
-    batch_size: int
-    max_dictionary: int | None
-    losses: tuple[str, ...]
-    n_samples_seen_: int
-    n_steps_: int
-    compression_error_: float
-    _dictionary: KernelDictionary
-
-    @property
-    def dictionary_(self) -> Array:
-        """(M, d), the points; M is the model order."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.points.copy()
-
-    @property
-    def coef_(self) -> Array:
-        """(M, C), weights of the points."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.weights.copy()
-
-    @property
-    def model_order_(self) -> int:
-        """M, the number of points."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.n
-
-    @property
-    def error_bound_(self) -> float:
-        """epsilon of the newest step: what cutting back may change f by, in the norm of the kernel's space.
-
-        `compression_error_` is what it did change. It exceeds this bound only where `max_dictionary` left no choice.
-        """
-        check_is_fitted(self, "_dictionary")
-        return self._step_and_budget(max(1, self.n_steps_))[1]
-
-    @property
-    def norm_(self) -> float:
-        """The norm of f in the kernel's space."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.norm
-
-    def limit_radius(self, gradient_variance: float) -> float:
-        """How close to the best function a constant step comes: (sqrt(eta)/lambda)(K + sqrt(K^2 + lambda sigma^2)).
-
-        Args:
-            gradient_variance: sigma^2, bound of the variance of the stochastic gradient.
-
-        Raises:
-            ParameterError: it is negative, or a setting outside its range.
-        """
-        self._check_settings()
-        variance = real("gradient_variance", gradient_variance, 0.0)
-        weight = real("regularization", self.regularization, 0.0, low_open=True)
-        root = np.sqrt(self.parsimony**2 + weight * variance)
-        return float(np.sqrt(self.step_size) / weight * (self.parsimony + root))
-
-    def _check_settings(self) -> Kernel:
-        """Raise ParameterError for the first setting outside its range."""
-        kernel = Kernel(self.kernel, self.length_scale, self.degree)
-        weight = real("regularization", self.regularization, 0.0)
-        step = real("step_size", self.step_size, 0.0, low_open=True)
-        if step * weight >= 1.0:
-            raise ParameterError("step_size", self.step_size, f"below 1 / regularization = {1.0 / weight:g}")
-        real("parsimony", self.parsimony, 0.0)
-        if self.loss not in self.losses:
-            raise ParameterError("loss", self.loss, f"one of {', '.join(self.losses)}")
-        if self.schedule not in SCHEDULES:
-            raise ParameterError("schedule", self.schedule, f"one of {', '.join(SCHEDULES)}")
-        integer("batch_size", self.batch_size, 1)
-        if self.max_dictionary is not None:
-            integer("max_dictionary", self.max_dictionary, 1)
-        return kernel
-
-    def _step_and_budget(self, t: int) -> tuple[float, float]:
-        """eta and epsilon of step t = 1, 2, ..."""
-        if self.schedule == "constant":
-            return self.step_size, self.parsimony * self.step_size**1.5
-        step = self.step_size * t**-DECAY
-        return step, step**2
-
-    def _start(self, n_inputs: int, n_outputs: int, kernel: Kernel) -> None:
-        capacity = 16 if self.max_dictionary is None else self.max_dictionary + self.batch_size
-        self._dictionary = KernelDictionary(kernel, n_inputs, n_outputs, min(capacity, 4096))
-        self.n_samples_seen_ = 0
-        self.n_steps_ = 0
-        self.compression_error_ = 0.0
-
-    def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
-        """Learn checked samples in their order, `batch_size` at a time; on an error the model is as it was."""
-        before = self._dictionary, self.n_samples_seen_, self.n_steps_, self.compression_error_
-        if len(samples) > self.batch_size:  # one batch changes nothing until it is known to be sound
-            self._dictionary = self._dictionary.copy()
-        try:
-            for batch in blocks(len(samples), self.batch_size):
-                self._learn_batch(samples[batch], targets[batch])
-        except ParameterError:
-            self._dictionary, self.n_samples_seen_, self.n_steps_, self.compression_error_ = before
-            raise
-
-    def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:
-        step, budget = self._step_and_budget(self.n_steps_ + 1)
-        scores, cross = self._dictionary.values(x)
-        derivatives = self._derivatives(scores, targets)
-        self.compression_error_ = self._dictionary.step(
-            x,
-            (-step / len(x)) * derivatives,
-            cross,
-            shrink=1.0 - step * self.regularization,
-            budget=budget,
-            limit=self.max_dictionary,
-        )
-        self.n_steps_ += 1
-        self.n_samples_seen_ += len(x)
-
-    def _plain(self, X: Any, y: Any) -> bool:
-        """Whether samples and targets need no conversion: in a stream of small batches checks would cost the most."""
-        return (
-            type(X) is type(y) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == 2
-            and len(X) == len(y) > 0
-            and X.shape[1] == self.n_features_in_
-            and bool(np.isfinite(X).all())
-        )
-
-    def _derivatives(self, scores: Array, targets: NDArray[Any]) -> Array:
-        raise NotImplementedError
-
-    def _scores(self, X: ArrayLike) -> Array:
-        """f (n, C), by blocks of rows."""
-        check_is_fitted(self, "_dictionary")
-        try:
-            samples = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        except ValueError as error:
-            raise DataError(str(error), name="X", bound=f"finite numbers, (n, {self.n_features_in_})") from error
-        out = np.zeros((len(samples), self._dictionary.n_outputs))
-        if self._dictionary.n:
-            against = self._dictionary.kernel.against(self._dictionary.points)
-            for rows in blocks(len(samples), rows_per_block(self._dictionary.n)):
-                np.matmul(against(samples[rows]), self._dictionary.weights, out=out[rows])
-        return out
+from icub_learning.kernel_methods.functional_gradient import Polk
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 
 
 class POLKClassifier(ClassifierMixin, Polk):
@@ -197,9 +33,12 @@ class POLKClassifier(ClassifierMixin, Polk):
         batch_size: samples of one step.
         max_dictionary: most points kept, or None.
         classes: all labels there will be, or None.
+        averaging: steps that the average which predicts reaches back by; 1 for none. None is 32, but 1 where nothing
+            is cut back (parsimony 0 without max_dictionary): that is functional gradient descent as it is.
 
     Attributes:
-        dictionary_, coef_, model_order_, error_bound_, norm_: see Polk.
+        dictionary_, coef_, averaged_coef_, model_order_, error_bound_, norm_: see Polk. `coef_` is what learns and what
+            the bounds are about, `averaged_coef_` what predicts.
         classes_: (C,), sorted where they were given or learned by `fit`; else in the order in which they came.
         n_samples_seen_, n_steps_: since the start.
         compression_error_: norm of what the newest step's cutting back changed.
@@ -208,6 +47,8 @@ class POLKClassifier(ClassifierMixin, Polk):
     losses = tuple(online_losses.MARGIN_LOSSES)
     classes_: NDArray[Any]
     _fixed_classes: bool
+    _seen: NDArray[np.bool_]  # (C,) which classes had a sample
+    _learned = (*Polk._learned, "classes_", "_seen")
 
     def __init__(
         self,
@@ -223,6 +64,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         max_dictionary: int | None = None,
         classes: Any = None,
         degree: int = 3,
+        averaging: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
@@ -235,6 +77,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         self.max_dictionary = max_dictionary
         self.classes = classes
         self.degree = degree
+        self.averaging = averaging
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
         """Learn from samples X (n, d) and labels y (n,), in their order, starting from nothing.
@@ -283,15 +126,16 @@ class POLKClassifier(ClassifierMixin, Polk):
             self._begin(samples.shape[1], known, kernel, fixed)
             self._learn(samples, codes)
             return self
-        before = self._dictionary, self.classes_
+        before = {name: getattr(self, name) for name in self._learned}
         if len(known) > len(self.classes_):
             self._dictionary = self._dictionary.copy()
             _widen(self._dictionary, len(self.classes_), len(known))
+            self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
             self.classes_ = known
         try:
             self._learn(samples, codes)
         except ParameterError:
-            self._dictionary, self.classes_ = before
+            self.__dict__.update(before)
             raise
         return self
 
@@ -309,6 +153,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         self._start(n_inputs, _n_columns(len(classes)), kernel)
         self.classes_ = classes
         self._fixed_classes = fixed
+        self._seen = np.zeros(len(classes), dtype=bool)
 
     def _given_classes(self, classes: Any) -> NDArray[Any] | None:
         if classes is None:
@@ -342,6 +187,14 @@ class POLKClassifier(ClassifierMixin, Polk):
             raise DataError(text, name="y", value=label, bound=f"one of {classes.tolist()}")
         return codes
 
+    def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:
+        """As of every learner; an average that reached back to before a class came would not know it for long."""
+        if not self._seen[targets].all():
+            self._n_averaged = 0
+            self._seen = self._seen.copy()
+            self._seen[targets] = True
+        super()._learn_batch(x, targets)
+
     def _derivatives(self, scores: Array, targets: NDArray[Any]) -> Array:
         return online_losses.MARGIN_LOSSES[self.loss](scores, targets)[1]
 
@@ -372,6 +225,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         batch_size: int = 1,
         max_dictionary: int | None = None,
         degree: int = 3,
+        averaging: int | None = 1,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
@@ -383,6 +237,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         self.batch_size = batch_size
         self.max_dictionary = max_dictionary
         self.degree = degree
+        self.averaging = averaging
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T), in their order, starting from nothing.
@@ -444,12 +299,13 @@ def _n_columns(n_classes: int) -> int:
 
 def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
     """Columns for more classes; what was learned of those there were keeps its margins."""
-    single = dictionary.weights.copy() if before == 2 else None
     if _n_columns(after) < dictionary.n_outputs or (before, after) == (1, 2):
         return  # one class had one column, of zeros; two have one
     dictionary.add_outputs(_n_columns(after))
-    if single is not None:
-        dictionary.weights[:, 0], dictionary.weights[:, 1] = -single[:, 0] / 2, single[:, 0] / 2
+    if before == 2:
+        for weights in (dictionary.weights, dictionary.averages):
+            weights[:, 1] = weights[:, 0] / 2
+            weights[:, 0] = -weights[:, 1]
 
 
 def functional_sgd(
