@@ -42,12 +42,12 @@ setup(
         ),
         *(
             Extension(
-                f"{NAME}.kernel_methods.{module}",
-                sources=[f"{NAME}/kernel_methods/{module}.c"],
+                f"{NAME}.{module.replace('/', '.')}",
+                sources=[f"{NAME}/{module}.c"],
                 depends=[f"{NAME}/kernel_methods/_buffers.h"],
                 extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
             )
-            for module in ("_pursuit", "_symmetric")
+            for module in ("kernel_methods/_pursuit", "kernel_methods/_symmetric", "features/_fourier")
         ),
     ],
     data_files=data_files(),

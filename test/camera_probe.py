@@ -74,7 +74,7 @@ class CameraProbe:
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=min(left, 0.02))
 
-    def spin_until(self, condition: Callable[[], Any], timeout: float = 10.0) -> bool:
+    def spin_until(self, condition: Callable[[], Any], timeout: float = 30.0) -> bool:
         """Spin until the condition holds; whether it did in time."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
@@ -103,7 +103,7 @@ class CameraProbe:
         message.header.frame_id = f"eye_{stamp}"
         publisher.publish(message)
 
-    def answer(self, stamp: int, timeout: float = 10.0) -> np.ndarray:
+    def answer(self, stamp: int, timeout: float = 30.0) -> np.ndarray:
         """Wait for the features of the image of this stamp."""
 
         def found() -> list[FeatureVector]:
@@ -121,4 +121,4 @@ class CameraProbe:
     def change_state(self, transition: int) -> bool:
         """Ask the node for a lifecycle transition; whether it succeeded."""
         service = "/cnn_features/change_state"
-        return self._services.call(ChangeState, service, transition=Transition(id=transition)).success
+        return self._services.call(ChangeState, service, 20.0, transition=Transition(id=transition)).success

@@ -69,7 +69,7 @@ class NodeProbe:
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=min(left, 0.02))
 
-    def spin_until(self, condition: Callable[[], Any], timeout: float = 10.0) -> bool:
+    def spin_until(self, condition: Callable[[], Any], timeout: float = 30.0) -> bool:
         """Spin until the condition holds; whether it did in time."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
@@ -108,7 +108,7 @@ class NodeProbe:
 
     def call(self, kind: Any, name: str, **fields: Any) -> Any:
         """Call a service of the node and return its response."""
-        return self._services.call(kind, f"{self.node_name}/{name}", **fields)
+        return self._services.call(kind, f"{self.node_name}/{name}", takes=20.0, **fields)
 
     def refused(self, reason: str) -> int:
         """How many samples diagnostics say were refused for this reason."""

@@ -61,7 +61,7 @@ class RecognitionProbe:
         """Take in what arrives for so long."""
         self.spin_until(lambda: False, seconds)
 
-    def spin_until(self, condition: Callable[[], Any], timeout: float = 10.0) -> bool:
+    def spin_until(self, condition: Callable[[], Any], timeout: float = 30.0) -> bool:
         """Spin until the condition holds; whether it did in time."""
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
@@ -103,14 +103,14 @@ class RecognitionProbe:
         """Send a request; returns the future of its answer."""
         return self._services.ask(kind, f"{self.node_name}/{name}", **fields)
 
-    def answer(self, future: Any, timeout: float = 10.0) -> Any:
+    def answer(self, future: Any, timeout: float = 30.0) -> Any:
         """Wait for the answer to a request."""
         assert self.spin_until(future.done, timeout), "no answer"
         return future.result()
 
     def call(self, kind: Any, name: str, **fields: Any) -> Any:
         """Call a service of the node and return its response."""
-        return self._services.call(kind, f"{self.node_name}/{name}", **fields)
+        return self._services.call(kind, f"{self.node_name}/{name}", takes=20.0, **fields)
 
     def teach(self, label: str, vectors: Any, n_frames: int | None = None, timeout: float = 10.0) -> Any:
         """Start to teach, wait until the node says that it learns, publish vectors, return the answer."""
@@ -120,7 +120,7 @@ class RecognitionProbe:
         )
         self.spin(0.1)
         self.feed(vectors)
-        return self.answer(future, timeout + 5.0)
+        return self.answer(future, timeout + 20.0)
 
     def refused(self, reason: str) -> int:
         """How many vectors diagnostics say were refused for this reason."""

@@ -67,7 +67,7 @@ class Listener:
             self._executor.spin_once(timeout_sec=0.05)
 
     def call(self, kind: type, service: str, **fields: object):
-        return self._services.call(kind, service, **fields)
+        return self._services.call(kind, service, takes=20.0, **fields)
 
     def close(self) -> None:
         self._executor.remove_node(self.node)

@@ -13,6 +13,7 @@ example:
 Bad messages in the recording are published as they are. Each turn of --loop continues the stamps of the one before."""
 
 SECOND_TOPIC = 0.5  # [s] more to wait for a subscriber of the wrenches, once the joint states have one
+SETTLING = 0.5  # [s]: a subscriber that is known here may not know yet whom it hears, and misses what is sent to it
 
 
 def add_parser(subparsers: Any) -> None:
@@ -75,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
                     # Who wants wrenches too is discovered a little later; who does not is not waited for.
                     found, limit = True, min(limit, time.monotonic() + SECOND_TOPIC)
             spin(0.02)
+        if joint_states.get_subscription_count():
+            spin(SETTLING)
 
         start, offset = time.monotonic(), 0  # ns of the turns before
         while not stopped():

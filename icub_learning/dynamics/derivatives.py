@@ -76,65 +76,62 @@ class CausalDerivatives:
         if self.order >= self.window * (2 if self.velocity_weight else 1):
             raise ParameterError("order", order, f"below the number of measurements in a window of {window}")
         # Every sample is written twice, a window apart: so the last ones always lie side by side in memory.
-        self._stamps = np.zeros(2 * self.window, dtype=np.int64)
         self._samples = np.zeros((2 * self.window, 2, self.n_joints))  # of each: position, weighted velocity
-        self._next = self._n = 0  # where the next sample goes, and how many samples are in the window
-        self._offsets = np.empty(0, dtype=np.int64)  # of the window [ns], from its newest sample
-        self._times = np.empty(0)  # the same in seconds
+        self._next = 0  # where the next sample goes
+        self._stamps: list[int] = []  # of the samples in the window [ns]
+        self._steps: list[int] = []  # between them
+        self._solved: tuple[bool, list[int]] = (False, [0])  # what the solver is for: with velocities, these steps
+        self._times = np.empty(0)  # of the window [s], from its newest sample
         self._solver = np.empty((0, 0))  # coefficients from measurements, for these times
         self._readers: dict[int, Array] = {}  # by place: motion from measurements
-        self._solved = False  # whether the solver is one that uses velocities
         self._span = 1.0  # seconds
 
     def reset(self) -> None:
         """Forget all samples."""
-        self._n = 0
+        self._stamps.clear()
+        self._steps.clear()
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Take one sample in: stamp in ns, later than the last; velocity None where it is not measured."""
-        if self._n and (stamp - self._stamp(self._n - 1)) * 1e-9 > self._longest_gap():
-            self.reset()
-        for place in (self._next, self._next + self.window):
-            self._stamps[place] = stamp
-            self._samples[place, 0] = position
-            self._samples[place, 1] = 0.0 if velocity is None else self.velocity_weight * velocity
+        if self._stamps:
+            step = stamp - self._stamps[-1]
+            if step * 1e-9 > self._longest_gap():
+                self.reset()
+            else:
+                self._steps.append(step)
+        self._stamps.append(stamp)
+        if len(self._stamps) > self.window:
+            del self._stamps[0], self._steps[0]
+        sample = self._samples[self._next]
+        sample[0] = position
+        sample[1] = 0.0 if velocity is None else self.velocity_weight * velocity
+        self._samples[self._next + self.window] = sample
         self._next = (self._next + 1) % self.window
-        self._n = min(self._n + 1, self.window)
         self._fit(velocity is not None and self.velocity_weight > 0)
 
     def newest(self) -> Motion:
         """The motion at the newest sample, without delay."""
-        return self._read(self._n - 1)
+        return self._read(len(self._stamps) - 1)
 
     def delayed(self) -> Motion | None:
         """The motion `delay` samples before the newest, or None while the window is not full."""
-        return self._read(self.window - 1 - self.delay) if self._n == self.window else None
-
-    def _held(self) -> slice:
-        """Where the window lies."""
-        end = self._next if self._next >= self._n else self._next + self.window
-        return slice(end - self._n, end)
-
-    def _stamp(self, index: int) -> int:
-        return int(self._stamps[self._held().start + index])
+        return self._read(self.window - 1 - self.delay) if len(self._stamps) == self.window else None
 
     def _longest_gap(self) -> float:
-        if self._n < 2:
+        if not self._steps:
             return self.max_gap
-        usual = (self._stamp(self._n - 1) - self._stamp(0)) * 1e-9 / (self._n - 1)
+        usual = (self._stamps[-1] - self._stamps[0]) * 1e-9 / len(self._steps)
         return min(self.max_gap, GAP_RATIO * usual)
 
     def _fit(self, with_velocity: bool) -> None:
         """Find what makes coefficients of measurements; it changes only when the spacing of stamps does."""
-        stamps = self._stamps[self._held()]
-        offsets = stamps - stamps[-1]
         # To the nanosecond: over a window of some milliseconds a few of them make much of an acceleration.
-        if with_velocity == self._solved and np.array_equal(offsets, self._offsets):
+        if self._solved == (with_velocity, self._steps):
             return
-        times = offsets * 1e-9
-        self._offsets, self._times, self._solved, self._readers = offsets, times, with_velocity, {}
-        self._span = -times[0] if self._n > 1 else 1.0
-        count = self._n * (2 if with_velocity else 1)
+        times = (np.array(self._stamps) - self._stamps[-1]) * 1e-9
+        self._solved, self._times, self._readers = (with_velocity, self._steps.copy()), times, {}
+        self._span = -times[0] if len(times) > 1 else 1.0
+        count = len(times) * (2 if with_velocity else 1)
         self._powers = np.arange(min(self.order, count - 1) + 1)
         design = self._derivative(times, 0)
         if with_velocity:
@@ -157,6 +154,7 @@ class CausalDerivatives:
             time = self._times[index : index + 1]
             rows = np.concatenate([self._derivative(time, order) for order in range(3)])
             reader = self._readers[index] = rows @ self._solver
-        samples = self._samples[self._held()]
-        values = samples.reshape(-1, self.n_joints) if self._solved else samples[:, 0]
-        return Motion(self._stamp(index), *(reader @ values))
+        end = self._next or self.window
+        samples = self._samples[end + self.window - len(self._stamps) : end + self.window]
+        values = samples.reshape(-1, self.n_joints) if self._solved[0] else samples[:, 0]
+        return Motion(self._stamps[index], *(reader @ values))

@@ -45,7 +45,7 @@ class JointStateReader:
         self._any_name = not known_joints
         self._any_order = any_order
         self._need_velocity = need_velocity
-        self._names: list[str] = []  # those of the last accepted message: the common case is that nothing changed
+        self._names: tuple[str, ...] = ()  # those of the last accepted message: the common case is that nothing changed
         self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(
@@ -62,10 +62,10 @@ class JointStateReader:
             SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
                 velocity_missing, array_size, not_finite, out_of_range.
         """
-        indices = self._indices if list(names) == self._names else self._find(names)
+        indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
         columns: dict[str, Array | None] = {}
         for field, given in (("position", position), ("velocity", velocity), ("effort", effort)):
-            array = np.asarray([] if given is None else given, dtype=np.float64)
+            array = np.asarray((), np.float64) if given is None else np.asarray(given, dtype=np.float64)
             if array.size == 0 and field != "position":
                 columns[field] = None
                 continue
@@ -82,7 +82,7 @@ class JointStateReader:
             values = columns[field]
             if values is not None:
                 check_values(field, values, self.joints, LARGEST_MOTION)
-        self._names, self._indices = list(names), indices
+        self._names, self._indices = tuple(names), indices
         return JointState(stamp, **columns)  # type: ignore[arg-type]  # a position of no numbers was refused by its size
 
     def _find(self, names: Sequence[str]) -> NDArray[np.intp]:

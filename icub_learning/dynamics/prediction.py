@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from math import isfinite
 from typing import Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
@@ -49,6 +51,10 @@ class Prediction:
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
+    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_joints,) for x in (q, v, a)):
+        squares = q.dot(q) + v.dot(v) + a.dot(a)  # type: ignore[union-attr]  # finite only if all numbers are
+        if isfinite(squares):
+            return q, v, a  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
 

@@ -118,9 +118,9 @@ class StreamCounts:
 class InverseDynamicsStream:
     """Feeds an estimator from joint states and measurements as they arrive, without threads or clocks.
 
-    For each joint state call `joint_state` and use its prediction; hand measurements to `measurement`; then call
-    `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from all samples whose motion
-    and measurement are both known by then. Where efforts are what is learned, they come with the joint states and no
+    For each joint state call `joint_state` and use its prediction at once: whatever can wait does. Hand measurements to
+    `measurement`; then call `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from
+    all samples whose motion and measurement are both known by then. Where efforts are what is learned, they come with the joint states and no
     call of `measurement` is needed. Who learns in another thread takes the samples from `complete` instead.
 
     Args:
@@ -151,13 +151,14 @@ class InverseDynamicsStream:
         self._reader = reader
         self._derivatives = derivatives
         self._output_names = tuple(output_names)
-        self._effort = effort
+        self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
         self._paired: list[External] = []  # not asked for yet
         self._delayed_stamp = 0  # ns: no joint state up to here will be given a motion any more
+        self._unfinished: tuple[StateRecord, Array | None] | None = None  # predicted only, and the efforts with it
 
     def joint_state(
         self,
@@ -176,6 +177,7 @@ class InverseDynamicsStream:
         Raises:
             SampleError: it was refused, and counted under its reason; everything else stays as it was.
         """
+        self._finish()
         try:
             restarted = self._state_stamps.check(stamp)
             state = self._reader.read(stamp, names, position, velocity, effort)
@@ -191,9 +193,7 @@ class InverseDynamicsStream:
         record = StateRecord(stamp, motion, prediction)
         self._records.append(record)
         self.counts.predicted += 1
-        self._complete_motion()
-        if self._effort:
-            self._take_effort(record, state.effort)
+        self._unfinished = record, state.effort
         return record
 
     def measurement(self, stamp: int, values: ArrayLike) -> None:
@@ -209,6 +209,7 @@ class InverseDynamicsStream:
             self._refuse(error)
             raise
         self._measurement_stamps.last = stamp
+        self._finish()
         if restarted:
             self._waiting.clear()
         self._waiting.append((stamp, measured))
@@ -220,6 +221,7 @@ class InverseDynamicsStream:
 
         A measurement newer than every joint state waits: the state nearest to it may be the next one.
         """
+        self._finish()
         while self._waiting:
             stamp, measured = self._waiting[0]
             newest = self._records[-1].stamp if self._records else self._state_stamps.last
@@ -244,6 +246,7 @@ class InverseDynamicsStream:
 
         While `learning` is off there are none.
         """
+        self._finish()
         samples = []
         while self._records and self._settled(self._records[0]):
             record = self._records.popleft()
@@ -260,6 +263,15 @@ class InverseDynamicsStream:
             sample.teach(self.estimator)
         self.counts.learned += len(samples)
         return len(samples)
+
+    def _finish(self) -> None:
+        """Do about the newest joint state what its prediction did not have to wait for."""
+        if self._unfinished is None:
+            return
+        (record, effort), self._unfinished = self._unfinished, None
+        self._complete_motion()
+        if self.effort:
+            self._take_effort(record, effort)
 
     def _complete_motion(self) -> None:
         """Give the joint state that lies in the middle of the window its motion."""
@@ -294,7 +306,7 @@ class InverseDynamicsStream:
         passed = self._measurement_stamps.last > record.stamp + self._tolerance
         awaited = bool(self._waiting) and self._waiting[0][0] <= record.stamp + self._tolerance
         given_up = len(self._records) > REMEMBERED_STATES
-        return self._effort or record.measured is not None or given_up or (passed and not awaited)
+        return self.effort or record.measured is not None or given_up or (passed and not awaited)
 
     def _take_effort(self, record: StateRecord, effort: Array | None) -> None:
         """An effort that cannot be trusted is refused on its own: the prediction for this state stands."""
@@ -329,4 +341,5 @@ class InverseDynamicsStream:
         self._derivatives.reset()
         self._records.clear()
         self._waiting.clear()
+        self._unfinished = None
         self._delayed_stamp = 0

@@ -1,12 +1,13 @@
 """Random Fourier features of the Gaussian kernel."""
 
-from math import isfinite
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, integer, real, rows
 from icub_learning.errors import ParameterError
+from icub_learning.features import _fourier
 
 
 class RandomFourierFeatures:
@@ -45,11 +46,7 @@ class RandomFourierFeatures:
         x_rows, single = rows("x", x, self.n_inputs)
         half = self.n_features // 2
         out = np.empty((len(x_rows), self.n_features))
-        with np.errstate(over="ignore", invalid="ignore"):
-            phase = x_rows @ self.frequencies.T
-            np.cos(phase, out=out[:, :half])
-            np.sin(phase, out=out[:, half:])
-        out *= 1.0 / np.sqrt(half)
-        if not isfinite(out.sum()):
+        phase = x_rows.dot(self.frequencies.T)  # unlike @, silent where it overflows, which is seen below
+        if not _fourier.waves(out, phase, len(x_rows), half, 1.0 / sqrt(half)):
             raise ParameterError("x", float(np.abs(x_rows).max()), "small enough for a finite x / length_scale")
         return out[0] if single else out

@@ -12,16 +12,19 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.sensor_check import SensorCheck
-from icub_learning.dynamics.stream import External, InverseDynamicsStream, StateRecord
+from icub_learning.dynamics.stream import InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
 from icub_learning.models import load_state, save_state
 from icub_learning.nodes import parameters, scheduling
-from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.inverse_dynamics_parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics_report import LOG_PERIOD, StreamReport
+from icub_learning.nodes.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.learning_thread import LearningThread
+from icub_learning.nodes.message_template import MessageTemplate
 from icub_learning.nodes.spinning import run, transition
 from icub_learning.nodes.timing import LIMITS
 from icub_learning.nodes.waiting import Waiting
@@ -101,28 +104,28 @@ class InverseDynamicsNode(LifecycleNode):
         self._drop()
 
     def _make_messages(self) -> None:
-        """Messages are made once and reused: only stamps and numbers change."""
-        names = list(self._regressor.output_names)
-        self._prediction = DynamicsPrediction(names=names)
-        self._prediction.header.frame_id = self._frame
-        if self._is_wrench:
-            self._outputs = {kind: WrenchStamped() for kind in ("predicted", "parametric", "external")}
-        else:
-            self._outputs = {kind: JointState(name=names) for kind in ("predicted", "parametric", "external")}
-        for message in self._outputs.values():
-            message.header.frame_id = self._frame
+        """Messages are made once: only stamps and numbers change."""
+        self._decoder = JointStateDecoder()
+        n, names = self._regressor.n_outputs, list(self._regressor.output_names)
+        prediction = DynamicsPrediction(names=names)
+        output = WrenchStamped() if self._is_wrench else JointState(name=names)
+        prediction.header.frame_id = output.header.frame_id = self._frame
+        self._prediction = MessageTemplate(prediction, (n,) * 4, _fill_prediction)
+        self._output = MessageTemplate(output, (n,), _fill_wrench if self._is_wrench else _fill_effort)
 
     def _make_endpoints(self) -> None:
         kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
         self._output_publishers = {
-            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM_QOS) for name in self._outputs
+            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM_QOS)
+            for name in ("predicted", "parametric", "external")
         }
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
         self._inertial_publisher = self.create_lifecycle_publisher(
             InertialParameters, "~/inertial_parameters", STATE_QOS
         )
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
-        self._endpoints = [self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR_QOS)]
+        states = self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR_QOS, raw=True)
+        self._endpoints = [states]
         if self._is_wrench:
             self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR_QOS))
         services = (
@@ -148,20 +151,22 @@ class InverseDynamicsNode(LifecycleNode):
             self.destroy_lifecycle_publisher(publisher)
         self.destroy_publisher(self._diagnostics_publisher)
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, data: bytes) -> None:
         if not self._active:
             return
         cycle = self._report.cycle
         cycle.begin()
-        stamp = self._stamp(message)
+        message = self._decoder.decode(data)
+        stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # the newest finished one
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
             self._report.refused(error)
             return
-        self._publish_prediction(record)
+        self._publish_output("predicted", stamp, record.prediction.total)
         cycle.published((self.get_clock().now().nanoseconds - stamp) * 1e-9)
+        self._publish_parts(record)
         self._pair_and_hand_over()
         cycle.end()
 
@@ -169,7 +174,7 @@ class InverseDynamicsNode(LifecycleNode):
         if not self._active:
             return
         try:
-            self._stream.measurement(self._stamp(message), wrench_to_array(message.wrench))
+            self._stream.measurement(self._stamp(stamp_to_ns(message.header.stamp)), wrench_to_array(message.wrench))
         except SampleError as error:
             self._report.refused(error)
             return
@@ -177,7 +182,7 @@ class InverseDynamicsNode(LifecycleNode):
 
     def _pair_and_hand_over(self) -> None:
         for external in self._stream.pair():
-            self._publish_external(external)
+            self._publish_output("external", external.stamp, external.external)
             self._report.checked(self._sensor_check.add(external.measured))
         for sample in self._stream.complete():
             self._learner.offer(sample)
@@ -185,33 +190,21 @@ class InverseDynamicsNode(LifecycleNode):
     def _on_learning_error(self, text: str) -> None:
         self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
 
-    def _stamp(self, message: Any) -> int:
-        return self.get_clock().now().nanoseconds if self._by_arrival else stamp_to_ns(message.header.stamp)
+    def _stamp(self, given: int) -> int:
+        return self.get_clock().now().nanoseconds if self._by_arrival else given
 
-    def _publish_prediction(self, record: StateRecord) -> None:
-        prediction, message = record.prediction, self._prediction
-        for kind, values in (("predicted", prediction.total), ("parametric", prediction.parametric)):
-            self._publish_output(kind, record.stamp, values)
-        if not self._prediction_publisher.get_subscription_count():
-            return
-        set_stamp(message.header.stamp, record.stamp)
-        message.total, message.parametric = doubles(prediction.total), doubles(prediction.parametric)
-        message.residual, message.variance = doubles(prediction.residual), doubles(prediction.variance)
-        self._prediction_publisher.publish(message)
+    def _publish_parts(self, record: StateRecord) -> None:
+        """Publish what makes up the prediction."""
+        prediction = record.prediction
+        if self._prediction_publisher.get_subscription_count():
+            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
+            self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
+        self._publish_output("parametric", record.stamp, prediction.parametric)
 
-    def _publish_external(self, external: External) -> None:
-        self._publish_output("external", external.stamp, external.external)
-
-    def _publish_output(self, kind: str, stamp: int, values: Any) -> None:
-        publisher, message = self._output_publishers[kind], self._outputs[kind]
-        if not publisher.get_subscription_count():
-            return  # a message that no one gets costs as much as one that is read
-        set_stamp(message.header.stamp, stamp)
-        if self._is_wrench:
-            set_wrench(message.wrench, values)
-        else:
-            message.effort = doubles(values)
-        publisher.publish(message)
+    def _publish_output(self, kind: str, stamp: int, values: Array) -> None:
+        publisher = self._output_publishers[kind]
+        if publisher.get_subscription_count():  # a message that no one gets costs as much as one that is read
+            publisher.publish(self._output.bytes_of(stamp, values))
 
     def _publish_report(self) -> None:
         self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
@@ -279,6 +272,18 @@ class InverseDynamicsNode(LifecycleNode):
         if not asked.success:
             self.get_logger().warning(asked.message)
         return response
+
+
+def _fill_prediction(message: DynamicsPrediction, *parts: Array) -> None:
+    message.total, message.parametric, message.residual, message.variance = map(doubles, parts)
+
+
+def _fill_wrench(message: WrenchStamped, values: Array) -> None:
+    set_wrench(message.wrench, values)
+
+
+def _fill_effort(message: JointState, values: Array) -> None:
+    message.effort = doubles(values)
 
 
 def main(args: Sequence[str] | None = None) -> int:

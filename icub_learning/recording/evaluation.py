@@ -85,7 +85,9 @@ def evaluate(
                 start = perf_counter_ns()
         except SampleError:
             continue  # counted by the stream
-        stream.pair()
+        for paired in stream.pair():
+            if stream.effort:  # known with its joint state; a wrench is known when it comes
+                comparison.newest = paired.measured
         if stream.learn():
             learn_times.append(perf_counter_ns() - start)
     return comparison.result(
@@ -110,9 +112,8 @@ class _Comparison:
         self._unpaired = 0
 
     def add(self, record: StateRecord) -> None:
+        """A prediction has been made."""
         self._open.append((record, self.newest))
-        if record.measured is not None:  # with efforts it is known at once
-            self.newest = record.measured
         if len(self._open) > REMEMBERED_STATES + 1:  # the stream has let go of it
             self._close(*self._open.popleft())
 

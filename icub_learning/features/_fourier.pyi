@@ -1,0 +1,3 @@
+from icub_learning.arrays import Array
+
+def waves(out: Array, phase: Array, rows: int, half: int, scale: float, /) -> bool: ...
