@@ -22,7 +22,8 @@ def test_polk_multidist(tmp_path, capsys):
     assert "Bayes" in out and (tmp_path / "polk-multidist.png").stat().st_size > 10_000
     hinge = found["methods"]["POLK hinge, K 0.04"]
     assert all(12 <= order <= 22 for order in hinge["order"])
-    assert np.mean(found["methods"]["POLK logistic, K 0.01"]["excess error"]) < 0.015
+    assert max(hinge["excess error"]) < 0.04
+    assert max(found["methods"]["POLK logistic, K 0.01"]["excess error"]) < 0.015
     assert np.mean(found["methods"]["fixed budget 16, hinge"]["excess error"]) > np.mean(hinge["excess error"])
 
 

@@ -11,9 +11,10 @@ SUMMARY = "POLK on five planar mixtures: model order and error beside the Bayes 
 DESCRIPTION = """\
 Five classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
-Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. Beside it: stochastic
-gradients on a fixed budget that drop the point of least weight (as BSGD does by removal), a batch SVM, and functional
-gradients that keep every point.
+Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. POLK predicts with the
+average of its last steps; "newest step" is the same learner without it. Beside it: stochastic gradients on a fixed budget
+that drop the point of least weight (as BSGD does by removal), a batch SVM, and functional gradients that keep every point,
+with and without the average.
 
 example:
   icub-learning reproduce polk-multidist --draws 5 --json out/polk-multidist.json"""
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     from icub_learning.arrays import integer
     from icub_learning.kernel_methods import POLKClassifier
+    from icub_learning.kernel_methods.functional_gradient import AVERAGING
 
     integer("--draws", args.draws, 1)
     integer("--seed", args.seed, 0)
@@ -59,9 +61,14 @@ def run(args: argparse.Namespace) -> int:
 
         for loss, parsimony in RUNS:
             polk = POLKClassifier(loss=loss, parsimony=parsimony, **SETTINGS)
-            judge(f"POLK {loss}, K {parsimony:g}", polk, lambda model: model.model_order_)
+            judge(f"POLK {loss}, K {parsimony:g}", polk, _order)
+        for loss, parsimony in (RUNS[0], RUNS[-1]):
+            newest = POLKClassifier(loss=loss, parsimony=parsimony, averaging=1, **SETTINGS)
+            judge(f"POLK {loss}, K {parsimony:g}, newest step", newest, _order)
         judge(f"fixed budget {BUDGET}, hinge", FixedBudget(BUDGET), lambda model: len(model.points))
-        judge("functional gradients, hinge", POLKClassifier(loss="hinge", parsimony=0.0, **SETTINGS), _order)
+        for name, averaging in (("", AVERAGING), (", newest step", 1)):
+            every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=averaging, **SETTINGS)
+            judge(f"functional gradients, hinge{name}", every, _order)
         judge("SVM, in batch", SVC(C=1.0, gamma=1 / 1.2), lambda model: len(model.support_))
     columns = ("order", "excess error", "seconds")
     figures = {
