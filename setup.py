@@ -37,7 +37,7 @@ setup(
         Extension(
             f"{NAME}.recursive._kernel",
             sources=[f"{NAME}/recursive/_kernel.c"],
-            depends=[f"{NAME}/recursive/_sweep.h"],
+            depends=[f"{NAME}/recursive/{header}.h" for header in ("_arguments", "_reflect", "_sweep")],
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno"],
         ),
         *(

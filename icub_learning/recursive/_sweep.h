@@ -13,6 +13,7 @@
 #define NAME(name) JOIN(name, SUFFIX)
 #define VEC NAME(vec)
 #define COEFFICIENTS NAME(coefficients)
+#define REFLECTION NAME(reflection)
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define PARTS (BLOCK / LANES)
 #define AT(numbers) (*(VEC *)(numbers))
@@ -177,6 +178,15 @@ TARGET static void NAME(rotate)(double *restrict triangle, double *restrict x, d
         NAME(rotate_as)(triangle, x, gain, size, rank, forgetting);
 }
 
+/* The sum of the numbers in a vector, in a tree. */
+INLINE double NAME(total)(VEC values) {
+    double numbers[LANES];
+    AT(numbers) = values;
+    for (ptrdiff_t half = LANES / 2; half; half /= 2)
+        for (ptrdiff_t lane = 0; lane < half; lane++) numbers[lane] += numbers[lane + half];
+    return numbers[0];
+}
+
 /* Pass 2, bottom to top: solve U g = v in place for the `rank` rows of `gain`. U is read once. */
 INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restrict gain, ptrdiff_t size, ptrdiff_t rank) {
     const double *tile = triangle + size * (size + BLOCK) / 2;
@@ -184,12 +194,12 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
         tile -= (size - i) * BLOCK;
         double sums[MAX_RANK][BLOCK][LANES];
         memset(sums, 0, rank * sizeof *sums);
-        for (ptrdiff_t start = BLOCK; start < size - i; start += STRIP) { /* so that a strip stays in the first cache */
-            const ptrdiff_t stop = start + STRIP < size - i ? start + STRIP : size - i;
+        for (ptrdiff_t stop = size - i; stop > BLOCK; stop -= STRIP) { /* so that a strip stays in the first cache */
+            const ptrdiff_t start = stop > BLOCK + STRIP ? stop - STRIP : BLOCK;
             for (ptrdiff_t l = 0; l < rank; l++) {
                 VEC sum[BLOCK];
                 for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = SEEN(sums[l][r]);
-                for (ptrdiff_t j = start; j < stop; j += BLOCK)
+                for (ptrdiff_t j = stop - BLOCK; j >= start; j -= BLOCK)
                     for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
                         const VEC known = SEEN(gain + l * size + i + j + h);
                         for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += SEEN(tile + j * BLOCK + r * BLOCK + h) * known;
@@ -201,12 +211,13 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
             double *restrict g = gain + l * size + i;
             double rest[BLOCK];
             for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                rest[r] = g[r];
-                for (ptrdiff_t lane = 0; lane < LANES; lane++) rest[r] -= sums[l][r][lane];
+                rest[r] = g[r] - NAME(total)(SEEN(sums[l][r]));
             }
+#pragma GCC unroll 8
             for (ptrdiff_t r = BLOCK - 1; r >= 0; r--) {
                 g[r] = rest[r];
-                for (ptrdiff_t c = 0; c < r; c++) rest[c] -= tile[c * BLOCK + r] * g[r];
+#pragma GCC unroll 8
+                for (ptrdiff_t c = 0; c < r; c++) rest[c] -= tile[c * BLOCK + r] * rest[r];
             }
         }
     }
@@ -254,23 +265,26 @@ TARGET static void NAME(solve)(const double *restrict triangle, double *restrict
     NAME(solve_back)(triangle, z, size, rank);
 }
 
-/* Rows of predictions: out (rank, outputs) = z (rank, size) times weights^T, weights (outputs, size). */
+/* Rows of predictions: out (rank, outputs) = z (rank, features) times weights^T, weights (outputs, size). */
 TARGET static void NAME(predict)(const double *restrict weights, const double *restrict z, double *restrict out,
-                                 ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
-    for (ptrdiff_t l = 0; l < rank; l++)
+                                 ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank) {
+    const ptrdiff_t whole = features - features % BLOCK;
+    for (ptrdiff_t l = 0; l < rank; l++) {
+        const double *zl = z + l * features;
         for (ptrdiff_t o = 0; o < outputs; o++) {
-            const double *w = weights + o * size, *zl = z + l * size;
+            const double *w = weights + o * size;
             VEC sum[UNROLL];
             for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] = (VEC){0.0};
             ptrdiff_t j = 0;
-            for (; j + UNROLL * LANES <= size; j += UNROLL * LANES)
+            for (; j + UNROLL * LANES <= whole; j += UNROLL * LANES)
                 for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] += SEEN(w + j + u * LANES) * SEEN(zl + j + u * LANES);
-            for (; j < size; j += LANES) sum[0] += SEEN(w + j) * SEEN(zl + j);
+            for (; j < whole; j += LANES) sum[0] += SEEN(w + j) * SEEN(zl + j);
+            double tail = 0.0;
+            for (; j < features; j++) tail += w[j] * zl[j];
             for (ptrdiff_t u = 1; u < UNROLL; u++) sum[0] += sum[u];
-            double total = 0.0;
-            for (ptrdiff_t lane = 0; lane < LANES; lane++) total += sum[0][lane];
-            out[l * outputs + o] = total;
+            out[l * outputs + o] = NAME(total)(sum[0]) + tail;
         }
+    }
 }
 
 /* Gain form of the weights: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
@@ -291,11 +305,14 @@ TARGET static ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count
     return beyond;
 }
 
+#include "_reflect.h"
+
 #undef JOIN2
 #undef JOIN
 #undef NAME
 #undef VEC
 #undef COEFFICIENTS
+#undef REFLECTION
 #undef INLINE
 #undef PARTS
 #undef AT

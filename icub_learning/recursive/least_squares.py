@@ -1,5 +1,6 @@
 """Recursive regularized least squares: a factor and its weights, updated at a cost that history does not change."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class RecursiveLeastSquares:
         self._size = size
         self._weights = aligned_zeros(self.n_outputs, size)
         self._work = aligned_zeros(_kernel.MAX_RANK * (2 * size + self.n_outputs))  # of update
-        self._probe = aligned_zeros(_kernel.MAX_RANK * size)  # of predict and leverage
+        self._probe = aligned_zeros(_kernel.MAX_RANK * size)  # of leverage
         self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
@@ -105,14 +106,24 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
+        if self.forgetting == 1.0:
+            # Nearly all calls end here, so nothing is looked at twice and no function lies between.
+            learned = _kernel.update(
+                self._triangle, self._weights, self._work, z, y,
+                self._size, self.n_features, self.n_outputs, 1.0, LARGEST_VALUE,
+            )  # fmt: skip
+            if learned is not None:
+                self.n_samples += learned
+                return
         z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
         y_rows = numbers("y", y, self.n_outputs, LARGEST_VALUE)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
         if count != (1 if y_rows.ndim == 1 else len(y_rows)):
             raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
         if self.forgetting == 1.0:
-            self._learn(z_rows, y_rows, 1.0)
-        elif count and (same_instant or count == 1):
+            self.update(z_rows, y_rows)  # as they are now, the kernel takes them
+            return
+        if count and (same_instant or count == 1):
             self._learn_and_forget(np.atleast_2d(z_rows), np.atleast_2d(y_rows))
         else:
             for i in range(count):
@@ -121,12 +132,13 @@ class RecursiveLeastSquares:
 
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
+        out = _kernel.predict(self._weights, z, self._size, self.n_features, self.n_outputs)
+        if out is not None:
+            return out
         z_rows = numbers("z", z, self.n_features)
         if z_rows.ndim == 2 and len(z_rows) > _kernel.MAX_RANK:
             return z_rows @ self._weights[:, : self.n_features].T
-        out = np.empty((*z_rows.shape[:-1], self.n_outputs))
-        _kernel.predict(out, self._probe, self._weights, z_rows, self._size, self.n_features, self.n_outputs)
-        return out
+        return self.predict(z_rows)
 
     def leverage(self, z: ArrayLike) -> float | Array:
         """z^T A^-1 z, the predictive variance in units of the noise variance: (d,) to a float, (k, d) to (k,).
@@ -202,12 +214,6 @@ class RecursiveLeastSquares:
             raise StateError(f"state does not describe a learner: {error}") from None
         return learner
 
-    def _learn(self, z: Array, y: Array, forgetting: float) -> None:
-        """Let the past fade once and rotate the rows of z in."""
-        _kernel.update(
-            self._triangle, self._weights, self._work, z, y, self._size, self.n_features, self.n_outputs, forgetting
-        )
-
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Let the past fade once, rotate the new rows in, and refill the prior of the next coordinates."""
         k, d = len(z_rows), self.n_features
@@ -221,7 +227,8 @@ class RecursiveLeastSquares:
         z[:k] = z_rows
         z.reshape(-1)[k * d + start :: d + 1] = root
         y = np.concatenate([y_rows, root[:, None] * self._initial_weights[start:stop]])
-        self._learn(z, y, self.forgetting)
+        sizes = self._size, d, self.n_outputs
+        _kernel.update(self._triangle, self._weights, self._work, z, y, *sizes, self.forgetting, inf)
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:
