@@ -12,9 +12,9 @@ DESCRIPTION = """\
 Five classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
 Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. POLK predicts with the
-average of its last steps; "newest step" is the same learner without it. Beside it: stochastic gradients on a fixed budget
-that drop the point of least weight (as BSGD does by removal), a batch SVM, and functional gradients that keep every point,
-with and without the average.
+average of its last steps; "newest step" is the same learner without it. Beside it: stochastic gradients on a fixed
+budget that drop the point of least weight (as BSGD does by removal), a batch SVM, and functional gradients that keep
+every point, with and without the average.
 
 example:
   icub-learning reproduce polk-multidist --draws 5 --json out/polk-multidist.json"""

@@ -137,8 +137,8 @@ class Polk(BaseEstimator):
     def _averaging_rate(self, t: int) -> float:
         """rho of the average's step t = 1, 2, ..."""
         steps = self.averaging
-        if steps is None:  # K = 0 and no limit is functional gradient descent as it is
-            steps = AVERAGING if self.parsimony or self.max_dictionary is not None else 1
+        if steps is None:  # with nothing cut back it is functional gradient descent as it is
+            steps = AVERAGING if self._step_and_budget(1)[1] or self.max_dictionary is not None else 1
         return max(1.0 / steps, (1 + DECAY_OF_AVERAGE) / (t + DECAY_OF_AVERAGE))
 
     def _start(self, n_inputs: int, n_outputs: int, kernel: Kernel) -> None:

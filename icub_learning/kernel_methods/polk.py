@@ -34,7 +34,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         max_dictionary: most points kept, or None.
         classes: all labels there will be, or None.
         averaging: steps that the average which predicts reaches back by; 1 for none. None is 32, but 1 where nothing
-            is cut back (parsimony 0 without max_dictionary): that is functional gradient descent as it is.
+            is cut back (constant step, parsimony 0, no max_dictionary): that is functional gradient descent as it is.
 
     Attributes:
         dictionary_, coef_, averaged_coef_, model_order_, error_bound_, norm_: see Polk. `coef_` is what learns and what
@@ -206,6 +206,8 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         kernel, length_scale, degree, regularization, step_size, parsimony, schedule, batch_size, max_dictionary: see
             POLKClassifier. The step is stable for eta k(x, x) < 2.
         loss: "square", |f - y|^2 / 2.
+        averaging: see POLKClassifier. An average is behind where consecutive samples are alike, as those of a robot
+            that moves; in random order 32 makes it steadier.
 
     Attributes: as POLKClassifier, without classes.
     """
