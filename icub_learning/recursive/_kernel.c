@@ -1,6 +1,7 @@
 /* The fixed-cost step of recursive regularized least squares: rank-k Cholesky update, gain, new weights.
  *
- * One step reads and writes the triangle once (rotations, top to bottom) and reads it once more (back substitution).
+ * One step reads and writes the triangle once (rotations or reflections, top to bottom) and reads it once more (back
+ * substitution).
  * Compiled for the plain processor, AVX2 and AVX-512; the best one that the machine has is chosen at import, so a build
  * made on one machine runs on another. Arrays come through the buffer protocol; `plain` tells what may be passed on.
  */
@@ -100,7 +101,7 @@ static PyObject *plain(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     Py_RETURN_TRUE;
 }
 
-/* Where reflections are faster than rotations. */
+/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
 static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
 
 /* Learn up to MAX_RANK rows. */

@@ -1,17 +1,17 @@
-/* Pass 1 for several rows and a small triangle: one Householder reflection a column takes all rows in.
+/* Pass 1 for four rows or more and a small triangle: one Householder reflection a column takes all rows in.
  *
- * With d a pivot, u its row of U, p its column of the rows X (rank, size), and both d and u of the triangle made to fade:
+ * With d a pivot, u its row of U, p its column of the rows X (rank, size), and d made to fade:
  *     d' = d + p.p,   u' = (d u + p^T X) / d',   X -= p m   with   m = (sqrt(d) u + sqrt(d') u') / (sqrt(d) + sqrt(d'))
  * is the reflection that takes (sqrt(d), p) to (sqrt(d'), 0), for a row of U that is kept divided by its pivot's root. Any
  * size of p will do (Higham 2002, theorem 19.4). Right-hand sides are columns of X above which U is zero.
- * One root and two divisions a column are what a rotation takes for each row of it, one waiting for the other; a
- * reflection takes 2 rank + 4 operations an element, rotations 2 rank. So it pays where the chain of dependent steps
- * along the diagonal is longer than the work beside it.
+ * One root and two divisions a column, of which the next column waits for two, stand where rotations have as many for each
+ * row of X, one after the other; in return an element takes 2 rank + 4 operations instead of 2 rank. That pays where the
+ * chain of dependent steps along the diagonal is longer than the work beside it: in a small triangle.
  */
 
-/* What a reflection does to a column: u' = fade u + inverse s, m = remain u + share s with s = p^T X. */
+/* What a reflection does to a column: u' = fade u + inverse s, m = share (s + weight u) with s = p^T X. */
 typedef struct {
-    double p[MAX_RANK], fade, inverse, remain, share;
+    double p[MAX_RANK], fade, inverse, share, weight;
 } REFLECTION;
 
 INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t rank) {
@@ -25,7 +25,7 @@ INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t rank) {
 
 /* LANES columns: a row of U, which is returned anew, and the samples below. */
 INLINE VEC NAME(reflect_row)(VEC old, VEC *restrict x, const REFLECTION *by, ptrdiff_t rank) {
-    const VEC sum = NAME(weighted_sum)(by->p, x, rank), mean = by->remain * old + by->share * sum;
+    const VEC sum = NAME(weighted_sum)(by->p, x, rank), mean = by->share * (sum + by->weight * old);
     for (ptrdiff_t l = 0; l < rank; l++) x[l] -= by->p[l] * mean;
     return by->fade * old + by->inverse * sum;
 }
@@ -88,7 +88,7 @@ INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x
         here.inverse = 1.0 / d;
         here.share = to * here.inverse * scale;
         here.fade = pivot[r] * here.inverse;
-        here.remain = (root[r] + to * here.fade) * scale;
+        here.weight = pivot[r] + root[r] * to;
         for (ptrdiff_t k = 0; k < PARTS; k++) {
             double *row = tile + r * BLOCK + k * LANES;
             const VEC right = SEEN(RIGHT_OF(r) + k * LANES); /* neither pivots nor what rounding leaves are entries of U */
@@ -119,9 +119,7 @@ TARGET static void NAME(reflect)(double *restrict triangle, double *restrict x, 
                                  double (*restrict e)[MAX_RANK], ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank,
                                  ptrdiff_t width, double forgetting) {
     if (rank % 2) memset(x + rank * size, 0, size * sizeof(double)); /* a row of zeros changes nothing */
-    if (rank <= 2)
-        NAME(reflect_as)(triangle, x, gain, e, size, features, 2, width, forgetting);
-    else if (rank <= 4)
+    if (rank <= 4)
         NAME(reflect_as)(triangle, x, gain, e, size, features, 4, width, forgetting);
     else if (rank <= 6)
         NAME(reflect_as)(triangle, x, gain, e, size, features, 6, width, forgetting);

@@ -194,12 +194,12 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
         tile -= (size - i) * BLOCK;
         double sums[MAX_RANK][BLOCK][LANES];
         memset(sums, 0, rank * sizeof *sums);
-        for (ptrdiff_t stop = size - i; stop > BLOCK; stop -= STRIP) { /* so that a strip stays in the first cache */
-            const ptrdiff_t start = stop > BLOCK + STRIP ? stop - STRIP : BLOCK;
+        for (ptrdiff_t start = BLOCK; start < size - i; start += STRIP) { /* so that a strip stays in the first cache */
+            const ptrdiff_t stop = start + STRIP < size - i ? start + STRIP : size - i;
             for (ptrdiff_t l = 0; l < rank; l++) {
                 VEC sum[BLOCK];
                 for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = SEEN(sums[l][r]);
-                for (ptrdiff_t j = stop - BLOCK; j >= start; j -= BLOCK)
+                for (ptrdiff_t j = start; j < stop; j += BLOCK)
                     for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
                         const VEC known = SEEN(gain + l * size + i + j + h);
                         for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += SEEN(tile + j * BLOCK + r * BLOCK + h) * known;
@@ -210,9 +210,7 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
         for (ptrdiff_t l = 0; l < rank; l++) {
             double *restrict g = gain + l * size + i;
             double rest[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) {
-                rest[r] = g[r] - NAME(total)(SEEN(sums[l][r]));
-            }
+            for (ptrdiff_t r = 0; r < BLOCK; r++) rest[r] = g[r] - NAME(total)(SEEN(sums[l][r]));
 #pragma GCC unroll 8
             for (ptrdiff_t r = BLOCK - 1; r >= 0; r--) {
                 g[r] = rest[r];
