@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
-from icub_learning.features import RandomFourierFeatures
+from icub_learning.features import RandomFourierFeatures, _fourier
 
 
 def gaussian_kernel(a, b, length_scale):
@@ -121,3 +121,41 @@ def test_bad_inputs_are_refused(x, error):
 def test_inputs_too_large_for_a_phase_are_refused_not_turned_into_nan():
     with pytest.raises((NotFiniteError, ParameterError)):
         RandomFourierFeatures(2, 4, 1e-300).transform([1e300, 1e300])
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e2, 1e4, 0.99e5, 1.01e5, 1e9, 1e15])
+@pytest.mark.parametrize("half", [1, 7, 8, 1000])
+def test_compiled_waves_are_cosines_and_sines(largest, half):
+    random = np.random.default_rng(half)
+    phase = largest * random.uniform(-1.0, 1.0, (3, half))
+    phase[0, 0] = 0.0
+    phase[1, : half // 2] = np.pi / 4 * random.integers(-1000, 1000, half // 2)  # where one polynomial takes over
+    out = np.full((3, 2 * half), np.nan)
+    assert _fourier.waves(out, phase, 3, half, 0.5)
+    np.testing.assert_allclose(out, 0.5 * np.hstack([np.cos(phase), np.sin(phase)]), rtol=0.0, atol=1.2e-16)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_compiled_waves_say_what_is_not_finite(bad):
+    phase = np.zeros((2, 9))
+    phase[1, 4] = bad
+    assert not _fourier.waves(np.empty((2, 18)), phase, 2, 9, 1.0)
+
+
+@pytest.mark.parametrize(("rows", "half"), [(-1, 4), (1, 0), (2, 4), (1, 5), (2**62, 2**62)])
+def test_compiled_waves_refuse_sizes_that_do_not_fit(rows, half):
+    with pytest.raises(ValueError):
+        _fourier.waves(np.empty(8), np.empty(4), rows, half, 1.0)
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=50)
+def test_standardized_row_is_the_row_of_the_standardized_input(n_inputs, half, seed):
+    random = np.random.default_rng(seed)
+    features = RandomFourierFeatures(n_inputs, 2 * half, 2.0, seed)
+    x, mean, scale = random.normal(size=n_inputs), random.normal(size=n_inputs), random.uniform(0.1, 10.0, n_inputs)
+    expected = features.transform((x - mean) / scale)
+    np.testing.assert_allclose(features.standardized(x, mean, scale), expected, rtol=0.0, atol=1e-12)
+    x[0] = np.nan
+    with pytest.raises(NotFiniteError):
+        features.standardized(x, mean, scale)

@@ -1,6 +1,6 @@
 """Velocities and accelerations from a stream of joint positions and velocities, using only what has arrived."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from icub_learning.errors import ParameterError
 GAP_RATIO = 10.0  # a sample so many times later than usual tells nothing about the ones before
 
 
-@dataclass(frozen=True)
-class Motion:
+class Motion(NamedTuple):
     """Joint positions, velocities and accelerations at one instant.
 
     Attributes:

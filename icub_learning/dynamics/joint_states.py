@@ -1,7 +1,8 @@
 """Joint states as they arrive, checked and brought into the order of the learned joints."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +13,7 @@ from icub_learning.errors import SampleError
 LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): no joint gets near it, but a corrupted message may
 
 
-@dataclass(frozen=True)
-class JointState:
+class JointState(NamedTuple):
     """One accepted joint state, in the order of the learned joints; velocity or effort None where not measured."""
 
     stamp: int  # ns
@@ -63,27 +63,30 @@ class JointStateReader:
                 velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
-        columns: dict[str, Array | None] = {}
-        for field, given in (("position", position), ("velocity", velocity), ("effort", effort)):
-            array = np.asarray((), np.float64) if given is None else np.asarray(given, dtype=np.float64)
-            if array.size == 0 and field != "position":
-                columns[field] = None
-                continue
-            if array.shape != (len(names),):
-                size = f"{array.size} numbers for {len(names)} names"
-                raise SampleError(
-                    "array_size", f"{field} has {size}", name=field, value=array.size, bound=str(len(names))
-                )
-            columns[field] = array[indices]
-        if self._need_velocity and columns["velocity"] is None:
+        taken = self._take("position", position, indices, len(names))
+        if taken is None:
+            raise _size_error("position", 0, len(names))
+        speeds = self._take("velocity", velocity, indices, len(names))
+        efforts = self._take("effort", effort, indices, len(names))
+        if self._need_velocity and speeds is None:
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
-        for field in ("position", "velocity"):
-            values = columns[field]
-            if values is not None:
-                check_values(field, values, self.joints, LARGEST_MOTION)
+        check_values("position", taken, self.joints, LARGEST_MOTION)
+        if speeds is not None:
+            check_values("velocity", speeds, self.joints, LARGEST_MOTION)
         self._names, self._indices = tuple(names), indices
-        return JointState(stamp, **columns)  # type: ignore[arg-type]  # a position of no numbers was refused by its size
+        return JointState(stamp, taken, speeds, efforts)
+
+    def _take(self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int) -> Array | None:
+        """The learned joints' part of one field; None where it is empty."""
+        if given is None:
+            return None
+        array = np.asarray(given, dtype=np.float64)
+        if array.size == 0:
+            return None
+        if array.shape != (count,):
+            raise _size_error(field, array.size, count)
+        return array[indices]
 
     def _find(self, names: Sequence[str]) -> NDArray[np.intp]:
         where = {name: index for index, name in enumerate(names)}
@@ -106,9 +109,15 @@ class JointStateReader:
         return indices
 
 
+def _size_error(field: str, size: int, count: int) -> SampleError:
+    text = f"{field} has {size} numbers for {count} names"
+    return SampleError("array_size", text, name=field, value=size, bound=str(count))
+
+
 def check_values(field: str, values: Array, names: Sequence[str], largest: float) -> None:
     """Raise SampleError (not_finite, out_of_range) if a value is NaN, infinite or larger than any real one."""
-    if float(np.abs(values).max()) <= largest:
+    numbers = values.tolist()
+    if isfinite(sum(numbers)) and -largest <= min(numbers) and max(numbers) <= largest:
         return
     finite = np.isfinite(values)
     worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(np.abs(values)))

@@ -51,10 +51,11 @@ class Prediction:
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
-    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_joints,) for x in (q, v, a)):
-        squares = q.dot(q) + v.dot(v) + a.dot(a)  # type: ignore[union-attr]  # finite only if all numbers are
-        if isfinite(squares):
-            return q, v, a  # type: ignore[return-value]
+    given = (q, v, a)
+    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_joints,) for x in given):
+        total = sum(sum(x.tolist()) for x in given)  # type: ignore[union-attr]  # finite only if all numbers are
+        if isfinite(total):
+            return given  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
 

@@ -28,7 +28,7 @@ class StandardizedFeatures:
 
     def __call__(self, x: Array) -> Array:
         """The row at x (n_inputs,)."""
-        return self.features.transform((x - self.mean) / self.scale)
+        return self.features.standardized(x, self.mean, self.scale)
 
 
 class RandomFeatureLearner:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ModelError, ShapeError
@@ -92,6 +93,7 @@ class RobotModel:
         self._v = np.zeros(self.model.nv)
         self._a = np.zeros(self.model.nv)
         self._shape = (len(self.joints),)
+        self._position_place, self._velocity_place = as_slice(self._position_index), as_slice(self.velocity_index)
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations as Pinocchio wants them, in buffers that the next call reuses.
@@ -113,9 +115,9 @@ class RobotModel:
             self._q[self._cosine_index] = np.cos(angles)
             self._q[self._cosine_index + 1] = np.sin(angles)
         else:
-            self._q[self._position_index] = q
-        self._v[self.velocity_index] = v
-        self._a[self.velocity_index] = a
+            self._q[self._position_place] = q
+        self._v[self._velocity_place] = v
+        self._a[self._velocity_place] = a
         return self._q, self._v, self._a
 
     def body_parameter_names(self, bodies: Iterable[int]) -> tuple[str, ...]:
@@ -125,6 +127,13 @@ class RobotModel:
     def body_parameters(self, bodies: Iterable[int]) -> Array:
         """Parameters of the bodies from the URDF, (10 * n_bodies,), in the order of `body_parameter_names`."""
         return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
+
+
+def as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Indices one after the other as a slice, which is quicker to use; others as they are."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices
 
 
 def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:

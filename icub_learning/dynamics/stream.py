@@ -120,8 +120,9 @@ class InverseDynamicsStream:
 
     For each joint state call `joint_state` and use its prediction at once: whatever can wait does. Hand measurements to
     `measurement`; then call `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from
-    all samples whose motion and measurement are both known by then. Where efforts are what is learned, they come with the joint states and no
-    call of `measurement` is needed. Who learns in another thread takes the samples from `complete` instead.
+    all samples whose motion and measurement are both known by then. Where efforts are what is learned, they come with
+    the joint states and no call of `measurement` is needed. Who learns in another thread takes the samples from
+    `complete` instead.
 
     Args:
         estimator: one of the three estimators, or anything with their predict and update.

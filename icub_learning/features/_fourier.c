@@ -79,7 +79,47 @@ static PyObject *waves(PyObject *self, PyObject *args) {
     return PyBool_FromLong(finite);
 }
 
+/* Phases of one standardized input. */
+CLONES static void fill_phases(double *restrict phase, double *restrict standard, const double *restrict x,
+                               const double *restrict mean, const double *restrict scale,
+                               const double *restrict frequencies, ptrdiff_t half, ptrdiff_t n) {
+    for (ptrdiff_t k = 0; k < n; k++) standard[k] = (x[k] - mean[k]) / scale[k];
+    for (ptrdiff_t i = 0; i < half; i++) {
+        const double *restrict frequency = frequencies + i * n;
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (ptrdiff_t k = 0; k < n; k++) sum += frequency[k] * standard[k];
+        phase[i] = sum;
+    }
+}
+
+PyDoc_STRVAR(row_doc, "row(out, work, x, mean, scale, frequencies, half, inputs, size)\n\n"
+             "Write the features of the standardized input (x - mean) / scale, all of (inputs,), into out (2 half,), each times\n"
+             "size; frequencies (half, inputs), work (half + inputs,). Whether all phases are finite.");
+static PyObject *row(PyObject *self, PyObject *args) {
+    PyObject *objects[6];
+    Py_ssize_t half, n;
+    double size;
+    if (!PyArg_ParseTuple(args, "OOOOOOnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
+                          &half, &n, &size))
+        return NULL;
+    if (half < 1 || n < 1 || half > PY_SSIZE_T_MAX / 16 / n) {
+        PyErr_Format(PyExc_ValueError, "(half, inputs) is (%zd, %zd)", half, n);
+        return NULL;
+    }
+    Py_buffer views[6];
+    static const char *names[] = {"out", "work", "x", "mean", "scale", "frequencies"};
+    const ptrdiff_t least[] = {2 * half, half + n, n, n, n, half * n};
+    if (!take_all(objects, views, names, least, 6)) return NULL;
+    double *work = views[1].buf;
+    fill_phases(work, work + half, views[2].buf, views[3].buf, views[4].buf, views[5].buf, half, n);
+    const int finite = fill_row(views[0].buf, work, half, size);
+    release_all(views, 6);
+    return PyBool_FromLong(finite);
+}
+
 static PyMethodDef methods[] = {
+    {"row", row, METH_VARARGS, row_doc},
     {"waves", waves, METH_VARARGS, waves_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -43,6 +43,10 @@ class NystromFeatures:
         out = self._kernel(x_rows) @ self.whitening
         return out[0] if single else out
 
+    def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
+        """The row (n_features,) at (x - mean) / scale, all of (n_inputs,). Raises as `transform` does."""
+        return self.transform((x - mean) / scale)
+
     def _kernel(self, x: Array) -> Array:
         shifted = x - self._origin
         squared = (

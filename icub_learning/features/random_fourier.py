@@ -46,7 +46,21 @@ class RandomFourierFeatures:
         x_rows, single = rows("x", x, self.n_inputs)
         half = self.n_features // 2
         out = np.empty((len(x_rows), self.n_features))
-        phase = x_rows.dot(self.frequencies.T)  # unlike @, silent where it overflows, which is seen below
+        with np.errstate(over="ignore", invalid="ignore"):  # it is seen below
+            phase = x_rows @ self.frequencies.T
         if not _fourier.waves(out, phase, len(x_rows), half, 1.0 / sqrt(half)):
             raise ParameterError("x", float(np.abs(x_rows).max()), "small enough for a finite x / length_scale")
         return out[0] if single else out
+
+    def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
+        """The row (n_features,) at (x - mean) / scale, all float64 of (n_inputs,); what else they are is not checked.
+
+        Raises:
+            NotFiniteError, ParameterError: as `transform`.
+        """
+        half = self.n_features // 2
+        out, work = np.empty(self.n_features), np.empty(half + self.n_inputs)
+        factor = 1.0 / sqrt(half)
+        if not _fourier.row(out, work, x, mean, scale, self.frequencies, half, self.n_inputs, factor):
+            return self.transform((x - mean) / scale)  # which says what is wrong
+        return out

@@ -1,6 +1,7 @@
 """Joint states as bytes: what does not change from one message to the next is read once."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
@@ -9,16 +10,15 @@ from sensor_msgs.msg import JointState
 from icub_learning.arrays import Array
 from icub_learning.nodes.conversions import NANOSECONDS, stamp_to_ns
 
-# Of little-endian CDR (DDSI-RTPS 2.2, 10.5; the "plain" encoding of version 1), which ROS 2 middlewares send unless told
-# otherwise. Alignments count from behind these four bytes.
+# Of little-endian CDR (DDSI-RTPS 2.2, 10.5; the plain encoding of version 1), which ROS 2 middlewares send unless they
+# are told otherwise. Alignments count from behind these four bytes.
 HEADER = b"\x00\x01"
 ORIGIN = 4
 STAMP = slice(4, 12)
 FIXED = 12  # where the frame begins
 
 
-@dataclass(frozen=True)
-class JointStateArrays:
+class JointStateArrays(NamedTuple):
     """A joint state as numbers: stamp [ns], names, and one array for each field, empty where it was not measured."""
 
     stamp: int
