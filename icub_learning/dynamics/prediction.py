@@ -53,8 +53,8 @@ def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> t
     """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
     given = (q, v, a)
     if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_joints,) for x in given):
-        total = sum(sum(x.tolist()) for x in given)  # type: ignore[union-attr]  # finite only if all numbers are
-        if isfinite(total):
+        total: float = sum(sum(x.tolist()) for x in given)  # type: ignore[union-attr, misc]
+        if isfinite(total):  # only if all numbers are
             return given  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
