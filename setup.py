@@ -47,7 +47,12 @@ setup(
                 depends=[f"{NAME}/kernel_methods/_buffers.h"],
                 extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
             )
-            for module in ("kernel_methods/_pursuit", "kernel_methods/_symmetric", "features/_fourier")
+            for module in (
+                "kernel_methods/_pursuit",
+                "kernel_methods/_symmetric",
+                "features/_fourier",
+                "dynamics/_cycle",
+            )
         ),
     ],
     data_files=data_files(),

@@ -23,16 +23,17 @@ def test_a_window_holds_the_newest():
 
 @pytest.fixture
 def statistics(monkeypatch):
-    """100 cycles: arrivals every 10 ms, one of them 4 ms late; published after 1 ms, done after 3 ms."""
+    """100 arrivals every 10 ms, one of them 4 ms late; all but one published after 1 ms, done after 3 ms."""
     now = [100.0]
     monkeypatch.setattr(timing.time, "perf_counter", lambda: now[0])
     statistics = CycleStatistics()
     for k in range(100):
         arrival = 100 + 0.01 * k + (0.004 if k == 50 else 0.0)
-        now[0] = arrival
-        statistics.begin()
         now[0] = arrival + 0.001
-        statistics.published(0.0025)
+        if k == 70:
+            statistics.arrived(arrival)
+            continue
+        statistics.published(arrival, 0.0025)
         now[0] = arrival + 0.003
         statistics.end()
     return statistics
@@ -43,6 +44,7 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     periods[49], periods[50] = 0.014, 0.006
     assert statistics.period.values() == pytest.approx(periods)
     assert statistics.jitter() == pytest.approx(np.abs(periods - 0.01))
+    assert len(statistics.latency.values()) == 99
     assert statistics.latency.values() == pytest.approx(0.001)
     assert statistics.age.values() == pytest.approx(0.0025)
     assert statistics.execution.values() == pytest.approx(0.003)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
+from icub_learning.dynamics import _cycle
 from icub_learning.errors import ParameterError
 
 GAP_RATIO = 10.0  # a sample so many times later than usual tells nothing about the ones before
@@ -101,10 +102,7 @@ class CausalDerivatives:
         self._stamps.append(stamp)
         if len(self._stamps) > self.window:
             del self._stamps[0], self._steps[0]
-        sample = self._samples[self._next]
-        sample[0] = position
-        sample[1] = 0.0 if velocity is None else self.velocity_weight * velocity
-        self._samples[self._next + self.window] = sample
+        _cycle.push(self._samples, self._next, self.window, self.n_joints, position, velocity, self.velocity_weight)
         self._next = (self._next + 1) % self.window
         self._fit(velocity is not None and self.velocity_weight > 0)
 
@@ -153,7 +151,7 @@ class CausalDerivatives:
             time = self._times[index : index + 1]
             rows = np.concatenate([self._derivative(time, order) for order in range(3)])
             reader = self._readers[index] = rows @ self._solver
-        end = self._next or self.window
-        samples = self._samples[end + self.window - len(self._stamps) : end + self.window]
-        values = samples.reshape(-1, self.n_joints) if self._solved[0] else samples[:, 0]
-        return Motion(self._stamps[index], *(reader @ values))
+        first = (self._next or self.window) + self.window - len(self._stamps)
+        out = np.empty((3, self.n_joints))
+        _cycle.read(out, reader, self._samples, first, len(self._stamps), self.n_joints, self._solved[0])
+        return Motion(self._stamps[index], out[0], out[1], out[2])

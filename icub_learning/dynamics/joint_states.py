@@ -1,13 +1,13 @@
 """Joint states as they arrive, checked and brought into the order of the learned joints."""
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import _cycle
 from icub_learning.errors import SampleError
 
 LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): no joint gets near it, but a corrupted message may
@@ -63,30 +63,32 @@ class JointStateReader:
                 velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
-        taken = self._take("position", position, indices, len(names))
+        taken = self._take("position", position, indices, len(names), LARGEST_MOTION)
         if taken is None:
             raise _size_error("position", 0, len(names))
-        speeds = self._take("velocity", velocity, indices, len(names))
-        efforts = self._take("effort", effort, indices, len(names))
+        speeds = self._take("velocity", velocity, indices, len(names), LARGEST_MOTION)
+        efforts = self._take("effort", effort, indices, len(names), np.inf)
         if self._need_velocity and speeds is None:
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
-        check_values("position", taken, self.joints, LARGEST_MOTION)
-        if speeds is not None:
-            check_values("velocity", speeds, self.joints, LARGEST_MOTION)
         self._names, self._indices = tuple(names), indices
         return JointState(stamp, taken, speeds, efforts)
 
-    def _take(self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int) -> Array | None:
-        """The learned joints' part of one field; None where it is empty."""
+    def _take(
+        self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int, largest: float
+    ) -> Array | None:
+        """The learned joints' part of one field, checked unless `largest` is infinite; None where it is empty."""
         if given is None:
             return None
-        array = np.asarray(given, dtype=np.float64)
-        if array.size == 0:
-            return None
+        array = given if type(given) is memoryview else np.ascontiguousarray(given, dtype=np.float64)
         if array.shape != (count,):
-            raise _size_error(field, array.size, count)
-        return array[indices]
+            if not array.nbytes:
+                return None
+            raise _size_error(field, array.nbytes // array.itemsize, count)
+        taken = np.empty(len(indices))
+        if not _cycle.pick(taken, array, indices, largest) and largest < np.inf:
+            check_values(field, taken, self.joints, largest)
+        return taken
 
     def _find(self, names: Sequence[str]) -> NDArray[np.intp]:
         where = {name: index for index, name in enumerate(names)}
@@ -116,8 +118,7 @@ def _size_error(field: str, size: int, count: int) -> SampleError:
 
 def check_values(field: str, values: Array, names: Sequence[str], largest: float) -> None:
     """Raise SampleError (not_finite, out_of_range) if a value is NaN, infinite or larger than any real one."""
-    numbers = values.tolist()
-    if isfinite(sum(numbers)) and -largest <= min(numbers) and max(numbers) <= largest:
+    if float(np.abs(values).max()) <= largest:
         return
     finite = np.isfinite(values)
     worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(np.abs(values)))

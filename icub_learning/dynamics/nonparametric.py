@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics import _cycle
 from icub_learning.dynamics.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.prediction import MotionInputs, Prediction, motion_vectors
@@ -46,7 +47,9 @@ class NonparametricPredictor:
         if self.row is None:
             return np.zeros(len(self.weights)), None
         z = self.row(x)
-        return self.weights @ z, z
+        values = np.empty(len(self.weights))
+        _cycle.linear(values, 0, self.weights, z)
+        return values, z
 
     def leverage_of(self, z: Array | None) -> float:
         """Leverage of a row of features as `at` returns it."""

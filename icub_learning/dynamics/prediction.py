@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from math import isfinite
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics import _cycle
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
@@ -51,11 +51,9 @@ class Prediction:
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
-    given = (q, v, a)
-    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_joints,) for x in given):
-        total: float = sum(sum(x.tolist()) for x in given)  # type: ignore[union-attr, misc]
-        if isfinite(total):  # only if all numbers are
-            return given  # type: ignore[return-value]
+    motion = (q, v, a)
+    if type(q) is type(v) is type(a) is np.ndarray and _cycle.plain(motion, n_joints):
+        return motion  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
 

@@ -107,6 +107,8 @@ class RobotModel:
             ShapeError: an array is not of shape (n_joints,). Values are not checked: that is for whoever takes them in.
         """
         for name, values in (("q", q), ("v", v), ("a", a)):
+            if type(values) is np.ndarray and values.shape == self._shape:
+                continue  # the common case, without a call
             if np.shape(values) != self._shape:
                 raise ShapeError(name, np.shape(values), f"{self._shape}")
         if self._circular.size:

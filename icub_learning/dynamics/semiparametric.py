@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
+from icub_learning.dynamics import _cycle
 from icub_learning.dynamics.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.noise_variance import NoiseVariance
 from icub_learning.dynamics.nonparametric import NonparametricPredictor, motion_scale
@@ -38,8 +39,11 @@ class SemiparametricPredictor:
 
     def inputs(self, motion: tuple[Array, Array, Array], rows: Array) -> tuple[Array, Array]:
         """Inputs of the features (3 n_joints + n_outputs,), and the parametric prediction among them (n_outputs,)."""
-        parametric = rows @ self.parameters
-        return np.concatenate([*motion, parametric]), parametric
+        n = self.regressor.n_joints
+        x = np.empty(3 * n + len(rows))
+        x[:n], x[n : 2 * n], x[2 * n : 3 * n] = motion
+        _cycle.linear(x, 3 * n, rows, self.parameters)
+        return x, x[3 * n :]
 
 
 class SemiparametricEstimator:

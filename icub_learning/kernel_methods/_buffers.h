@@ -17,9 +17,9 @@
 /* So that each clone holds a copy compiled for its processor. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* A C-contiguous writable buffer of native float64 with at least `least` numbers; NULL and an error otherwise. */
-static double *take(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least) {
-    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE)) return NULL;
+/* A C-contiguous buffer of native float64 with at least `least` numbers; NULL and an error otherwise. */
+static inline double *buffer(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least, int flags) {
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | flags)) return NULL;
     const int is_double = view->itemsize == sizeof(double) && view->format && !strcmp(view->format, "d");
     if (is_double && view->len / (ptrdiff_t)sizeof(double) >= least) return view->buf;
     if (is_double)
@@ -30,8 +30,18 @@ static double *take(PyObject *object, Py_buffer *view, const char *name, ptrdiff
     return NULL;
 }
 
+/* One to write to. */
+static inline double *take(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least) {
+    return buffer(object, view, name, least, PyBUF_WRITABLE);
+}
+
+/* One to read from. */
+static inline const double *look(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least) {
+    return buffer(object, view, name, least, 0);
+}
+
 /* Takes `count` arrays; all or none. */
-static int take_all(PyObject **objects, Py_buffer *views, const char **names, const ptrdiff_t *least, int count) {
+static inline int take_all(PyObject **objects, Py_buffer *views, const char **names, const ptrdiff_t *least, int count) {
     for (int i = 0; i < count; i++)
         if (!take(objects[i], &views[i], names[i], least[i])) {
             while (i > 0) PyBuffer_Release(&views[--i]);
@@ -40,6 +50,6 @@ static int take_all(PyObject **objects, Py_buffer *views, const char **names, co
     return 1;
 }
 
-static void release_all(Py_buffer *views, int count) {
+static inline void release_all(Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) PyBuffer_Release(&views[i]);
 }

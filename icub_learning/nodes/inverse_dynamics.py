@@ -1,5 +1,6 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -120,6 +121,8 @@ class InverseDynamicsNode(LifecycleNode):
             for name in ("predicted", "parametric", "external")
         }
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
+        self._listeners: dict[str, int] = {}  # of each topic, after the last joint state
+        self._count_listeners()
         self._inertial_publisher = self.create_lifecycle_publisher(
             InertialParameters, "~/inertial_parameters", STATE_QOS
         )
@@ -154,8 +157,7 @@ class InverseDynamicsNode(LifecycleNode):
     def _on_joint_state(self, data: bytes) -> None:
         if not self._active:
             return
-        cycle = self._report.cycle
-        cycle.begin()
+        arrival = time.perf_counter()
         message = self._decoder.decode(data)
         stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # the newest finished one
@@ -163,11 +165,15 @@ class InverseDynamicsNode(LifecycleNode):
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
             self._report.refused(error)
+            self._report.cycle.arrived(arrival)
             return
         self._publish_output("predicted", stamp, record.prediction.total)
-        cycle.published((self.get_clock().now().nanoseconds - stamp) * 1e-9)
+        # Whatever can wait until the prediction is out does.
+        cycle = self._report.cycle
+        cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._publish_parts(record)
         self._pair_and_hand_over()
+        self._count_listeners()
         cycle.end()
 
     def _on_wrench(self, message: WrenchStamped) -> None:
@@ -196,15 +202,20 @@ class InverseDynamicsNode(LifecycleNode):
     def _publish_parts(self, record: StateRecord) -> None:
         """Publish what makes up the prediction."""
         prediction = record.prediction
-        if self._prediction_publisher.get_subscription_count():
+        if self._listeners["prediction"]:
             parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
             self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
         self._publish_output("parametric", record.stamp, prediction.parametric)
 
     def _publish_output(self, kind: str, stamp: int, values: Array) -> None:
-        publisher = self._output_publishers[kind]
-        if publisher.get_subscription_count():  # a message that no one gets costs as much as one that is read
-            publisher.publish(self._output.bytes_of(stamp, values))
+        if self._listeners[kind]:
+            self._output_publishers[kind].publish(self._output.bytes_of(stamp, values))
+
+    def _count_listeners(self) -> None:
+        """Find out which topics anyone hears: a message that no one gets costs as much as one that is read."""
+        for kind, publisher in self._output_publishers.items():
+            self._listeners[kind] = publisher.get_subscription_count()
+        self._listeners["prediction"] = self._prediction_publisher.get_subscription_count()
 
     def _publish_report(self) -> None:
         self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))

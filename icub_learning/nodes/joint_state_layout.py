@@ -1,5 +1,6 @@
 """Joint states as bytes: what does not change from one message to the next is read once."""
 
+import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -7,25 +8,24 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from icub_learning.arrays import Array
 from icub_learning.nodes.conversions import NANOSECONDS, stamp_to_ns
 
 # Of little-endian CDR (DDSI-RTPS 2.2, 10.5; the plain encoding of version 1), which ROS 2 middlewares send unless they
 # are told otherwise. Alignments count from behind these four bytes.
 HEADER = b"\x00\x01"
 ORIGIN = 4
-STAMP = slice(4, 12)
 FIXED = 12  # where the frame begins
+_STAMP = struct.Struct("<iI")
 
 
-class JointStateArrays(NamedTuple):
-    """A joint state as numbers: stamp [ns], names, and one array for each field, empty where it was not measured."""
+class JointStateNumbers(NamedTuple):
+    """A joint state as numbers: stamp [ns], names, and float64 of each field, none where it was not measured."""
 
     stamp: int
     name: tuple[str, ...]
-    position: Array
-    velocity: Array
-    effort: Array
+    position: "memoryview[float]"
+    velocity: "memoryview[float]"
+    effort: "memoryview[float]"
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class _Layout:
 
     size: int  # of the message, bytes
     fixed: bytes  # the frame and the names, with the number of positions behind them
-    counts: tuple[tuple[slice, bytes], ...]  # the numbers of velocities and efforts
-    fields: tuple[tuple[int, int], ...]  # number and place of position, velocity, effort
+    velocities: tuple[slice, bytes]  # how many there are
+    efforts: tuple[slice, bytes]
+    fields: tuple[tuple[int, int], ...]  # where position, velocity and effort begin and end
     names: tuple[str, ...]
 
     def fits(self, data: bytes) -> bool:
@@ -43,14 +44,21 @@ class _Layout:
             len(data) == self.size
             and data[:2] == HEADER
             and data[FIXED : FIXED + len(self.fixed)] == self.fixed
-            and all(data[place] == count for place, count in self.counts)
+            and data[self.velocities[0]] == self.velocities[1]
+            and data[self.efforts[0]] == self.efforts[1]
         )
 
-    def read(self, data: bytes) -> JointStateArrays:
-        seconds = int.from_bytes(data[4:8], "little", signed=True)
-        stamp = seconds * NANOSECONDS + int.from_bytes(data[8:12], "little")
-        position, velocity, effort = (np.frombuffer(data, np.float64, *field) for field in self.fields)
-        return JointStateArrays(stamp, self.names, position, velocity, effort)
+    def read(self, data: bytes) -> JointStateNumbers:
+        seconds, nanoseconds = _STAMP.unpack_from(data, ORIGIN)
+        view = memoryview(data)
+        (p, p_end), (v, v_end), (e, e_end) = self.fields
+        return JointStateNumbers(
+            seconds * NANOSECONDS + nanoseconds,
+            self.names,
+            view[p:p_end].cast("d"),
+            view[v:v_end].cast("d"),
+            view[e:e_end].cast("d"),
+        )
 
 
 class JointStateDecoder:
@@ -65,22 +73,25 @@ class JointStateDecoder:
     def __init__(self) -> None:
         self._layout: _Layout | None = None
 
-    def decode(self, data: bytes) -> JointStateArrays:
+    def decode(self, data: bytes) -> JointStateNumbers:
         """The message in `data`. Raises what rclpy raises for bytes that are no JointState."""
         if self._layout is not None and self._layout.fits(data):
             return self._layout.read(data)
         message = deserialize_message(data, JointState)
-        arrays = JointStateArrays(
+        numbers = JointStateNumbers(
             stamp_to_ns(message.header.stamp),
             tuple(message.name),
-            *(np.asarray(values, dtype=np.float64) for values in (message.position, message.velocity, message.effort)),
+            *(
+                memoryview(values).cast("B").cast("d")
+                for values in (message.position, message.velocity, message.effort)
+            ),
         )
-        layout = _find_layout(data, arrays)
-        self._layout = layout if layout and layout.fits(data) and _same(layout.read(data), arrays) else None
-        return arrays
+        layout = _find_layout(data, numbers)
+        self._layout = layout if layout and layout.fits(data) and _same(layout.read(data), numbers) else None
+        return numbers
 
 
-def _find_layout(data: bytes, arrays: JointStateArrays) -> _Layout | None:
+def _find_layout(data: bytes, numbers: JointStateNumbers) -> _Layout | None:
     """Where things lie in `data`; None if it is not encoded as expected."""
 
     def aligned(place: int, size: int) -> int:
@@ -94,13 +105,13 @@ def _find_layout(data: bytes, arrays: JointStateArrays) -> _Layout | None:
     place = aligned(place, 4)
     n_names = number(place)
     place += 4
-    if n_names != len(arrays.name):
+    if n_names != len(numbers.name):
         return None
     for _ in range(n_names):
         place = aligned(place, 4)
         place += 4 + number(place)
     counts, fields = [], []
-    for values in (arrays.position, arrays.velocity, arrays.effort):
+    for values in (numbers.position, numbers.velocity, numbers.effort):
         place = aligned(place, 4)
         count = slice(place, place + 4)
         if number(place) != len(values):
@@ -109,14 +120,14 @@ def _find_layout(data: bytes, arrays: JointStateArrays) -> _Layout | None:
         if len(values):
             place = aligned(place, 8)
         counts.append((count, data[count]))
-        fields.append((len(values), place if len(values) else 0))
+        fields.append((place, place + 8 * len(values)))
         place += 8 * len(values)
     if place > len(data):
         return None
-    return _Layout(len(data), data[FIXED : counts[0][0].stop], tuple(counts[1:]), tuple(fields), arrays.name)
+    return _Layout(len(data), data[FIXED : counts[0][0].stop], counts[1], counts[2], tuple(fields), numbers.name)
 
 
-def _same(one: JointStateArrays, other: JointStateArrays) -> bool:
+def _same(one: JointStateNumbers, other: JointStateNumbers) -> bool:
     return one.stamp == other.stamp and all(
         np.array_equal(getattr(one, field), getattr(other, field), equal_nan=True)
         for field in ("position", "velocity", "effort")

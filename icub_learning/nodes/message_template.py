@@ -13,6 +13,7 @@ from icub_learning.nodes.conversions import NANOSECONDS
 # What no other part of a message looks like: it shows where stamp and numbers lie, whatever the encoding.
 _SECONDS, _NANOSECONDS = 0x5EC0_1D5A, 0x2A5C_0DE5
 _FIRST = 1.0e-250
+_STAMP = struct.Struct("=iI")
 
 
 class MessageTemplate:
@@ -32,16 +33,15 @@ class MessageTemplate:
         message.header.stamp.sec, message.header.stamp.nanosec = _SECONDS, _NANOSECONDS
         fill(message, *marks)
         self._data = bytearray(serialize_message(message))
-        self._stamp = self._place(struct.pack("=iI", _SECONDS, _NANOSECONDS))
-        self._numbers = [
-            np.frombuffer(self._data, np.float64, len(mark), self._place(mark.tobytes())) for mark in marks
-        ]
+        self._stamp = self._place(_STAMP.pack(_SECONDS, _NANOSECONDS))
+        view, places = memoryview(self._data), [self._place(mark.tobytes()) for mark in marks]
+        self._numbers = [view[place : place + mark.nbytes].cast("d") for place, mark in zip(places, marks, strict=True)]
 
     def bytes_of(self, stamp: int, *groups: Array) -> bytes:
-        """The serialized message with this stamp [ns] and these numbers."""
-        struct.pack_into("=iI", self._data, self._stamp, *divmod(stamp, NANOSECONDS))
+        """The serialized message with this stamp [ns] and these groups of float64. Raises ValueError for others."""
+        _STAMP.pack_into(self._data, self._stamp, *divmod(stamp, NANOSECONDS))
         for place, values in zip(self._numbers, groups, strict=True):
-            place[:] = values
+            place[:] = values.data
         return bytes(self._data)
 
     def _place(self, mark: bytes) -> int:

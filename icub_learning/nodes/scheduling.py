@@ -23,6 +23,9 @@ PARAMETERS = (
     ParameterSpec("lock_memory", False, "keep all memory in RAM, where it is permitted", read_only=True),
 )
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
+# Of the learning thread, from -20 to 19. It holds the interpreter now and then; if it loses its core just then, the
+# thread that predicts waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
+LEARNER_NICENESS = -10
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
 
 
@@ -54,13 +57,15 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.
         learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the
-            system then holds up every real-time thread of that core for 50 ms of each second.
+            system then holds up every real-time thread of that core for 50 ms of each second. It gets LEARNER_NICENESS.
     """
     if not priority:
         return "ordinary scheduling"
     try:
         for thread in _threads():
             if thread == learner:
+                with contextlib.suppress(OSError):  # the right to this is another one
+                    os.setpriority(os.PRIO_PROCESS, thread, LEARNER_NICENESS)
                 continue
             with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
                 os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))

@@ -40,7 +40,8 @@ class DurationWindow:
 class CycleStatistics:
     """Of a stream of messages, each answered at once: period, jitter, execution, latency.
 
-    Call `begin` when a message has arrived and `end` when its answer is published.
+    Call `published` when a message has been answered and `end` when all about it is done; `arrived` where there is no
+    answer.
     """
 
     def __init__(self) -> None:
@@ -48,17 +49,18 @@ class CycleStatistics:
         self.latency = DurationWindow()  # from arrival to publication
         self.age = DurationWindow()  # from the message's stamp to publication, by the node's clock
         self.execution = DurationWindow()  # of all that is done about a message, what follows publication too
-        self._arrival = self._last = 0.0
+        self._arrival = 0.0  # of the last message
 
-    def begin(self) -> None:
-        """A message has arrived."""
-        self._last, self._arrival = self._arrival, time.perf_counter()
-        if self._last:
-            self.period.add(self._arrival - self._last)
+    def arrived(self, arrival: float) -> None:
+        """A message of `arrival` [s, time.perf_counter()] has come, and will not be answered."""
+        if self._arrival:
+            self.period.add(arrival - self._arrival)
+        self._arrival = arrival
 
-    def published(self, age: float) -> None:
-        """Its answer has been published, `age` seconds after its stamp."""
-        self.latency.add(time.perf_counter() - self._arrival)
+    def published(self, arrival: float, age: float) -> None:
+        """A message of `arrival` [s, time.perf_counter()] has been answered, `age` seconds after its stamp."""
+        self.arrived(arrival)
+        self.latency.add(time.perf_counter() - arrival)
         self.age.add(age)
 
     def end(self) -> None:
