@@ -44,7 +44,7 @@ setup(
             Extension(
                 f"{NAME}.{module.replace('/', '.')}",
                 sources=[f"{NAME}/{module}.c"],
-                depends=[f"{NAME}/kernel_methods/_buffers.h"],
+                depends=[f"{NAME}/_buffers.h"],
                 extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
             )
             for module in (

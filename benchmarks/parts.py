@@ -27,7 +27,7 @@ def run(quick: bool) -> Result:
     for motion, y in zip(motions, measured, strict=True):
         estimator.update(*motion, y)
     predictor, derivatives = estimator.predictor(own), CausalDerivatives(len(ARM))
-    reader, names = make_reader(settings, regressor), list(regressor.known_joints)
+    reader, names = make_reader(settings, regressor), tuple(regressor.known_joints)
     values = np.zeros(len(names))
     rigid = ParametricEstimator(regressor)
     core, rows = RecursiveLeastSquares(N_FEATURES, 6), random.normal(size=(500, N_FEATURES)) / np.sqrt(N_FEATURES)
@@ -61,7 +61,7 @@ def run(quick: bool) -> Result:
         "velocity and acceleration": differentiate,
         f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
         f"{N_FEATURES} random features": lambda i: row(inputs),
-        "predict: regressor, features, variance": lambda i: predictor.predict(*motions[i % 500]),
+        "predict: regressor and features": lambda i: predictor.predict(*motions[i % 500]),
         f"core step, d = {N_FEATURES}, T = 6": core_step,
         f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,
         "rigid-body learner: predict and learn": rigid_step,
@@ -93,20 +93,24 @@ def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable
         from sensor_msgs.msg import JointState
 
         from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench
+        from icub_learning.nodes.joint_state_layout import JointStateDecoder
+        from icub_learning.nodes.message_template import MessageTemplate
     except ImportError:
         return {}
     state = JointState(
         name=[f"joint_{i}" for i in range(len(values))], position=doubles(values), velocity=doubles(values)
     )
-    packed, answer = serialize_message(state), WrenchStamped()
+    packed, answer, decoder = serialize_message(state), WrenchStamped(), JointStateDecoder()
+    template = MessageTemplate(WrenchStamped(), (6,), lambda message, numbers: set_wrench(message.wrench, numbers))
 
-    def fill(_: int) -> None:
+    def fill(_: int) -> bytes:
         set_stamp(answer.header.stamp, 10**18)
         set_wrench(answer.wrench, wrench)
+        return serialize_message(answer)
 
     return {
-        "deserialize the joint state": lambda i: deserialize_message(packed, JointState),
-        "its positions as an array": lambda i: np.frombuffer(state.position),
-        "fill a wrench message": fill,
-        "serialize it": lambda i: serialize_message(answer),
+        "read a joint state from its bytes": lambda i: decoder.decode(packed),
+        "write a wrench into its bytes": lambda i: template.bytes_of(10**18, wrench),
+        "instead of the first: deserialize it": lambda i: deserialize_message(packed, JointState),
+        "instead of the second: fill and serialize a message": fill,
     }

@@ -1,5 +1,6 @@
 """Priority, cores and locked memory where they are permitted, and a plain answer where they are not."""
 
+import ast
 import os
 import resource
 import subprocess
@@ -47,6 +48,15 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
         assert set(policies.split()) == {"0/0"}
     answer, policies, *_ = look("scheduling.ask_for_real_time(0)")
     assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
+
+
+def test_the_learning_thread_keeps_its_core_where_that_is_permitted():
+    call = "(scheduling.ask_for_real_time(5, learner.native_id), os.getpriority(os.PRIO_PROCESS, learner.native_id))"
+    answer, niceness = ast.literal_eval(look(call)[0])
+    if answer == "real-time priority 5" and os.geteuid() == 0:
+        assert niceness == scheduling.LEARNER_NICENESS
+    else:
+        assert niceness in (0, scheduling.LEARNER_NICENESS)
 
 
 def test_all_threads_run_on_the_chosen_cores():

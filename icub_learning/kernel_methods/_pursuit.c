@@ -5,7 +5,7 @@
  * and loses half as many digits to an ill-conditioned K as its own update would. Sizes of a robot's dictionary are some
  * tens, where calls of a library would cost more than the arithmetic.
  */
-#include "_buffers.h"
+#include "../_buffers.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * (i_2, ..., i_q) are one stretch of i_2 + 1 numbers. Both functions walk through the stretches in that order, from the
  * last index inwards.
  */
-#include "_buffers.h"
+#include "../_buffers.h"
 
 #define MAX_ORDER 16
 

@@ -13,8 +13,8 @@ PARAMETERS = (
     ParameterSpec(
         "realtime_priority",
         10,
-        "SCHED_FIFO priority while active, where it is permitted, of all threads but the learning one; 0: ordinary "
-        "scheduling",
+        "SCHED_FIFO priority while active, where it is permitted, of all threads but the learning one, which gets a "
+        "niceness of -10; 0: ordinary scheduling",
         low=0,
         high=99,
         read_only=True,
