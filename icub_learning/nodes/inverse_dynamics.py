@@ -121,8 +121,7 @@ class InverseDynamicsNode(LifecycleNode):
             for name in ("predicted", "parametric", "external")
         }
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
-        self._listeners: dict[str, int] = {}  # of each topic, after the last joint state
-        self._count_listeners()
+        self._heard = False  # whether someone got the last prediction
         self._inertial_publisher = self.create_lifecycle_publisher(
             InertialParameters, "~/inertial_parameters", STATE_QOS
         )
@@ -167,13 +166,13 @@ class InverseDynamicsNode(LifecycleNode):
             self._report.refused(error)
             self._report.cycle.arrived(arrival)
             return
-        self._publish_output("predicted", stamp, record.prediction.total)
+        self._publish_output("predicted", stamp, record.prediction.total, self._heard)
         # Whatever can wait until the prediction is out does.
+        self._heard = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._publish_parts(record)
         self._pair_and_hand_over()
-        self._count_listeners()
         cycle.end()
 
     def _on_wrench(self, message: WrenchStamped) -> None:
@@ -202,20 +201,16 @@ class InverseDynamicsNode(LifecycleNode):
     def _publish_parts(self, record: StateRecord) -> None:
         """Publish what makes up the prediction."""
         prediction = record.prediction
-        if self._listeners["prediction"]:
+        if self._prediction_publisher.get_subscription_count():
             parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
             self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
         self._publish_output("parametric", record.stamp, prediction.parametric)
 
-    def _publish_output(self, kind: str, stamp: int, values: Array) -> None:
-        if self._listeners[kind]:
-            self._output_publishers[kind].publish(self._output.bytes_of(stamp, values))
-
-    def _count_listeners(self) -> None:
-        """Find out which topics anyone hears: a message that no one gets costs as much as one that is read."""
-        for kind, publisher in self._output_publishers.items():
-            self._listeners[kind] = publisher.get_subscription_count()
-        self._listeners["prediction"] = self._prediction_publisher.get_subscription_count()
+    def _publish_output(self, kind: str, stamp: int, values: Array, heard: bool = False) -> None:
+        """Publish if anyone gets it, which is known already if `heard`: a message for no one costs as much as others."""
+        publisher = self._output_publishers[kind]
+        if heard or publisher.get_subscription_count():
+            publisher.publish(self._output.bytes_of(stamp, values))
 
     def _publish_report(self) -> None:
         self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
