@@ -207,7 +207,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._publish_output("parametric", record.stamp, prediction.parametric)
 
     def _publish_output(self, kind: str, stamp: int, values: Array, heard: bool = False) -> None:
-        """Publish if anyone gets it, which is known already if `heard`: a message for no one costs as much as others."""
+        """Publish if anyone gets it, which is known if `heard`: a message for no one costs as much as others."""
         publisher = self._output_publishers[kind]
         if heard or publisher.get_subscription_count():
             publisher.publish(self._output.bytes_of(stamp, values))
