@@ -57,6 +57,17 @@ def settle(probe, count):
     probe.spin(0.4)
 
 
+def test_who_listens_later_gets_every_prediction_too(start_node, regressor):
+    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    node.wait_for("priority|ordinary scheduling", 30)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        drive(probe, arm, range(3))
+        settle(probe, 3)
+        for messages in (probe.predictions, probe.outputs["predicted"], probe.outputs["parametric"]):
+            assert [stamp_to_ns(message.header.stamp) for message in messages] == [START + k * PERIOD for k in range(3)]
+
+
 def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, regressor, tmp_path):
     node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
