@@ -66,6 +66,7 @@ def test_linear_is_a_product(rows, columns, padding, start, seed):
         (np.empty(3), 1, np.zeros((3, 4)), np.zeros(4)),
         (np.empty(3), -1, np.zeros((3, 4)), np.zeros(4)),
         (np.empty(3), 0, np.zeros((3, 4)), np.zeros(3)),
+        (np.empty(3), 0, np.zeros((3, 4)), np.zeros(5)),
         (np.empty(3), 0, np.zeros((4, 3)).T, np.zeros(4)),
         (np.empty(3), 0, np.zeros(3), np.zeros(3)),
         (np.empty(3), 0, np.zeros((3, 4), np.float32), np.zeros(4)),

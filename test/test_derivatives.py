@@ -110,3 +110,27 @@ def test_the_middle_of_the_window_is_more_certain_than_its_end():
 def test_settings_out_of_range_are_refused(bad):
     with pytest.raises(ParameterError):
         CausalDerivatives(3, **bad)
+
+
+@pytest.mark.parametrize("bad", [np.zeros(2), np.zeros(4), 0.0])
+def test_arrays_of_another_size_change_nothing(bad):
+    derivatives, twin = CausalDerivatives(3, window=4, delay=1), CausalDerivatives(3, window=4, delay=1)
+    random = np.random.default_rng(0)
+    for k in range(6):
+        position, velocity = random.normal(size=(2, 3))
+        for one in (derivatives, twin):
+            one.add(10**9 + k * 10**7, position, velocity)
+        for arrays in ((bad, velocity), (position, bad)):
+            with pytest.raises(ValueError):
+                derivatives.add(10**9 + k * 10**7 + 10**6, *arrays)
+    for mine, theirs in zip(derivatives.newest(), twin.newest(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_lists_and_columns_are_arrays_too():
+    derivatives, twin = CausalDerivatives(2, window=3, delay=1), CausalDerivatives(2, window=3, delay=1)
+    columns = np.random.default_rng(1).normal(size=(2, 8))
+    for k in range(8):
+        derivatives.add(10**9 + k * 10**7, columns[:, k], [1, k])
+        twin.add(10**9 + k * 10**7, columns[:, k].copy(), np.array([1.0, k]))
+    np.testing.assert_array_equal(derivatives.newest().acceleration, twin.newest().acceleration)

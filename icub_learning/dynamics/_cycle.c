@@ -6,6 +6,15 @@
 #include "../_buffers.h"
 #include <math.h>
 
+/* One to read from, of exactly `size` numbers. */
+static const double *look_exactly(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t size) {
+    const double *numbers = look(object, view, name, size);
+    if (!numbers || view->len == size * (ptrdiff_t)sizeof(double)) return numbers;
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, not %zd", name, view->len / (ptrdiff_t)sizeof(double), size);
+    PyBuffer_Release(view);
+    return NULL;
+}
+
 PyDoc_STRVAR(push_doc, "push(samples, place, window, joints, position, velocity, weight)\n\n"
              "Write a sample, position and weight * velocity (None: zeros), into samples (2 window, 2, joints) at `place` and a\n"
              "window later.");
@@ -22,13 +31,13 @@ static PyObject *push(PyObject *self, PyObject *args) {
     Py_buffer views[3];
     double *samples = take(objects[0], &views[0], "samples", 4 * window * joints);
     if (!samples) return NULL;
-    const double *position = look(objects[1], &views[1], "position", joints);
+    const double *position = look_exactly(objects[1], &views[1], "position", joints);
     if (!position) {
         PyBuffer_Release(&views[0]);
         return NULL;
     }
     const int moving = objects[2] != Py_None;
-    const double *velocity = moving ? look(objects[2], &views[2], "velocity", joints) : NULL;
+    const double *velocity = moving ? look_exactly(objects[2], &views[2], "velocity", joints) : NULL;
     if (velocity || !moving) {
         double *sample = samples + 2 * joints * place;
         for (Py_ssize_t j = 0; j < joints; j++) {
@@ -135,7 +144,7 @@ static PyObject *linear(PyObject *self, PyObject *args) {
     if (!plain || start < 0 || start > PY_SSIZE_T_MAX / 2)
         PyErr_SetString(PyExc_ValueError, "matrix: expected float64 in two dimensions, rows whole; start: at least 0");
     else if ((out = take(objects[0], &views[0], "out", start + matrix.shape[0])) &&
-             (vector = look(objects[2], &views[1], "vector", matrix.shape[1])))
+             (vector = look_exactly(objects[2], &views[1], "vector", matrix.shape[1])))
         multiply(out + start, matrix.buf, vector, matrix.shape[0], matrix.shape[1], matrix.strides[0] / 8);
     release_all(views, vector ? 2 : out ? 1 : 0);
     PyBuffer_Release(&matrix);

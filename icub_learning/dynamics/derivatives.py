@@ -92,7 +92,14 @@ class CausalDerivatives:
         self._steps.clear()
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Take one sample in: stamp in ns, later than the last; velocity None where it is not measured."""
+        """Take one sample in: stamp in ns, later than the last; velocity None where it is not measured.
+
+        Raises:
+            ValueError: an array is not of shape (n_joints,); nothing changes then.
+        """
+        position = np.ascontiguousarray(position, np.float64)
+        velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
+        _cycle.push(self._samples, self._next, self.window, self.n_joints, position, velocity, self.velocity_weight)
         if self._stamps:
             step = stamp - self._stamps[-1]
             if step * 1e-9 > self._longest_gap():
@@ -102,7 +109,6 @@ class CausalDerivatives:
         self._stamps.append(stamp)
         if len(self._stamps) > self.window:
             del self._stamps[0], self._steps[0]
-        _cycle.push(self._samples, self._next, self.window, self.n_joints, position, velocity, self.velocity_weight)
         self._next = (self._next + 1) % self.window
         self._fit(velocity is not None and self.velocity_weight > 0)
 
