@@ -135,22 +135,13 @@ def run(args: argparse.Namespace) -> int:
     from threadpoolctl import threadpool_limits
 
     from icub_learning.cli import evaluation_report, plots
-    from icub_learning.recording import read
     from icub_learning.recording.comparison import compare
 
     _check(args)
     settings = make_settings(args)
     if args.plot is not None:
         plots.check_path(args.plot)
-    recording = read(
-        args.recording,
-        args.joint_state_topic,
-        args.wrench_topic if settings.output == "wrench" else "",
-        stamp_source=args.stamp_source,
-        progress=sys.stderr.isatty(),
-    )
-    if args.joint_order is None and ordered(recording.joint_names, settings.joints) != settings.joints:
-        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
+    recording, settings = read_recording(args, settings)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     n_events = recording.n_joint_states + len(recording.wrench_stamps)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: small solves, where threads only wait
@@ -180,6 +171,22 @@ def make_settings(args: argparse.Namespace) -> Any:
         raise ParameterError("--joints", args.joints, "at least one name")
     given = {name: getattr(args, name) for name, _, _ in SETTINGS if getattr(args, name) is not None}
     return Settings(urdf=find_urdf(args.urdf), joints=joints, output=args.output, **given)
+
+
+def read_recording(args: argparse.Namespace, settings: Any) -> tuple[Any, Any]:
+    """The recording, and the settings with the order of joints that it has unless one was asked for."""
+    from icub_learning.recording import read
+
+    recording = read(
+        args.recording,
+        args.joint_state_topic,
+        args.wrench_topic if settings.output == "wrench" else "",
+        stamp_source=args.stamp_source,
+        progress=sys.stderr.isatty(),
+    )
+    if args.joint_order is None and ordered(recording.joint_names, settings.joints) != settings.joints:
+        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
+    return recording, settings
 
 
 def ordered(names: Iterable[str], joints: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """`icub-learning tune` on a recording of motion: the inverse dynamics learner."""
 
 import argparse
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
@@ -11,14 +10,14 @@ from tqdm import tqdm
 
 from icub_learning.arrays import integer, real
 from icub_learning.cli import tune_parameters, tune_picture, tune_report
-from icub_learning.cli.evaluate import make_settings, ordered
+from icub_learning.cli.evaluate import make_settings, read_recording
 from icub_learning.cli.report import write_json
 from icub_learning.cli.tune_progress import Progress, complete, fingerprint
 from icub_learning.dynamics.assembly import Settings
 from icub_learning.dynamics.metrics import nmse, rmse
 from icub_learning.errors import RecordingError
 from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer
-from icub_learning.recording import Recording, read
+from icub_learning.recording import Recording
 from icub_learning.recording.comparison import check_outputs
 from icub_learning.recording.evaluation import Evaluation
 from icub_learning.recording.tuning import Samples, check, collect, overall
@@ -42,16 +41,8 @@ def run(args: argparse.Namespace) -> int:
         tuple(args.sizes or SIZES),
     )
     tune_parameters.check_grid(grid)
-    recording = read(
-        args.recording,
-        args.joint_state_topic,
-        args.wrench_topic if settings.output == "wrench" else "",
-        stamp_source=args.stamp_source,
-        progress=sys.stderr.isatty(),
-    )
+    recording, settings = read_recording(args, settings)
     check_outputs(recording, settings)
-    if args.joint_order is None and ordered(recording.joint_names, settings.joints) != settings.joints:
-        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     events = list(recording.events())
     if len(events) < LEAST_EVENTS:
         raise RecordingError(
