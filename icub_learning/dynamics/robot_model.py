@@ -93,7 +93,7 @@ class RobotModel:
         self._v = np.zeros(self.model.nv)
         self._a = np.zeros(self.model.nv)
         self._shape = (len(self.joints),)
-        self._position_place, self._velocity_place = as_slice(self._position_index), as_slice(self.velocity_index)
+        self._position_place, self._velocity_place = _as_slice(self._position_index), _as_slice(self.velocity_index)
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations as Pinocchio wants them, in buffers that the next call reuses.
@@ -107,9 +107,8 @@ class RobotModel:
             ShapeError: an array is not of shape (n_joints,). Values are not checked: that is for whoever takes them in.
         """
         for name, values in (("q", q), ("v", v), ("a", a)):
-            if type(values) is np.ndarray and values.shape == self._shape:
-                continue  # the common case, without a call
-            if np.shape(values) != self._shape:
+            # The attribute first: np.shape is a call of its own, three times a prediction.
+            if getattr(values, "shape", None) != self._shape and np.shape(values) != self._shape:
                 raise ShapeError(name, np.shape(values), f"{self._shape}")
         if self._circular.size:
             angles = np.asarray(q)[self._circular]
@@ -131,7 +130,7 @@ class RobotModel:
         return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
 
 
-def as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     """Indices one after the other as a slice, which is quicker to use; others as they are."""
     if len(indices) and (np.diff(indices) == 1).all():
         return slice(int(indices[0]), int(indices[-1]) + 1)
