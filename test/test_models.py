@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from robots import ICUB, PANDA, UR10
+from helpers.robots import ICUB, PANDA, UR10
 
 from icub_learning.errors import ModelError, StateError
 from icub_learning.models import load_state, save_state

@@ -5,8 +5,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli.report import add_json_option, write_json
-from icub_learning.simulation.settings import TASKS, SimulationSettings
+from icub_learning.reporting.tables import add_json_option, write_json
+from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 EXAMPLE = """\
 example:
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_images(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from icub_learning.simulation.image_folders import write_images
+    from icub_learning.simulation.objects.image_folders import write_images
 
     with tqdm(unit=" pictures", disable=None) as bar:
 
@@ -104,7 +104,7 @@ def _write_recording(args: argparse.Namespace) -> int:
 
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
-    from icub_learning.simulation.recordings import simulate
+    from icub_learning.simulation.arm.recordings import simulate
 
     durations = args.duration * len(args.task) if len(args.duration) == 1 else args.duration
     if len(durations) != len(args.task):

@@ -3,7 +3,7 @@
  * Next to nothing is computed here; but a joint state finds all caches cold, and each kind of call into NumPy brings code
  * and tables of its own with it, which takes longer than what it is called for.
  */
-#include "../_buffers.h"
+#include "_buffers.h"
 #include <math.h>
 
 /* One to read from, of exactly `size` numbers. */

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from icub_learning.dynamics.derivatives import CausalDerivatives
-from icub_learning.dynamics.joint_states import JointStateReader
-from icub_learning.dynamics.nonparametric import NonparametricEstimator
-from icub_learning.dynamics.parametric import ParametricEstimator
-from icub_learning.dynamics.semiparametric import SemiparametricEstimator
-from icub_learning.dynamics.stream import Derivatives, Estimator, InverseDynamicsStream
-from icub_learning.dynamics.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.wrench_regressor import WrenchRegressor
+from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+from icub_learning.dynamics.motion.derivatives import CausalDerivatives
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.dynamics.stream.stream import Derivatives, Estimator, InverseDynamicsStream
 from icub_learning.errors import ParameterError
 
 AnyRegressor = WrenchRegressor | TorqueRegressor

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, fields
 
 from icub_learning.errors import ParameterError
-from icub_learning.recognition.adaptive_classifier import AdaptiveClassifier
-from icub_learning.recognition.classifiers import KINDS, AnyClassifier
-from icub_learning.recognition.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.polk_classifier import PolkClassifier
+from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
+from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 
 

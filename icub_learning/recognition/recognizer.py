@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError, RecognitionError, SampleError, StateError
 from icub_learning.models import nested, part, scalar
-from icub_learning.recognition.classifiers import AnyClassifier, from_state, kind_of
+from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_state, kind_of
+from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
-from icub_learning.recognition.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
 
 STATE_VERSION = 1

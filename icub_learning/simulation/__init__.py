@@ -6,15 +6,15 @@ The physics engine is loaded on first use: whoever only reads the settings need 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from icub_learning.simulation.settings import TASKS, SimulationSettings
+from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 if TYPE_CHECKING:
-    from icub_learning.simulation.arm_simulation import ArmSimulation
-    from icub_learning.simulation.object_catalogue import find_objects
-    from icub_learning.simulation.object_scene import ObjectScene
-    from icub_learning.simulation.object_views import UNSEEN, View
-    from icub_learning.simulation.readings import Sensors, Truth
-    from icub_learning.simulation.recordings import simulate
+    from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+    from icub_learning.simulation.arm.readings import Sensors, Truth
+    from icub_learning.simulation.arm.recordings import simulate
+    from icub_learning.simulation.objects.catalogue import find_objects
+    from icub_learning.simulation.objects.scene import ObjectScene
+    from icub_learning.simulation.objects.views import UNSEEN, View
 
 __all__ = [
     "TASKS",
@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ArmSimulation": "arm_simulation",
-    "ObjectScene": "object_scene",
-    "Sensors": "readings",
-    "Truth": "readings",
-    "UNSEEN": "object_views",
-    "View": "object_views",
-    "find_objects": "object_catalogue",
-    "simulate": "recordings",
+    "ArmSimulation": "arm.arm_simulation",
+    "ObjectScene": "objects.scene",
+    "Sensors": "arm.readings",
+    "Truth": "arm.readings",
+    "UNSEEN": "objects.views",
+    "View": "objects.views",
+    "find_objects": "objects.catalogue",
+    "simulate": "arm.recordings",
 }
 
 

@@ -1,0 +1,60 @@
+"""Saved states of estimators: whether they are of the right kind, and of which robot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError, ParameterError, StateError
+from icub_learning.models import part, scalar
+
+
+def check_kind(state: Mapping[str, Any], kind: str) -> None:
+    """Raise StateError unless `state` is that of the estimator called `kind`."""
+    found = scalar(state, "estimator")
+    if found != kind:
+        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
+
+
+def matching_regressor(state: Mapping[str, Any], regressor: Regressor | None) -> Regressor:
+    """The given regressor, or, without one, a new one made from the URDF that the state keeps.
+
+    Raises:
+        StateError: the given regressor has other joints, outputs or parameters than the saved model, or the saved
+            description makes no regressor.
+    """
+    saved = part(state, "regressor")
+    if regressor is None:
+        regressor = rebuild_regressor(saved)
+    for key in ("joints", "output_names", "parameter_names"):
+        ours, theirs = tuple(getattr(regressor, key)), tuple(str(name) for name in np.atleast_1d(saved.get(key, ())))
+        if ours != theirs:
+            text = f"{key} of the saved model are {theirs}, here they are {ours}"
+            raise StateError(text, name=key, value=theirs, bound=str(ours))
+    return regressor
+
+
+def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
+    """A regressor from what `describe` kept. Raises StateError."""
+    kind, urdf = scalar(saved, "kind"), scalar(saved, "urdf")
+    joints = [str(name) for name in np.atleast_1d(saved.get("joints", ()))]
+    try:
+        if kind == "wrench":
+            sensor, direction = str(scalar(saved, "sensor")), str(scalar(saved, "direction"))
+            return WrenchRegressor.from_urdf(urdf, joints, sensor, direction)
+        if kind == "torque":
+            friction = bool(scalar(saved, "friction"))
+            return TorqueRegressor.from_urdf(urdf, joints, friction, float(scalar(saved, "coulomb_velocity")))
+    except (ModelError, ParameterError) as error:
+        raise StateError(f"the saved model's robot cannot be rebuilt: {error}") from None
+    raise StateError(f"the saved model's regressor is of kind {kind!r}, not 'wrench' or 'torque'", value=kind)
+
+
+def describe(regressor: Regressor) -> dict[str, Array]:
+    """The regressor's own state and the names that a saved model is compared by."""
+    names = {key: np.asarray(getattr(regressor, key)) for key in ("joints", "output_names", "parameter_names")}
+    return {**regressor.state(), **names}

@@ -1,0 +1,1 @@
+"""Judging and choosing learners on recordings: predict, then learn; compare; tune."""

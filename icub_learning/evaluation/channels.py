@@ -1,0 +1,141 @@
+"""A recording as channels: one name and one number per instant for everything that was measured or follows from it."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.motions import smooth
+from icub_learning.recording.recording import AXES, Recording
+
+VELOCITY_WEIGHT = 0.05  # s, as the node's: deviation of a position over that of a velocity
+LONGEST_GAP = 1.0  # s between samples, as the node's max_gap
+TIMES = ("stamp_ns", "arrival_ns", "time")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One number over time: `stamps` (n,) int64 [ns], strictly increasing, and finite `values` (n,)."""
+
+    stamps: np.ndarray
+    values: Array
+
+
+def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
+    """All channels: position, velocity, effort and acceleration of each joint, wrench axes, and columns of the file.
+
+    Accelerations that the recording lacks follow from positions and velocities, smoothed from both sides in time;
+    velocities likewise.
+
+    Args:
+        recording: what was read.
+        path: of a .csv or .npz file whose other columns (temperature.<joint>, current.<joint>, ...) are channels too.
+    """
+    found: dict[str, Channel] = {}
+    fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
+    for field, values in fields.items():
+        if values is not None:
+            for joint, column in zip(recording.joint_names, values.T, strict=True):
+                _add(found, f"{field}.{joint}", recording.joint_stamps, column)
+    missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
+    if missing:
+        reader = JointStateReader(
+            recording.joint_names, recording.joint_names, any_order=True, need_velocity=recording.velocity is not None
+        )
+        weight = 0.0 if recording.velocity is None else VELOCITY_WEIGHT
+        motions = smooth(recording.events(), reader, weight, 0.0, LONGEST_GAP)
+        stamps = np.fromiter(motions, dtype=np.int64)
+        for field in missing:
+            rows = np.array([getattr(motion, field) for motion in motions.values()])
+            for place, joint in enumerate(recording.joint_names):
+                if len(rows):
+                    _add(found, f"{field}.{joint}", stamps, rows[:, place])
+    if recording.wrench is not None:
+        for axis, column in zip(AXES, recording.wrench.T, strict=True):
+            _add(found, f"wrench.{axis}", recording.wrench_stamps, column)
+    for name, (stamps, column) in _other_columns(path).items():
+        if name not in found:
+            _add(found, name, stamps, column)
+    return found
+
+
+def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
+    """Inputs (n, d) and output (n,) at the instants of the output, others interpolated; and the names of the inputs.
+
+    Args:
+        found: from `channels`.
+        output: its name.
+        inputs: patterns of names, as `position.*`; empty: all but those of the output's own kind.
+
+    Raises:
+        RecordingError: there is no such channel, a pattern fits none, or nothing was measured together.
+    """
+    if output not in found:
+        raise RecordingError(
+            f"there is no channel {output!r}; there are {', '.join(sorted(found))}", name="output", value=output
+        )
+    kind = output.split(".")[0] + "."
+    names: list[str] = []
+    for pattern in inputs:
+        fitting = [name for name in found if fnmatchcase(name, pattern) and name != output]
+        if not fitting:
+            raise RecordingError(
+                f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}", name="inputs", value=pattern
+            )
+        names += [name for name in fitting if name not in names]
+    if not inputs:
+        names = [name for name in found if name != output and not (name.startswith(kind) and "." in output)]
+    if not names:
+        raise RecordingError(f"nothing is left to explain {output}", name="inputs", bound="at least one channel")
+    stamps = found[output].stamps
+    start, stop = (pick(found[name].stamps[end] for name in names) for pick, end in ((max, 0), (min, -1)))
+    inside = (stamps >= start) & (stamps <= stop)
+    if not inside.any():
+        raise RecordingError("the channels were never recorded at the same time", name="inputs", bound="one time")
+    seconds = (stamps[inside] - start) * 1e-9
+    columns = [np.interp(seconds, (found[name].stamps - start) * 1e-9, found[name].values) for name in names]
+    return np.column_stack(columns), found[output].values[inside], tuple(names)
+
+
+def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array) -> None:
+    """Keep finite values at stamps that increase; a channel without any is none."""
+    good = np.isfinite(values)
+    stamps, places = np.unique(stamps[good], return_index=True)
+    if len(stamps):
+        found[name] = Channel(stamps, np.ascontiguousarray(values[good][places], dtype=np.float64))
+
+
+def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
+    """Columns of numbers of a table that `read` has no use for, with their stamps; the file was read once already."""
+    if path is None or path.suffix not in (".csv", ".npz") or not path.is_file():
+        return {}
+    table: dict[str, np.ndarray] = {}
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as archive:
+            table = {name: archive[name] for name in archive.files}
+    else:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = [name.strip() for name in next(reader)]
+            columns = list(zip(*(row for row in reader if row), strict=False))
+        for name, cells in zip(header, columns, strict=False):
+            if name == "stamp_ns":
+                table[name] = np.array([int(cell) for cell in cells], dtype=np.int64)
+                continue
+            try:
+                table[name] = np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+            except ValueError:
+                continue  # words
+    stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
+    return {
+        name: (stamps, values)
+        for name, values in table.items()
+        if name not in TIMES and not name.startswith("wrench.") and values.shape == stamps.shape
+        and values.dtype.kind in "iuf"
+    }  # fmt: skip
