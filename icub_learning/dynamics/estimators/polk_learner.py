@@ -48,8 +48,8 @@ class PolkLearner:
 
     Functional gradient steps of the square loss, each cut back to the points that matter
     (see icub_learning.kernel_methods.online.polk). Time and memory of a step are bounded by the limit. Beside recursive
-    least squares on features it keeps only what it needs, and it forgets by itself; but a step corrects one sample where
-    least squares solve for all.
+    least squares on features it keeps only what it needs, and it forgets by itself; but a step corrects one sample
+    where least squares solve for all.
 
     Args:
         minimum_scale, n_outputs, length_scale, n_warm_up: see RandomFeatureLearner. Targets are brought to one scale
