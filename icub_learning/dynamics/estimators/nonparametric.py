@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
@@ -48,7 +48,7 @@ class NonparametricPredictor:
             return np.zeros(len(self.weights)), None
         z = self.row(x)
         values = np.empty(len(self.weights))
-        _cycle.linear(values, 0, self.weights, z)
+        _product.multiply(values, 0, self.weights, z)
         return values, z
 
     def leverage_of(self, z: Array | None) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics import _checks
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
@@ -52,7 +52,7 @@ class Prediction:
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
     motion = (q, v, a)
-    if type(q) is type(v) is type(a) is np.ndarray and _cycle.plain(motion, n_joints):
+    if type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints):
         return motion  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 

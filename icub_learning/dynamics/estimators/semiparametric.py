@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import LearnerSettings, check_same_kind, learner_from_state
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.nonparametric import NonparametricPredictor, motion_scale
@@ -42,7 +42,7 @@ class SemiparametricPredictor:
         n = self.regressor.n_joints
         x = np.empty(3 * n + len(rows))
         x[:n], x[n : 2 * n], x[2 * n : 3 * n] = motion
-        _cycle.linear(x, 3 * n, rows, self.parameters)
+        _product.multiply(x, 3 * n, rows, self.parameters)
         return x, x[3 * n :]
 
 

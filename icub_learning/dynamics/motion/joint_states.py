@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
 LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): no joint gets near it, but a corrupted message may
@@ -86,7 +86,7 @@ class JointStateReader:
                 return None
             raise _size_error(field, array.nbytes // array.itemsize, count)
         taken = np.empty(len(indices))
-        if not _cycle.pick(taken, array, indices, largest) and largest < np.inf:
+        if not _checks.select(taken, array, indices, largest) and largest < np.inf:
             check_values(field, taken, self.joints, largest)
         return taken
 
