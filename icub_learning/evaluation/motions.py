@@ -74,12 +74,11 @@ def smooth(
         if isinstance(event, WrenchEvent):
             continue
         try:
-            restarted = stamps.check(event.stamp)
             state = reader.read(event.stamp, event.names, event.position, event.velocity, event.effort)
+            clock_set_back = stamps.accept(event.stamp)
         except SampleError:
             continue  # the stream will refuse it too
-        stamps.last = event.stamp
-        if stretch and (restarted or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
+        if stretch and (clock_set_back or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
             motions |= _smooth_stretch(stretch, velocity_weight, velocity_delay)
             stretch = []
         stretch.append(state)
