@@ -33,6 +33,9 @@ class WrenchEvent(NamedTuple):
     values: Array  # (6,) force x y z [N], torque x y z [N m]
 
 
+Event = JointStateEvent | WrenchEvent
+
+
 def _no_stamps() -> np.ndarray:
     return np.zeros(0, dtype=np.int64)
 
@@ -120,7 +123,7 @@ class Recording:
         """Number of joint state messages, irregular ones included."""
         return len(self.joint_stamps) + len(self.irregular)
 
-    def events(self) -> Iterator[JointStateEvent | WrenchEvent]:
+    def events(self) -> Iterator[Event]:
         """All messages in order of arrival (a joint state before a wrench that arrived at the same nanosecond).
 
         What a node subscribed at the time would have received: stamps that repeat or go backwards, NaN and irregular

@@ -158,7 +158,7 @@ def learned_inputs(events, settings, monkeypatch):
     monkeypatch.setattr(RandomFeatureLearner, "update", spy)
     regressor = assembly.make_regressor(settings)
     stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
-    evaluate(stream, events, tuple(regressor.output_names))
+    evaluate(stream, events)
     return np.array(seen)
 
 
@@ -207,7 +207,7 @@ def test_the_check_is_the_evaluation_and_can_stop_learning():
     events = list(rigid_recording(400, noise=0.5).events())
     regressor = assembly.make_regressor(SETTINGS)
     stream = assembly.make_stream(SETTINGS, regressor, assembly.make_estimator(SETTINGS, regressor))
-    plain = evaluate(stream, events, tuple(regressor.output_names))
+    plain = evaluate(stream, events)
     on, start = check(events, SETTINGS, 280)
     np.testing.assert_array_equal(on.predicted, plain.predicted)
     assert start == 280

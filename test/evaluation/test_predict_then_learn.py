@@ -8,8 +8,8 @@ from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.dynamics import assembly
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
-from icub_learning.evaluation.comparison import ESTIMATORS, compare
 from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
 from icub_learning.recording import JointStateEvent, Recording
 from icub_learning.robots import find_urdf
 

@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     from threadpoolctl import threadpool_limits
 
     from icub_learning.cli.evaluate import report as evaluation_report
-    from icub_learning.evaluation.comparison import compare
+    from icub_learning.evaluation.predict_then_learn import compare
     from icub_learning.reporting import plots
 
     _check(args)

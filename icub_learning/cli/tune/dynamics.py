@@ -16,10 +16,9 @@ from icub_learning.cli.tune import report as tune_report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.dynamics.assembly import Settings
 from icub_learning.errors import RecordingError
-from icub_learning.evaluation.comparison import check_outputs
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
 from icub_learning.evaluation.metrics import nmse, rmse
-from icub_learning.evaluation.predict_then_learn import Evaluation
+from icub_learning.evaluation.predict_then_learn import Evaluation, check_outputs
 from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer
 from icub_learning.recording import Recording
 from icub_learning.reporting.tables import write_json

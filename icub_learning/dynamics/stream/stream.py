@@ -133,6 +133,7 @@ class InverseDynamicsStream:
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
 
     Attributes:
+        output_names, effort: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
         counts: see StreamCounts.
@@ -154,7 +155,7 @@ class InverseDynamicsStream:
         self.counts = StreamCounts()
         self._reader = reader
         self._derivatives = derivatives
-        self._output_names = tuple(output_names)
+        self.output_names = tuple(output_names)
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
@@ -319,11 +320,11 @@ class InverseDynamicsStream:
 
     def _check_output(self, values: ArrayLike) -> Array:
         measured = np.asarray(values, dtype=np.float64)
-        if measured.shape != (len(self._output_names),):
-            expected = str(len(self._output_names))
+        if measured.shape != (len(self.output_names),):
+            expected = str(len(self.output_names))
             text = f"measurement has {measured.size} numbers, expected {expected}"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
-        check_values("measurement", measured, self._output_names, LARGEST_OUTPUT)
+        check_values("measurement", measured, self.output_names, LARGEST_OUTPUT)
         return measured
 
     def _refuse(self, error: SampleError) -> None:

@@ -8,9 +8,8 @@ import numpy as np
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
 from icub_learning.errors import ParameterError
-from icub_learning.evaluation.comparison import ESTIMATORS
 from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
-from icub_learning.evaluation.predict_then_learn import Evaluation, evaluate
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.recordings import simulate
@@ -124,10 +123,9 @@ def meet(
     Joint states and wrenches go through the stream that the node uses.
     """
     regressor = assembly.make_regressor(settings)
-    names = tuple(regressor.output_names)
 
     def pass_through(estimator: assembly.AnyEstimator, recording: Recording) -> Evaluation:
-        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()), names)
+        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()))
 
     learner = assembly.make_estimator(settings, regressor)
     first, second = (planes[plane] for plane in PLANES)
