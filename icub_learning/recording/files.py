@@ -1,6 +1,5 @@
-"""Reading and writing a recording in the format that its path names."""
+"""Reading and writing a recording in the format that the suffix of its path names."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from rosbags.rosbag2 import StoragePlugin
 
 from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.files import replacing_path
 from icub_learning.recording.recording import Recording
 from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
@@ -28,14 +28,14 @@ def read(
 
     Args:
         path: the folder or file.
-        joint_state_topic: topic of sensor_msgs/JointState; None: the only one in the recording that has messages.
+        joint_state_topic: topic of sensor_msgs/JointState; None: the only one with messages.
         wrench_topic: topic of geometry_msgs/WrenchStamped; None: the only one, if there is any; "": read no wrench.
         stamp_source: "header": the stamp in the message; "arrival": when the recorder received it, for drivers that
-            send bad stamps.
-        progress: show a bar when it takes longer than a second.
+            set no usable stamps.
+        progress: whether to show a progress bar if reading takes longer than a second.
 
     Raises:
-        RecordingError: the file is absent, of another kind or damaged, or the topic is not clear.
+        RecordingError: the file is absent, of another kind or damaged, or has several topics to choose from.
         ParameterError: an unknown stamp_source.
     """
     path = Path(path)
@@ -83,12 +83,12 @@ def write(
     joint_state_topic: str = "/joint_states",
     wrench_topic: str = "/wrench",
 ) -> None:
-    """Write a recording in the format that the suffix of `path` names.
+    """Write a recording in the format that the suffix of `path` names, completely or not at all.
 
     Args:
-        recording: what to write.
+        recording: the data.
         path: X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`).
-        storage: of a rosbag2 folder.
+        storage: storage format of a rosbag2 folder.
         joint_state_topic, wrench_topic: topics in a rosbag2 recording.
 
     Raises:
@@ -114,17 +114,16 @@ def write(
             bound="no acceleration",
         )
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if kind == "csv":
-            write_csv(recording, path)
-        elif kind == "npz":
-            write_npz(recording, path)
-        else:
-            write_rosbag(recording, path, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
-    except Exception as error:  # leave nothing half written, whatever went wrong
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-        if isinstance(error, RecordingError):
-            raise
+        with replacing_path(path) as unfinished:
+            if kind == "csv":
+                write_csv(recording, unfinished)
+            elif kind == "npz":
+                write_npz(recording, unfinished)
+            else:
+                write_rosbag(recording, unfinished, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
+    except RecordingError:
+        raise
+    except Exception as error:
         raise RecordingError(
             f"{path} cannot be written ({error})", name=str(path), value=str(error), bound="writable"
         ) from error

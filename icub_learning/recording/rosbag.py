@@ -1,7 +1,7 @@
-"""rosbag2 in and out: sqlite3 and mcap, as folders with metadata.yaml or as bare files."""
+"""Reading and writing rosbag2: sqlite3 and mcap, as folders with metadata.yaml or as bare storage files."""
 
+import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ _QOS = Qos(
 
 
 def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | None, progress: bool) -> Recording:
-    """Read a rosbag2 folder or a bare .db3 or .mcap file; the arguments are those of `icub_learning.recording.read`."""
+    """Read a rosbag2 folder or a bare .db3 or .mcap file; arguments: see `files.read`."""
     _refuse_open_journal(path)
     try:
         with Reader(_with_metadata(path)) as reader:
@@ -46,9 +46,7 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
             return _collect(reader, joint_states, wrenches, progress)
     except RecordingError:
         raise
-    except (
-        Exception
-    ) as error:  # a damaged file raises nearly anything in the parsers below: struct, index, Unicode, SQL ...
+    except Exception as error:  # a damaged file raises nearly anything: struct, index, Unicode, SQL errors ...
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise RecordingError(
             f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or for mcap"
@@ -60,7 +58,7 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
 
 
 def _with_metadata(path: Path) -> Path:
-    """The path to open: a folder without metadata.yaml that holds one storage file is opened as that file."""
+    """Return the path to open: the only storage file of a folder without metadata.yaml, else `path` itself."""
     if not path.is_dir() or (path / "metadata.yaml").exists():
         return path
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
@@ -75,7 +73,7 @@ def _with_metadata(path: Path) -> Path:
 
 
 def _refuse_open_journal(path: Path) -> None:
-    """SQLite keeps the newest messages in FILE-wal while a recorder runs or once it crashed: they would be left out."""
+    """Raise RecordingError if SQLite keeps messages in FILE-wal (a recorder runs, or crashed): they would be lost."""
     for file in path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]:
         if file.exists() and file.stat().st_size:
             raise RecordingError(
@@ -89,10 +87,10 @@ def _refuse_open_journal(path: Path) -> None:
 def choose(
     path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
 ) -> list[Connection] | None:
-    """The connections of the one topic of `msgtype`: the one asked for, or the only one that has messages.
+    """Return the connections of the requested topic of `msgtype`, or of the only one with messages; None without any.
 
     Raises:
-        RecordingError: the topic asked for is absent or of another type, or several topics qualify.
+        RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
     topics: dict[str, list[Connection]] = {}
     for connection in connections:
@@ -151,10 +149,10 @@ def write_rosbag(
     if path.suffix not in SUFFIXES:
         _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
         return
-    with TemporaryDirectory(dir=path.parent) as temporary:
-        folder = Path(temporary) / "bag"
-        _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
-        (folder / f"bag{path.suffix}").rename(path)
+    folder = path.with_suffix("")
+    _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
+    (folder / path.name).rename(path)
+    shutil.rmtree(folder)
 
 
 def _write_folder(
