@@ -155,7 +155,8 @@ def overall(ratios: Array) -> Array:
 
     Unlike an arithmetic mean, it is not decided by one output that is mostly noise.
     """
-    return np.exp(np.nanmean(np.log(np.maximum(ratios, LEAST_RATIO)), axis=-1))
+    logarithms: Array = np.nanmean(np.log(np.maximum(ratios, LEAST_RATIO)), axis=-1)
+    return np.exp(logarithms)
 
 
 def collect(events: Iterable[Event], settings: Settings, stride: int = 1) -> Samples:

@@ -40,7 +40,9 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
         return np.full(table.shape[1], np.nan)
     variance = outputs.var(axis=0)
     constant = np.ptp(outputs, axis=0) == 0  # the rounding of var would make a ratio of noise
-    return np.divide(_mean_square(table), variance, out=np.full(table.shape[1], np.nan), where=~constant)
+    ratios = np.full(table.shape[1], np.nan)
+    np.divide(_mean_square(table), variance, out=ratios, where=~constant)
+    return ratios
 
 
 def group_rmse(errors: ArrayLike) -> float:
@@ -74,7 +76,8 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     ends = np.arange(1, len(squares) + 1)
     starts = np.maximum(ends - window, 0)
     # The difference of sums may round below zero where errors vanish after large ones.
-    return np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts))
+    means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
+    return np.sqrt(means)
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:

@@ -16,7 +16,7 @@ class Collector:
 
     def __init__(self) -> None:
         self.n_joint_states = 0
-        self._layouts: dict[Layout, tuple[array, array]] = {}
+        self._layouts: dict[Layout, tuple[array[int], array[float]]] = {}
         self._malformed: list[JointStateEvent] = []
         self._wrench_times, self._wrenches = array("q"), array("d")
         self._wrench_frame = ""

@@ -12,7 +12,6 @@ from icub_learning.recording.recording import Recording
 from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
 
-FORMATS = ("sqlite3", "mcap", "csv", "npz")
 _SUFFIXES = {".db3": "sqlite3", ".mcap": "mcap", ".csv": "csv", ".npz": "npz"}
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import DataError, IcubLearningError, ParameterError
 from icub_learning.evaluation.dynamics_tuning import check, collect, overall
 from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn
@@ -23,9 +24,7 @@ from icub_learning.recognition import IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 
-SETTINGS = assembly.Settings(
-    urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20
-)
+SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20)
 
 
 def make_fold(n=80, k=30, share=1.0, seed=0):

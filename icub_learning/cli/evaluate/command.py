@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
 
 def make_settings(args: argparse.Namespace) -> Any:
     """The node's settings, with what was given on the command line."""
-    from icub_learning.dynamics.assembly import Settings
+    from icub_learning.dynamics.settings import Settings
     from icub_learning.errors import ParameterError
     from icub_learning.robots import find_urdf
     from icub_learning.settings import pick

@@ -14,7 +14,7 @@ from icub_learning.cli.tune import parameter_file as tune_parameters
 from icub_learning.cli.tune import picture as tune_picture
 from icub_learning.cli.tune import report as tune_report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
 from icub_learning.evaluation.metrics import nmse, rmse

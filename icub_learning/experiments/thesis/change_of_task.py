@@ -7,6 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
@@ -115,7 +116,7 @@ class Outcome:
 
 def meet(
     planes: Mapping[str, Recording],
-    settings: assembly.Settings,
+    settings: Settings,
     watch: Callable[[Events], Events] = lambda events: events,
 ) -> Outcome:
     """Learn all of the first plane from zero; then predict, then update, over each part of the second from there.
@@ -137,7 +138,7 @@ def meet(
 
 def compare(
     planes: Mapping[str, Recording],
-    settings: assembly.Settings,
+    settings: Settings,
     watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
 ) -> dict[str, Outcome]:
     """Let P, NP and SP meet the same planes; `watch` makes a progress bar from an estimator's short name."""

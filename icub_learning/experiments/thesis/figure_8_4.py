@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiment, print its figures and draw them."""
     from tqdm import tqdm
 
-    from icub_learning.dynamics.assembly import Settings
+    from icub_learning.dynamics.settings import Settings
     from icub_learning.experiments.thesis import change_of_task as protocol
     from icub_learning.reporting import plots
     from icub_learning.robots import find_urdf
