@@ -76,17 +76,15 @@ def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> t
         RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
     """
     if output not in found:
-        raise RecordingError(
-            f"there is no channel {output!r}; there are {', '.join(sorted(found))}", name="output", value=output
-        )
+        text = f"there is no channel {output!r}; there are {', '.join(sorted(found))}"
+        raise RecordingError(text, name="output", value=output)
     kind = output.split(".")[0] + "."
     names: list[str] = []
     for pattern in inputs:
         fitting = [name for name in found if fnmatchcase(name, pattern) and name != output]
         if not fitting:
-            raise RecordingError(
-                f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}", name="inputs", value=pattern
-            )
+            text = f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}"
+            raise RecordingError(text, name="inputs", value=pattern)
         names += [name for name in fitting if name not in names]
     if not inputs:
         names = [name for name in found if name != output and not (name.startswith(kind) and "." in output)]

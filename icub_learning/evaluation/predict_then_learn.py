@@ -105,13 +105,9 @@ def compare(
         stream = assembly.make_stream(settings, regressor, learner, known)
         result = results[short] = evaluate(stream, watch(recording.events(), short))
         if not result.n_predicted:
-            raise RecordingError(
-                f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
-                f" the last refusal: {result.last_refusal or 'none'}",
-                name="joint_states",
-                value=dict(result.refused),
-                bound="at least one accepted",
-            )
+            text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+            text += f" the last refusal: {result.last_refusal or 'none'}"
+            raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
     return results
 
 

@@ -49,13 +49,9 @@ def read(
     elif path.suffix == ".npz":
         recording = read_npz(path)
     else:
-        raise RecordingError(
-            f"{path} is of no known format; a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz"
-            " (unpack a compressed file first)",
-            name=str(path),
-            value=path.suffix,
-            bound="rosbag2, CSV or NPZ",
-        )
+        known = "a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz (unpack a compressed file first)"
+        text = f"{path} is of no known format; {known}"
+        raise RecordingError(text, name=str(path), value=path.suffix, bound="rosbag2, CSV or NPZ")
     return _stamped_by_arrival(recording) if stamp_source == "arrival" else recording
 
 
@@ -100,18 +96,12 @@ def write(
     kind = _SUFFIXES.get(path.suffix, storage)
     check_free(path)
     if kind in ("csv", "npz") and recording.irregular:
-        raise RecordingError(
-            f"{path}: {len(recording.irregular)} messages have another layout than the rest: only rosbag2 holds these",
-            name=str(path),
-            value=len(recording.irregular),
-            bound="messages of one layout",
-        )
+        n, bound = len(recording.irregular), "messages of one layout"
+        text = f"{path}: {n} messages have another layout than the rest: only rosbag2 holds these"
+        raise RecordingError(text, name=str(path), value=n, bound=bound)
     if kind in ("sqlite3", "mcap") and recording.acceleration is not None:
-        raise RecordingError(
-            f"{path}: JointState messages have no acceleration; write CSV or NPZ",
-            name=str(path),
-            bound="no acceleration",
-        )
+        text = f"{path}: JointState messages have no acceleration; write CSV or NPZ"
+        raise RecordingError(text, name=str(path), bound="no acceleration")
     try:
         with replacing_path(path) as unfinished:
             if kind == "csv":
@@ -123,6 +113,5 @@ def write(
     except RecordingError:
         raise
     except Exception as error:
-        raise RecordingError(
-            f"{path} cannot be written ({error})", name=str(path), value=str(error), bound="writable"
-        ) from error
+        text = f"{path} cannot be written ({error})"
+        raise RecordingError(text, name=str(path), value=str(error), bound="writable") from error

@@ -104,19 +104,14 @@ class Recording:
     @staticmethod
     def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
         if values.shape != shape:
-            raise RecordingError(
-                f"{name} has shape {values.shape}, but must be {shape}", name=name, value=values.shape, bound=str(shape)
-            )
+            text = f"{name} has shape {values.shape}, but must be {shape}"
+            raise RecordingError(text, name=name, value=values.shape, bound=str(shape))
 
     @property
     def duration(self) -> float:
         """Seconds from the first to the last arrival of any message; 0 for fewer than two messages."""
-        ends = [
-            (arrivals.min(), arrivals.max())
-            for arrivals in (self.joint_arrivals, self.wrench_arrivals)
-            if len(arrivals)
-        ]
-        return float(max(e for _, e in ends) - min(s for s, _ in ends)) * 1e-9 if ends else 0.0
+        arrivals = np.concatenate([self.joint_arrivals, self.wrench_arrivals])
+        return float(np.ptp(arrivals)) * 1e-9 if len(arrivals) else 0.0
 
     @property
     def n_joint_states(self) -> int:

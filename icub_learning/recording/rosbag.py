@@ -35,26 +35,21 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
             joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
             if joint_states is None:
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
-                raise RecordingError(
-                    f"{path} holds no {JOINT_STATE}; its topics: {found}",
-                    name=str(path),
-                    bound=f"a topic of {JOINT_STATE}",
-                )
-            wrenches = (
-                None if wrench_topic == "" else choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
-            )
+                text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
+                raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
+            wrenches = None
+            if wrench_topic != "":
+                wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
             return _collect(reader, joint_states, wrenches, progress)
     except RecordingError:
         raise
     except Exception as error:  # a damaged file raises nearly anything: struct, index, Unicode, SQL errors ...
         reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise RecordingError(
+        text = (
             f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or for mcap"
-            " `mcap recover`; else copy the file again",
-            name=str(path),
-            value=reason,
-            bound="a complete rosbag2 recording",
-        ) from error
+            " `mcap recover`; else copy the file again"
+        )
+        raise RecordingError(text, name=str(path), value=reason, bound="a complete rosbag2 recording") from error
 
 
 def _with_metadata(path: Path) -> Path:
@@ -64,24 +59,17 @@ def _with_metadata(path: Path) -> Path:
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
     if len(files) == 1:
         return files[0]
-    raise RecordingError(
-        f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew",
-        name=str(path),
-        value=len(files),
-        bound="a rosbag2 folder",
-    )
+    text = f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew"
+    raise RecordingError(text, name=str(path), value=len(files), bound="a rosbag2 folder")
 
 
 def _refuse_open_journal(path: Path) -> None:
     """Raise RecordingError if SQLite keeps messages in FILE-wal (a recorder runs, or crashed): they would be lost."""
     for file in path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]:
         if file.exists() and file.stat().st_size:
-            raise RecordingError(
-                f"{file} holds messages that are not yet in the recording; stop the recorder, or run"
-                f" `sqlite3 {str(file)[:-4]} 'PRAGMA wal_checkpoint'`",
-                name=str(file),
-                bound="a recording that is closed",
-            )
+            remedy = f"stop the recorder, or run `sqlite3 {str(file)[:-4]} 'PRAGMA wal_checkpoint'`"
+            text = f"{file} holds messages that are not yet in the recording; {remedy}"
+            raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
 def choose(
@@ -101,22 +89,14 @@ def choose(
     if topic is not None:
         name = topic if topic in topics else f"/{topic}"
         if name not in topics:
-            raise RecordingError(
-                f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}",
-                name=option,
-                value=topic,
-                bound=candidates,
-            )
+            text = f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}"
+            raise RecordingError(text, name=option, value=topic, bound=candidates)
         return topics[name]
     filled = [name for name, count in counts.items() if count] or list(counts)
     if len(filled) > 1:
-        raise RecordingError(
-            f"{path} has several topics of {msgtype}: {candidates}; choose one with {option}"
-            f" (--{option.replace('_', '-')} on the command line)",
-            name=option,
-            value=filled,
-            bound="one topic",
-        )
+        remedy = f"choose one with {option} (--{option.replace('_', '-')} on the command line)"
+        text = f"{path} has several topics of {msgtype}: {candidates}; {remedy}"
+        raise RecordingError(text, name=option, value=filled, bound="one topic")
     return topics[filled[0]] if filled else None
 
 

@@ -101,12 +101,8 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
         if not row:
             continue
         if len(row) != len(header):
-            raise RecordingError(
-                f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?",
-                name=str(path),
-                value=len(row),
-                bound=f"{len(header)} cells",
-            )
+            text = f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?"
+            raise RecordingError(text, name=str(path), value=len(row), bound=f"{len(header)} cells")
         try:
             number = len(stamps)
             cell = row[stamp_place]
@@ -124,9 +120,8 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
                 wrench_numbers.extend(map(float, wrench_cells))
                 wrench_rows.append(number)
         except (ValueError, OverflowError) as error:
-            raise RecordingError(
-                f"{path}, line {line}: {error}", name=str(path), value=str(error), bound="numbers"
-            ) from None
+            text = f"{path}, line {line}: {error}"
+            raise RecordingError(text, name=str(path), value=str(error), bound="numbers") from None
 
     table = np.array(joint_numbers).reshape(len(joint_rows), len(columns.fields), len(columns.joint_names))
     fields: dict[str, Any] = {field: table[:, index] for index, field in enumerate(columns.fields)}
@@ -169,12 +164,8 @@ def read_npz(path: Path) -> Recording:
         with np.load(path, allow_pickle=False) as archive:
             table = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        raise RecordingError(
-            f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez",
-            name=str(path),
-            value=str(error),
-            bound="an NPZ archive",
-        ) from error
+        text = f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez"
+        raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
     stamps = _stamps_of(path, table, "")
     fields: dict[str, Any] = {field: _stack(path, table, names, len(stamps)) for field, names in columns.fields.items()}
@@ -201,12 +192,9 @@ def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size:
     column = table[name]
     wanted = (len(column) if column.ndim else 0,) if size is None else (size,)
     if column.shape != wanted or column.dtype.kind not in "iuf":
-        raise RecordingError(
-            f"{path}: {name} holds {column.dtype} of shape {column.shape}, but must hold numbers of shape {wanted}",
-            name=name,
-            value=column.shape,
-            bound=f"numbers of shape {wanted}",
-        )
+        bound = f"numbers of shape {wanted}"
+        text = f"{path}: {name} holds {column.dtype} of shape {column.shape}, but must hold {bound}"
+        raise RecordingError(text, name=name, value=column.shape, bound=bound)
     return column
 
 
@@ -223,19 +211,16 @@ def _stamps_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> np.n
         return column.astype(np.int64)
     seconds = _number_column(path, table, f"{prefix}time").astype(np.float64)
     if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
-        raise RecordingError(
-            f"{path}: {prefix}time holds a value that is no time [s]", name=f"{prefix}time", bound="[s]"
-        )
+        text = f"{path}: {prefix}time holds a value that is no time [s]"
+        raise RecordingError(text, name=f"{prefix}time", bound="[s]")
     return np.rint(seconds * NANOSECONDS).astype(np.int64)
 
 
 def _arrivals_of(path: Path, table: Mapping[str, np.ndarray], prefix: str, stamps: np.ndarray) -> np.ndarray:
     name = f"{prefix}arrival_ns"
-    return (
-        _number_column(path, table, name, len(stamps)).astype(np.int64)
-        if name in table
-        else _plausible_arrivals(stamps)
-    )
+    if name not in table:
+        return _plausible_arrivals(stamps)
+    return _number_column(path, table, name, len(stamps)).astype(np.int64)
 
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
