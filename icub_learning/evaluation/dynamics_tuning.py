@@ -68,12 +68,10 @@ class SampleCollector(RandomFeatureLearner):
 
     def samples(self, result: Evaluation) -> "Samples":
         """Return the stored samples. Raises RecordingError if there are too few, with the counts of `result`."""
-        if len(self._inputs) < LEAST_SAMPLES:
-            n, reasons = (
-                len(self._inputs),
-                f"refused: {result.refusals}; the first {self._warm_up.n_samples} set the scale",
-            )
-            text = f"{n} samples are left to tune with, of {result.n_joint_states} joint states ({reasons})"
+        n = len(self._inputs)
+        if n < LEAST_SAMPLES:
+            text = f"{n} samples are left to tune with, of {result.n_joint_states} joint states"
+            text += f" (refused: {result.refusals}; the first {self._warm_up.n_samples} set the scale)"
             raise RecordingError(text, name="recording", value=n, bound=f"{LEAST_SAMPLES} samples")
         regressor = self._estimator.regressor
         return Samples(

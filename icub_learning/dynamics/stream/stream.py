@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -228,19 +229,13 @@ class InverseDynamicsStream:
         while self._waiting:
             stamp, measured = self._waiting[0]
             newest = self._records[-1].stamp if self._records else self._state_stamps.last
-            nearest = min(
-                (record for record in self._near(stamp) if record.measured is None),
-                key=lambda record: abs(record.stamp - stamp),
-                default=None,
-            )
-            exact = nearest is not None and nearest.stamp == stamp
-            if not exact and newest < stamp:
+            if newest < stamp:
                 break
             self._waiting.popleft()
-            if nearest is None:
+            if nearest := self._nearest(stamp):
+                self._pair(nearest, measured)
+            else:
                 self._refuse_unmatched(stamp)
-                continue
-            self._pair(nearest, measured)
         paired, self._paired = self._paired, []
         return paired
 
@@ -274,7 +269,7 @@ class InverseDynamicsStream:
             self._take_effort(record, effort)
 
     def _add_delayed_motion(self) -> None:
-        """Give the joint state that the derivatives' delay refers to its motion."""
+        """Give its motion to the joint state that lies the derivatives' delay back."""
         delayed = self._derivatives.delayed()
         if delayed is None:
             return
@@ -289,15 +284,11 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         self._paired.append(External(record.stamp, measured, measured - record.prediction.total))
 
-    def _near(self, stamp: int) -> list[StateRecord]:
-        """Return the records within the tolerance of `stamp`, newest first."""
-        near = []
-        for record in reversed(self._records):
-            if record.stamp < stamp - self._tolerance:
-                break
-            if record.stamp <= stamp + self._tolerance:
-                near.append(record)
-        return near
+    def _nearest(self, stamp: int) -> StateRecord | None:
+        """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
+        recent = takewhile(lambda record: record.stamp >= stamp - self._tolerance, reversed(self._records))
+        near = [one for one in recent if one.stamp <= stamp + self._tolerance and one.measured is None]
+        return min(near, key=lambda record: abs(record.stamp - stamp), default=None)
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
