@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields
 
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
-from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 
 
@@ -17,7 +17,7 @@ class Settings:
     Attributes:
         classifier: one of KINDS.
         regularization, recoding: see IncrementalClassifier (rlsc).
-        length_scale, step_size, parsimony, max_dictionary: see PolkClassifier (polk).
+        length_scale, step_size, parsimony, max_dictionary: see DictionaryClassifier (polk).
         smoothing_window, max_age, unknown_below: see ObjectRecognizer.
     """
 
@@ -44,7 +44,7 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
         return AdaptiveClassifier(n_features, recoding=settings.recoding)
     if settings.classifier == "polk":
         s = settings
-        return PolkClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, s.recoding)
+        return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, s.recoding)
     raise ParameterError("classifier", settings.classifier, f"one of {', '.join(KINDS)}")
 
 
