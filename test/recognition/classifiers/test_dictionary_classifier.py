@@ -1,4 +1,4 @@
-"""DictionaryClassifier: taught one object after another, within its limit, and what it does with states and bad input."""
+"""DictionaryClassifier: objects taught one after another, the size limit, saved states and bad input."""
 
 import numpy as np
 import pytest
