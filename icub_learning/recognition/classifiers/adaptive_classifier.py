@@ -7,21 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.errors import ParameterError, StateError
+from icub_learning.errors import ParameterError
 from icub_learning.features.maps import FeatureMap
-from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.recognition.classifiers.classifier import (
-    RECODING,
-    Classifier,
-    least_squares_scores,
-    read_feature_map,
-)
+from icub_learning.models import nested, part, scalar
+from icub_learning.recognition.classifiers.classifier import RECODING, Classifier, least_squares_scores, read_covariance
 from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.neighbours import neighbours
 
-STATE_VERSION = 1
 REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))
 SEARCH_RADIUS = 2  # candidates compared on either side of the regularization in force
 MAX_SOLUTIONS = 128  # of linear systems in one comparison, which bounds its time with many classes
@@ -57,6 +51,8 @@ class AdaptiveClassifier(Classifier):
     Raises:
         ParameterError: an argument is outside its range.
     """
+
+    SETTINGS = ("regularizations", "recoding", "hold_out", "well_known", "rule")
 
     def __init__(
         self,
@@ -114,26 +110,14 @@ class AdaptiveClassifier(Classifier):
         return np.asarray(self._covariance.solve(self._moments.sums)[0].T)
 
     def forget(self, label: str) -> None:
-        """Remove a class and its held-out examples.
-
-        The examples that were learned stay in Z^T Z, as examples that belong to none of the other classes.
-
-        Raises:
-            ParameterError: the label is unknown; nothing changes then.
-        """
+        """Remove a class and its held-out examples; see IncrementalClassifier.forget."""
         index = self._moments.index(label)
         self._moments.forget(label)
         self._held_out.forget(index)
         self._stale = True
 
     def merge(self, other: Any) -> None:
-        """Add what another classifier learned and holds out, as if this one had been given it too; O(d^3), once.
-
-        Classes with equal labels become one. Settings and confidence of this classifier stay.
-
-        Raises:
-            ParameterError: `other` is not an AdaptiveClassifier or has other features; nothing changes then.
-        """
+        """Add what another classifier learned and holds out, as if this one had been given it. See Classifier."""
         self._check_mergeable(other)
         rows, targets = other._held_out.examples()
         labels = [other._moments.labels[index] for index in targets]
@@ -144,45 +128,23 @@ class AdaptiveClassifier(Classifier):
         self._learn_surplus()
         self._stale = True
 
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
+    def _own_state(self) -> dict[str, Array]:
         self._choose_if_stale()
         return {
-            "version": np.asarray(STATE_VERSION),
-            "regularizations": np.asarray(self.regularizations),
             "recoding": np.asarray(self._initial_recoding),
-            "hold_out": np.asarray(self.hold_out),
-            "well_known": np.asarray(self.well_known),
-            "rule": np.asarray(self.rule),
             "place_in_force": np.asarray(self._index),
             "recoding_in_force": np.asarray(self._recoding),
             "looked_at": np.asarray(self._n_compared),
             **nested("held_out", self._held_out.state()),
             **nested("covariance", self._covariance.state()),
-            **self._common_state(),
         }
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "AdaptiveClassifier":
-        """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        with reading_state("a classifier"):
-            check_version(state, STATE_VERSION)
-            n_features, feature_map = read_feature_map(state)
-            settings = {name: scalar(state, name) for name in ("recoding", "hold_out", "well_known", "rule")}
-            classifier = cls(n_features, state["regularizations"], **settings, feature_map=feature_map)
-            classifier._index = integer("place_in_force", scalar(state, "place_in_force"), 0)
-            classifier._recoding = real("recoding_in_force", scalar(state, "recoding_in_force"), 0.0, 1.0)
-            classifier._n_compared = integer("looked_at", scalar(state, "looked_at"), 0)
-            covariance = RegularizedCovariance.from_state(part(state, "covariance"))
-            if covariance.n_features != classifier._n_mapped:
-                raise StateError("covariance does not fit the features", name="covariance")
-            if list(set(covariance.regularization)) != [classifier.regularizations[classifier._index]]:
-                raise StateError("covariance has another regularization", name="covariance")
-            classifier._covariance = covariance
-            classifier._read_common_state(state)
-            n_classes = len(classifier._moments)
-            classifier._held_out = HeldOut.from_state(part(state, "held_out"), classifier._n_mapped, n_classes)
-        return classifier
+    def _read_own_state(self, state: Mapping[str, Any]) -> None:
+        self._index = integer("place_in_force", scalar(state, "place_in_force"), 0)
+        self._recoding = real("recoding_in_force", scalar(state, "recoding_in_force"), 0.0, 1.0)
+        self._n_compared = integer("looked_at", scalar(state, "looked_at"), 0)
+        self._covariance = read_covariance(state, self._n_mapped, self.regularizations[self._index])
+        self._held_out = HeldOut.from_state(part(state, "held_out"), self._n_mapped, len(self._moments))
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         for row, label in zip(z, labels, strict=True):

@@ -2,23 +2,26 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, integer, real, vector
-from icub_learning.errors import ParameterError
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
-from icub_learning.models import nested, part
+from icub_learning.models import check_version, nested, part, reading_state
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.labels import check_label, check_labels
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, numbers
 
+STATE_VERSION = 1
 RECODING = 0.7  # alpha, the default of all classifiers
 MIN_MEAN_COUNT = 5  # examples of a class, on average, before a new label shows how unknown objects score
+
+C = TypeVar("C", bound="Classifier")
 
 
 class Classifier(ABC):
@@ -38,6 +41,8 @@ class Classifier(ABC):
     Raises:
         ParameterError: an argument is outside its range.
     """
+
+    SETTINGS: ClassVar[tuple[str, ...]]  # further arguments of the constructor that a state keeps
 
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
         self.n_features = integer("n_features", n_features, 1)
@@ -141,6 +146,55 @@ class Classifier(ABC):
         self._moments.rename(old, new)
 
     @abstractmethod
+    def forget(self, label: str) -> None:
+        """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Add what another classifier of the same kind learned; classes with equal labels become one.
+
+        Settings and confidence of this classifier stay.
+
+        Raises:
+            ParameterError: `other` is of another kind or has other features; nothing changes then.
+        """
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
+        return {
+            "version": np.asarray(STATE_VERSION),
+            "n_features": np.asarray(self.n_features),
+            **nested("feature_map", feature_map_state(self.feature_map)),
+            **nested("moments", self._moments.state()),
+            **nested("confidence", self._confidence.state()),
+            **{name: np.asarray(getattr(self, name)) for name in self.SETTINGS},
+            **self._own_state(),
+        }
+
+    @classmethod
+    def from_state(cls: type[C], state: Mapping[str, Any]) -> C:
+        """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
+        with reading_state("a classifier"):
+            check_version(state, STATE_VERSION)
+            feature_map = feature_map_from_state(part(state, "feature_map"))
+            settings: dict[str, Any] = {name: np.asarray(state[name]).tolist() for name in cls.SETTINGS}
+            if feature_map is not None:
+                settings["feature_map"] = feature_map
+            classifier = cls(int(state["n_features"]), **settings)
+            classifier._moments = ClassMoments.from_state(part(state, "moments"), classifier._n_mapped)
+            classifier._confidence = Confidence.from_state(part(state, "confidence"))
+            classifier._read_own_state(state)
+        return classifier
+
+    @abstractmethod
+    def _own_state(self) -> dict[str, Array]:
+        """Return the entries of `state` that are not common to all classifiers."""
+
+    @abstractmethod
+    def _read_own_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what `_own_state` returned; classes are read before. Raises StateError, KeyError, ValueError."""
+
+    @abstractmethod
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         """Learn checked and mapped examples (n, len(z))."""
 
@@ -165,19 +219,6 @@ class Classifier(ABC):
         if ours.keys() != theirs.keys() or not all(np.array_equal(ours[key], theirs[key]) for key in ours):
             raise ParameterError("other", "one with another feature map", "on the same feature map")
 
-    def _common_state(self) -> dict[str, Array]:
-        return {
-            "n_features": np.asarray(self.n_features),
-            **nested("feature_map", feature_map_state(self.feature_map)),
-            **nested("moments", self._moments.state()),
-            **nested("confidence", self._confidence.state()),
-        }
-
-    def _read_common_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what `_common_state` saved. Raises StateError, KeyError, ValueError."""
-        self._moments = ClassMoments.from_state(part(state, "moments"), self._n_mapped)
-        self._confidence = Confidence.from_state(part(state, "confidence"))
-
 
 class SettableRecoding(Classifier):
     """A classifier whose recoding may be set at any time: learning does not depend on it."""
@@ -199,6 +240,9 @@ def least_squares_scores(covariance: RegularizedCovariance, sums: Array, z: Arra
     return np.asarray(covariance.solve(z)[0] @ sums.T)
 
 
-def read_feature_map(state: Mapping[str, Any]) -> tuple[int, FeatureMap | None]:
-    """Return n_features and feature map of a saved classifier. Raises StateError, KeyError, ValueError."""
-    return int(state["n_features"]), feature_map_from_state(part(state, "feature_map"))
+def read_covariance(state: Mapping[str, Any], n_features: int, regularization: float) -> RegularizedCovariance:
+    """Return the covariance in a saved classifier. Raises StateError unless it has this size and regularization."""
+    covariance = RegularizedCovariance.from_state(part(state, "covariance"))
+    if covariance.n_features != n_features or (covariance.regularization != regularization).any():
+        raise StateError("covariance does not fit the features or the regularization", name="covariance")
+    return covariance

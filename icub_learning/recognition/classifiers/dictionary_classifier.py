@@ -9,14 +9,12 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.recognition.classifiers.classifier import RECODING, SettableRecoding, read_feature_map
+from icub_learning.models import nested, part, scalar
+from icub_learning.recognition.classifiers.classifier import RECODING, SettableRecoding
 
-STATE_VERSION = 1
 REHEARSALS = 8  # examples of the dictionary that are learned again with each new one
 FORGOTTEN = -1  # tag of an example whose class was forgotten; other tags are indices of classes
 REGULARIZATION = 1e-6  # of POLK: a stream has no end, so this only keeps the norm finite
-NAMES = ("length_scale", "step_size", "parsimony", "max_dictionary", "recoding")  # settings in a saved state
 
 
 class DictionaryClassifier(SettableRecoding):
@@ -44,6 +42,8 @@ class DictionaryClassifier(SettableRecoding):
         ParameterError: an argument is outside its range.
     """
 
+    SETTINGS = ("length_scale", "step_size", "parsimony", "max_dictionary", "recoding")
+
     def __init__(
         self,
         n_features: int,
@@ -68,7 +68,7 @@ class DictionaryClassifier(SettableRecoding):
         return np.array(self._dictionary.points)
 
     def forget(self, label: str) -> None:
-        """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
+        """Remove a class; the scores of the others stay. Raises ParameterError if the label is unknown."""
         index = self._moments.index(label)
         self._dictionary.keep_outputs([k for k in range(len(self._moments)) if k != index])
         tags = self._dictionary.tags
@@ -79,10 +79,7 @@ class DictionaryClassifier(SettableRecoding):
         """Add the dictionary of another classifier, and cut the result back to the maximum size of this one.
 
         Classes that only one classifier knows keep their scores; scores of classes that both know are averaged with
-        the numbers of examples as weights. Settings of this classifier stay.
-
-        Raises:
-            ParameterError: `other` is not a DictionaryClassifier, or has other features or another length scale.
+        the numbers of examples as weights. See Classifier; the length scales must be equal.
         """
         self._check_mergeable(other)
         if other.length_scale != self.length_scale:
@@ -103,33 +100,17 @@ class DictionaryClassifier(SettableRecoding):
             tags = indices[theirs.tags]  # tag -1 takes the last entry
             ours.step(theirs.points, added, cross, budget=self._budget, limit=self.max_dictionary, tags=tags)
 
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
-        return {
-            "version": np.asarray(STATE_VERSION),
-            **{name: np.asarray(getattr(self, name)) for name in NAMES},
-            "next": np.asarray(self._last_rehearsed),
-            **nested("dictionary", self._dictionary.state()),
-            **self._common_state(),
-        }
+    def _own_state(self) -> dict[str, Array]:
+        return {"next": np.asarray(self._last_rehearsed), **nested("dictionary", self._dictionary.state())}
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "DictionaryClassifier":
-        """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        with reading_state("a classifier"):
-            check_version(state, STATE_VERSION)
-            n_features, _ = read_feature_map(state)
-            classifier = cls(n_features, **{name: scalar(state, name) for name in NAMES})
-            classifier._read_common_state(state)
-            kernel = classifier._dictionary.kernel
-            dictionary = KernelDictionary.from_state(part(state, "dictionary"), kernel)
-            if (dictionary.points.shape[1], dictionary.n_outputs) != (n_features, len(classifier._moments)):
-                raise StateError("dictionary does not fit features and classes", name="dictionary")
-            if not ((dictionary.tags >= FORGOTTEN) & (dictionary.tags < dictionary.n_outputs)).all():
-                raise StateError("tags of the dictionary are not indices of classes", name="dictionary.tags")
-            classifier._dictionary = dictionary
-            classifier._last_rehearsed = integer("next", int(scalar(state, "next")), 0)
-        return classifier
+    def _read_own_state(self, state: Mapping[str, Any]) -> None:
+        dictionary = KernelDictionary.from_state(part(state, "dictionary"), self._dictionary.kernel)
+        if (dictionary.points.shape[1], dictionary.n_outputs) != (self.n_features, len(self._moments)):
+            raise StateError("dictionary does not fit features and classes", name="dictionary")
+        if not ((dictionary.tags >= FORGOTTEN) & (dictionary.tags < dictionary.n_outputs)).all():
+            raise StateError("tags of the dictionary are not indices of classes", name="dictionary.tags")
+        self._dictionary = dictionary
+        self._last_rehearsed = integer("next", int(scalar(state, "next")), 0)
 
     @property
     def _budget(self) -> float:

@@ -6,18 +6,15 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, real
-from icub_learning.errors import StateError
 from icub_learning.features.maps import FeatureMap
-from icub_learning.models import check_version, nested, part, reading_state, scalar
+from icub_learning.models import nested
 from icub_learning.recognition.classifiers.classifier import (
     RECODING,
     SettableRecoding,
     least_squares_scores,
-    read_feature_map,
+    read_covariance,
 )
 from icub_learning.recursive import RegularizedCovariance
-
-STATE_VERSION = 1
 
 
 class IncrementalClassifier(SettableRecoding):
@@ -42,6 +39,8 @@ class IncrementalClassifier(SettableRecoding):
         ParameterError: an argument is outside its range.
     """
 
+    SETTINGS = ("recoding",)
+
     def __init__(
         self,
         n_features: int,
@@ -59,50 +58,24 @@ class IncrementalClassifier(SettableRecoding):
         return np.asarray(self._covariance.solve(self._moments.sums)[0].T)
 
     def forget(self, label: str) -> None:
-        """Remove a class; the scores of the others keep their ratios.
+        """Remove a class; the scores of the others keep their ratios. Raises ParameterError if the label is unknown.
 
         The examples of the class stay in Z^T Z, as examples that belong to none of the other classes.
-
-        Raises:
-            ParameterError: the label is unknown; nothing changes then.
         """
         self._moments.forget(label)
 
     def merge(self, other: Any) -> None:
-        """Add what another classifier learned, as if this one had learned its examples too; O(d^3), once.
-
-        Classes with equal labels become one. Regularization, recoding and confidence of this classifier stay.
-
-        Raises:
-            ParameterError: `other` is not an IncrementalClassifier or has other features; nothing changes then.
-        """
+        """Add what another classifier learned, as if this one had learned its examples too; O(d^3). See Classifier."""
         self._check_mergeable(other)
         self._covariance.merge(other._covariance)
         self._moments.merge(other._moments)
 
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
-        return {
-            "version": np.asarray(STATE_VERSION),
-            "recoding": np.asarray(self._recoding),
-            **nested("covariance", self._covariance.state()),
-            **self._common_state(),
-        }
+    def _own_state(self) -> dict[str, Array]:
+        return nested("covariance", self._covariance.state())
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "IncrementalClassifier":
-        """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        with reading_state("a classifier"):
-            check_version(state, STATE_VERSION)
-            covariance = RegularizedCovariance.from_state(part(state, "covariance"))
-            n_features, feature_map = read_feature_map(state)
-            regularization = float(covariance.regularization[0])
-            classifier = cls(n_features, regularization, scalar(state, "recoding"), feature_map)
-            if covariance.n_features != classifier._n_mapped or (covariance.regularization != regularization).any():
-                raise StateError("covariance does not fit the features", name="covariance")
-            classifier._covariance = covariance
-            classifier._read_common_state(state)
-        return classifier
+    def _read_own_state(self, state: Mapping[str, Any]) -> None:
+        self.regularization = float(np.asarray(state["covariance.regularization"]).flat[0])
+        self._covariance = read_covariance(state, self._n_mapped, self.regularization)
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         self._covariance.update(z)
