@@ -368,7 +368,7 @@ def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
         def calibrate(self, x, label):
             raise RecognitionError("no")
 
-    robot = ObjectRecognizer(lambda n: Failing(), smoothing_window=5, max_age=1.0, unknown_below=0.3)
+    robot = ObjectRecognizer(lambda n: Failing())
     lesson = robot.start_lesson("mug", 2)
     robot.recognize(1, NET, np.ones(D))
     with pytest.raises(RecognitionError):

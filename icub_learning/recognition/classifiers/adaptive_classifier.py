@@ -10,9 +10,10 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested, part, scalar
-from icub_learning.recognition.classifiers.classifier import RECODING, Classifier, least_squares_scores, read_covariance
+from icub_learning.recognition.classifiers.classifier import Classifier, least_squares_scores, read_covariance
 from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
+from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.neighbours import neighbours
 
@@ -58,7 +59,7 @@ class AdaptiveClassifier(Classifier):
         self,
         n_features: int,
         regularizations: Sequence[float] = REGULARIZATIONS,
-        recoding: float = RECODING,
+        recoding: float = DEFAULTS.recoding,
         hold_out: int = 6,
         well_known: int = 12,
         rule: str = "standard_error",

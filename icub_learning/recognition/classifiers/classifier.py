@@ -18,7 +18,6 @@ from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, numbers
 
 STATE_VERSION = 1
-RECODING = 0.7  # alpha, the default of all classifiers
 MIN_MEAN_COUNT = 5  # examples of a class, on average, before a new label shows how unknown objects score
 
 C = TypeVar("C", bound="Classifier")

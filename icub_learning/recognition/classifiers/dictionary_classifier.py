@@ -10,7 +10,8 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 from icub_learning.models import nested, part, scalar
-from icub_learning.recognition.classifiers.classifier import RECODING, SettableRecoding
+from icub_learning.recognition.classifiers.classifier import SettableRecoding
+from icub_learning.recognition.settings import DEFAULTS
 
 REHEARSALS = 8  # examples of the dictionary that are learned again with each new one
 FORGOTTEN = -1  # tag of an example whose class was forgotten; other tags are indices of classes
@@ -47,11 +48,11 @@ class DictionaryClassifier(SettableRecoding):
     def __init__(
         self,
         n_features: int,
-        length_scale: float = 0.5,
-        step_size: float = 0.5,
-        parsimony: float = 0.1,
-        max_dictionary: int = 500,
-        recoding: float = RECODING,
+        length_scale: float = DEFAULTS.length_scale,
+        step_size: float = DEFAULTS.step_size,
+        parsimony: float = DEFAULTS.parsimony,
+        max_dictionary: int = DEFAULTS.max_dictionary,
+        recoding: float = DEFAULTS.recoding,
     ) -> None:
         super().__init__(n_features, recoding)
         self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)

@@ -8,12 +8,8 @@ import numpy as np
 from icub_learning.arrays import Array, real
 from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested
-from icub_learning.recognition.classifiers.classifier import (
-    RECODING,
-    SettableRecoding,
-    least_squares_scores,
-    read_covariance,
-)
+from icub_learning.recognition.classifiers.classifier import SettableRecoding, least_squares_scores, read_covariance
+from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 
 
@@ -44,8 +40,8 @@ class IncrementalClassifier(SettableRecoding):
     def __init__(
         self,
         n_features: int,
-        regularization: float = 1.0,
-        recoding: float = RECODING,
+        regularization: float = DEFAULTS.regularization,
+        recoding: float = DEFAULTS.recoding,
         feature_map: FeatureMap | None = None,
     ) -> None:
         super().__init__(n_features, recoding, feature_map)
