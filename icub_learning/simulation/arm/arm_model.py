@@ -1,6 +1,5 @@
 """An arm of iCubGenova01 as a MuJoCo model, for the physics, and as a Pinocchio model, for kinematics and control."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree
@@ -21,45 +20,30 @@ ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist
 ROTOR_INERTIA = np.array([0.08, 0.08, 0.08, 0.08, 0.01, 0.01, 0.01])
 
 
-@dataclass(frozen=True)
 class ArmModel:
     """One arm of the iCub with seven free joints; all other joints are fixed at position 0.
 
-    Attributes:
+    Args:
         side: "right" or "left".
+
+    Attributes:
+        side: as given.
+        joint_names: names of the seven joints, from the shoulder to the hand.
+        sensor: fixed joint of the URDF that represents the force/torque sensor.
+        sensor_frame: link below the sensor; the wrench is expressed in its frame, at its origin.
+        shoulder: link above the sensor.
+        elbow: link between the elbow and the rotation of the forearm.
+        hand: frame in the palm, which follows the circles; the position of the payload is given in it.
     """
 
-    side: str
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the seven joints, from the shoulder to the hand."""
-        return tuple(f"{self.side[0]}_{joint}" for joint in ARM_JOINTS)
-
-    @property
-    def sensor(self) -> str:
-        """The fixed joint of the URDF that represents the force/torque sensor."""
-        return f"{self.side[0]}_arm_ft_sensor"
-
-    @property
-    def sensor_frame(self) -> str:
-        """The link below the sensor; the wrench is expressed in its frame, at its origin."""
-        return f"{self.side[0]}_upper_arm"
-
-    @property
-    def shoulder(self) -> str:
-        """The link above the sensor."""
-        return f"{self.side[0]}_shoulder_3"
-
-    @property
-    def elbow(self) -> str:
-        """The link between the elbow and the rotation of the forearm."""
-        return f"{self.side[0]}_elbow_1"
-
-    @property
-    def hand(self) -> str:
-        """The frame in the palm, which follows the circles; the position of the payload is given in it."""
-        return f"{self.side[0]}_hand_dh_frame"
+    def __init__(self, side: str) -> None:
+        self.side = side
+        self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)
+        self.sensor = f"{side[0]}_arm_ft_sensor"
+        self.sensor_frame = f"{side[0]}_upper_arm"
+        self.shoulder = f"{side[0]}_shoulder_3"
+        self.elbow = f"{side[0]}_elbow_1"
+        self.hand = f"{side[0]}_hand_dh_frame"
 
     @cached_property
     def kinematics(self) -> RobotModel:
