@@ -11,7 +11,6 @@ from icub_learning.errors import StateError
 
 MAX_EXAMPLES = 512
 MAX_SCORES = 1 << 17  # examples x classes
-INITIAL_CAPACITY = 16  # examples
 
 
 class HeldOut:
@@ -24,14 +23,12 @@ class HeldOut:
     """
 
     def __init__(self, n_features: int) -> None:
-        self._rows = np.zeros((0, n_features))  # a table with free rows, which doubles in size when it is full
-        self._targets = np.zeros(0, np.intp)  # index of the class of each row, -1 for a free row
-        self._arrival = np.zeros(0, np.int64)  # consecutive numbers, which give the age
-        self._next_arrival = 0
-        self._counts: list[int] = []  # held-out examples of each class, up to the last class with one
+        self._n_features = n_features
+        self._examples: list[tuple[Array, int]] = []  # with the indices of their classes, oldest first
+        self._counts: list[int] = []  # examples of each class, up to the last class with one
 
     def __len__(self) -> int:
-        return sum(self._counts)
+        return len(self._examples)
 
     def count(self, index: int) -> int:
         """Return the number of held-out examples of one class."""
@@ -47,22 +44,13 @@ class HeldOut:
         Args:
             chosen: (T,) classes to return; None: all.
         """
-        held = np.flatnonzero(self._targets >= 0)
-        if chosen is not None:
-            held = held[chosen[self._targets[held]]]
-        held = held[self._arrival[held].argsort()]
-        return self._rows[held], self._targets[held]
+        held = [entry for entry in self._examples if chosen is None or chosen[entry[1]]]
+        rows = np.array([z for z, _ in held]).reshape(len(held), self._n_features)
+        return rows, np.array([index for _, index in held], np.intp)
 
     def add(self, z: Array, index: int) -> None:
         """Hold out an example z (d,) of the class at `index`."""
-        if (self._targets >= 0).all():
-            growth = max(INITIAL_CAPACITY, len(self._targets))
-            self._rows = np.concatenate([self._rows, np.zeros((growth, self._rows.shape[1]))])
-            self._targets = np.concatenate([self._targets, np.full(growth, -1)])
-            self._arrival = np.concatenate([self._arrival, np.zeros(growth, np.int64)])
-        row = int((self._targets < 0).argmax())
-        self._rows[row], self._targets[row], self._arrival[row] = z, index, self._next_arrival
-        self._next_arrival += 1
+        self._examples.append((np.array(z), index))
         self._counts += [0] * (index + 1 - len(self._counts))
         self._counts[index] += 1
 
@@ -76,15 +64,11 @@ class HeldOut:
             return None
         largest = self._counts.index(max(self._counts))
         self._counts[largest] -= 1
-        rows = np.flatnonzero(self._targets == largest)
-        oldest = int(rows[self._arrival[rows].argmin()])
-        self._targets[oldest] = -1
-        return self._rows[oldest].copy(), largest
+        return self._examples.pop(next(k for k, (_, index) in enumerate(self._examples) if index == largest))
 
     def forget(self, index: int) -> None:
         """Remove the examples of the class at `index`; the indices of later classes decrease by one."""
-        self._targets[self._targets == index] = -1
-        self._targets[self._targets > index] -= 1
+        self._examples = [(z, other - (other > index)) for z, other in self._examples if other != index]
         del self._counts[index : index + 1]
 
     def state(self) -> dict[str, NDArray[Any]]:
