@@ -6,7 +6,7 @@ from helpers.learner_contract import LearnerContract
 from icub_learning.arrays import vector
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
-from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
+from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 
 WEIGHTS = np.random.default_rng(7).normal(size=(6, 2))
@@ -146,11 +146,11 @@ class TestAdaptiveClassifier(TestIncrementalClassifier):
         return np.array([inputs[0] for inputs, _ in samples]), [str(target.argmax()) for _, target in samples]
 
 
-class TestPolkClassifier(TestIncrementalClassifier):
-    classifier_class = PolkClassifier
+class TestDictionaryClassifier(TestIncrementalClassifier):
+    classifier_class = DictionaryClassifier
 
     def make(self):
-        return Shown(PolkClassifier(6, recoding=0.0, max_dictionary=40))
+        return Shown(DictionaryClassifier(6, recoding=0.0, max_dictionary=40))
 
 
 class TestNonparametricEstimatorOnNystromFeatures(TestNonparametricEstimator):
