@@ -52,6 +52,7 @@ setup(
                 "kernel_methods/_symmetric",
                 "features/_fourier",
                 "dynamics/_cycle",
+                "dynamics/motion/_motion_filter",
             )
         ),
     ],
