@@ -10,6 +10,9 @@
 #include <stdlib.h>
 
 enum { STATES = 4, PAIRS = 10, RECORDS = 1024, STALE_AT_MOST = 8 };
+/* Sums over samples: predictions scored; of velocities' normalized errors: squares, products with the one before, the one
+ * before; squared roughness of positions and velocities, and how many. */
+enum { SCORED, SQUARES, PRODUCTS, BEFORE, ROUGH_Q, ROUGH_V, ROUGH_COUNT, TALLIES };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
@@ -30,11 +33,15 @@ typedef struct {
     ptrdiff_t joints, width, lanes, active; /* width: joints, rounded up to whole vectors */
     ptrdiff_t groups, moving_groups;        /* hypotheses; those that only matter with velocities come last */
     double max_gap, lag, horizon;           /* [s] */
-    double *memory, *x, *p, *jerk, *rq, *rv, *delay; /* of the lanes; jerk: density of the white snap */
-    double *held_x, *held_p, *score, *counts;        /* of the lanes at the origin of the next scored prediction */
+    double *memory, *x, *p, *density, *rq, *rv, *delay; /* of the lanes; density: of the white snap */
+    double *held_x, *held_p;                         /* of the lanes at the origin of the next scored prediction */
+    double *log_q, *log_v, *square_q, *square_v;     /* of the lanes: sums of the predictions' log variances and errors */
     double *kq, *gq, *kv, *gv, *eq, *ev;             /* scratch of the lanes */
     double *position, *velocity, *step_q, *step_v;   /* of the joints: the last sample, smallest change seen */
     double *origin;                                  /* of the joints: position at the origin */
+    double *tally[TALLIES];                          /* of the joints, see TALLIES */
+    double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
+    int recent;
     int *stale;                                      /* of the joints: how often the position was repeated in motion */
     int repeated, had_velocity;
     double prior[STATES];
@@ -146,22 +153,72 @@ CLONES static void take_velocity(Filter *f, const double *restrict z, const doub
     }
 }
 
-/* Score what each lane predicted for the positions `z` from its state `d` seconds ago: log-likelihood, outliers tamed. */
-static void score(Filter *f, const double *z, const double *usable, double d) {
-    const ptrdiff_t lanes = f->lanes;
+/* Squared error over its variance; outliers count by their magnitude, not its square. */
+INLINE double squared(double error, double variance) {
+    const double square = error * error / variance;
+    return square < HUBER ? square : 2.0 * sqrt(HUBER * square) - HUBER;
+}
+
+/* Score what each lane predicted for positions (and velocities) from its state `d` seconds ago. */
+static void score(Filter *f, const double *position, const double *velocity, const double *usable, double d) {
+    const ptrdiff_t lanes = f->lanes, n = f->joints;
     const double d2 = d * d / 2.0, d3 = d * d2 / 3.0, noise = d3 * d3 * d / 7.0;
     const double *x = f->held_x, *p = f->held_p;
-    for (ptrdiff_t l = 0; l < f->active; l++) {
-        if (usable[l] == 0.0) continue;
-        const double error = z[l] - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
-        const double m0 = p[l] + d * p[P01 * lanes + l] + d2 * p[P02 * lanes + l] + d3 * p[P03 * lanes + l];
-        const double m1 = p[P01 * lanes + l] + d * p[P11 * lanes + l] + d2 * p[P12 * lanes + l] + d3 * p[P13 * lanes + l];
-        const double m2 = p[P02 * lanes + l] + d * p[P12 * lanes + l] + d2 * p[P22 * lanes + l] + d3 * p[P23 * lanes + l];
-        const double m3 = p[P03 * lanes + l] + d * p[P13 * lanes + l] + d2 * p[P23 * lanes + l] + d3 * p[P33 * lanes + l];
-        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->jerk[l] * noise + f->rq[l];
-        const double square = error * error / variance;
-        f->score[l] -= 0.5 * (log(variance) + (square < HUBER ? square : 2.0 * sqrt(HUBER * square) - HUBER));
-        f->counts[l] += 1.0;
+    for (ptrdiff_t l = 0, j = 0; l < f->active; l++, j = j + 1 == n ? 0 : j + 1) {
+        if (usable[j] == 0.0) continue;
+        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
+        const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
+        const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
+        const double x1 = x[lanes + l], x2 = x[2 * lanes + l], x3 = x[3 * lanes + l];
+        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p11 + d2 * p12 + d3 * p13;
+        const double m2 = p02 + d * p12 + d2 * p22 + d3 * p23, m3 = p03 + d * p13 + d2 * p23 + d3 * p33;
+        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
+        f->log_q[l] += log(variance);
+        f->square_q[l] += squared(position[j] - (x[l] + d * x1 + d2 * x2 + d3 * x3), variance);
+        if (l < n) f->tally[SCORED][j] += 1.0;
+        if (!velocity) continue;
+        const double e = d - f->delay[l], e2 = e * e / 2.0, e4 = e2 * e2, span = e > 0.0 ? e4 * e / 5.0 : 0.0;
+        const double error = velocity[j] - (x1 + e * x2 + e2 * x3);
+        const double of_v = p11 + 2.0 * (e * p12 + e2 * p13) + e * e * p22 + 2.0 * e * e2 * p23 + e2 * e2 * p33 +
+                            f->density[l] * span + f->rv[l];
+        f->log_v[l] += log(of_v);
+        f->square_v[l] += squared(error, of_v);
+        if (l < n) {
+            const double normal = fmax(-5.0, fmin(error / sqrt(of_v), 5.0));
+            f->tally[SQUARES][j] += normal * normal;
+            f->tally[PRODUCTS][j] += normal * f->tally[BEFORE][j];
+            f->tally[BEFORE][j] = normal;
+        }
+    }
+}
+
+/* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
+static void roughness(Filter *f, const double *position, const double *velocity, double step) {
+    const ptrdiff_t n = f->joints;
+    const int place = f->recent & 3;
+    memcpy(f->recent_q[place], position, n * sizeof(double));
+    if (velocity) memcpy(f->recent_v[place], velocity, n * sizeof(double));
+    for (int i = 0; i < 4; i++) f->recent_time[i] -= step;
+    f->recent_time[place] = 0.0;
+    if (++f->recent < 4) return;
+    double weight[4], norm = 0.0;
+    for (int i = 0; i < 4; i++) {
+        double product = 1.0;
+        for (int k = 0; k < 4; k++)
+            if (k != i) product *= (f->recent_time[i] - f->recent_time[k]) / step;
+        weight[i] = 1.0 / product;
+        norm += weight[i] * weight[i];
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double q = 0.0, v = 0.0;
+        for (int i = 0; i < 4; i++) {
+            q += weight[i] * f->recent_q[i][j];
+            v += weight[i] * f->recent_v[i][j];
+        }
+        if (q == 0.0) continue; /* stands still */
+        f->tally[ROUGH_Q][j] += q * q / norm;
+        f->tally[ROUGH_V][j] += v * v / norm;
+        f->tally[ROUGH_COUNT][j] += 1.0;
     }
 }
 
@@ -218,6 +275,8 @@ static void start(Filter *f, const double *position, const double *velocity) {
     f->repeated = 0;
     f->samples = 0;
     f->origin_stamp = -1;
+    f->recent = 0;
+    roughness(f, position, velocity, 0.0);
 }
 
 static void hold(Filter *f, const double *position) {
@@ -289,7 +348,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         f->active = lanes;
     }
     const ptrdiff_t active = f->active;
-    predict(f->x, f->p, f->jerk, step, active, lanes);
+    predict(f->x, f->p, f->density, step, active, lanes);
     const int old = f->had_velocity == (velocity != NULL) && f->repeated < 2 * STALE_AT_MOST && row_repeats(f, position, velocity);
     f->repeated = old ? f->repeated + 1 : 0;
     double *z = f->eq, *r = f->ev;
@@ -313,18 +372,18 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     const double since = (double)(stamp - f->origin_stamp) * 1e-9;
     f->stamp = stamp;
     if (f->origin_stamp < 0 || since > 3.0 * f->horizon + 2.0 * step)
-        hold(f, position);
+        f->origin_stamp = -1; /* a new origin once the velocity is in */
     else if (since >= f->horizon && !old) {
         double *usable = f->gv; /* scratch */
-        for (ptrdiff_t l = 0, j = 0; l < active; l++) {
+        for (ptrdiff_t j = 0; j < n; j++) {
             const double least = f->step_q[j] < UNSEEN ? 1.5 * f->step_q[j] : 0.0;
-            usable[l] = !f->stale[j] && fabs(position[j] - f->origin[j]) > least;
-            j = j + 1 == n ? 0 : j + 1;
+            usable[j] = !f->stale[j] && fabs(position[j] - f->origin[j]) > least;
         }
-        score(f, z, usable, since);
+        score(f, position, velocity, usable, since);
         f->scored++;
-        f->origin_stamp = -2; /* a new origin once the velocity is in */
+        f->origin_stamp = -1;
     }
+    if (!old) roughness(f, position, velocity, step);
     if (velocity) {
         for (ptrdiff_t j = 0; j < n; j++) {
             const double change = f->had_velocity ? fabs(velocity[j] - f->velocity[j]) : 0.0;
@@ -340,7 +399,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         memset(f->kv, 0, STATES * lanes * sizeof(double));
         memset(f->gv, 0, lanes * sizeof(double));
     }
-    if (f->origin_stamp == -2) hold(f, position);
+    if (f->origin_stamp < 0) hold(f, position);
     memcpy(f->position, position, n * sizeof(double));
     if (velocity) memcpy(f->velocity, velocity, n * sizeof(double));
     f->had_velocity = velocity != NULL;
@@ -475,7 +534,7 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
     const ptrdiff_t used = f->groups * f->joints;
     const double *levels = exactly(object, &view, "levels", 4 * used);
     if (!levels) return NULL;
-    double *to[4] = {f->jerk, f->rq, f->rv, f->delay};
+    double *to[4] = {f->density, f->rq, f->rv, f->delay};
     for (int i = 0; i < 4; i++)
         for (ptrdiff_t l = 0; l < f->lanes; l++) to[i][l] = levels[i * used + (l < used ? l : l % f->joints)];
     f->lag = lag;
@@ -484,24 +543,31 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(evidence_doc, "evidence(score, counts, steps)\n\n"
-             "Write log-likelihoods and numbers of predictions scored since the last call, each (groups, joints), and the\n"
-             "smallest changes of position and velocity seen, (2, joints), infinite if none was.");
+PyDoc_STRVAR(evidence_doc, "evidence(scores, tallies, steps)\n\n"
+             "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
+             "of the joints (7, joints): how many, sum of velocities' squared normalized errors, of their products with the one\n"
+             "before, the last one, squared roughness of positions and velocities and its number; and the smallest changes of\n"
+             "position and velocity ever seen (2, joints), infinite if there was none.");
 static PyObject *evidence(Filter *f, PyObject *args) {
     PyObject *objects[3];
     if (!PyArg_ParseTuple(args, "OOO", &objects[0], &objects[1], &objects[2])) return NULL;
-    static const char *names[3] = {"score", "counts", "steps"};
-    const ptrdiff_t used = f->groups * f->joints, least[3] = {used, used, 2 * f->joints};
+    static const char *names[3] = {"scores", "tallies", "steps"};
+    const ptrdiff_t n = f->joints, used = f->groups * n, least[3] = {4 * used, TALLIES * n, 2 * n};
     Py_buffer views[3];
     if (!take_all(objects, views, names, least, 3)) return NULL;
-    memcpy(views[0].buf, f->score, used * sizeof(double));
-    memcpy(views[1].buf, f->counts, used * sizeof(double));
-    memset(f->score, 0, f->lanes * sizeof(double));
-    memset(f->counts, 0, f->lanes * sizeof(double));
+    double *scores = views[0].buf, *tallies = views[1].buf, *steps = views[2].buf;
+    double *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
+    for (int i = 0; i < 4; i++) {
+        memcpy(scores + i * used, sums[i], used * sizeof(double));
+        memset(sums[i], 0, f->lanes * sizeof(double));
+    }
+    for (int i = 0; i < TALLIES; i++) {
+        memcpy(tallies + i * n, f->tally[i], n * sizeof(double));
+        if (i != BEFORE) memset(f->tally[i], 0, n * sizeof(double));
+    }
     f->scored = 0;
-    double *steps = views[2].buf;
-    for (ptrdiff_t j = 0; j < 2 * f->joints; j++) {
-        const double step = j < f->joints ? f->step_q[j] : f->step_v[j - f->joints];
+    for (ptrdiff_t j = 0; j < 2 * n; j++) {
+        const double step = j < n ? f->step_q[j] : f->step_v[j - n];
         steps[j] = step < UNSEEN ? step : INFINITY;
     }
     release_all(views, 3);
@@ -532,10 +598,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     f->active = lanes;
     f->max_gap = max_gap;
     f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
-    double **arrays[] = {&f->jerk, &f->rq, &f->rv, &f->delay, &f->score, &f->counts, &f->gq, &f->gv, &f->eq, &f->ev};
-    const size_t each = 10 + 4 * STATES + 2 * PAIRS;
+    double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev};
+    const size_t each = 12 + 4 * STATES + 2 * PAIRS;
     const size_t record = width * (3 * STATES + PAIRS + 2);
-    f->memory = aligned(each * lanes + 5 * width);
+    f->memory = aligned(each * lanes + (5 + TALLIES + 8) * width);
     f->storage = aligned(record * RECORDS);
     f->stale = calloc(joints, sizeof(int));
     if (!f->memory || !f->storage || !f->stale) {
@@ -549,6 +615,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
     double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin};
     for (int i = 0; i < 5; i++, next += width) *of_joints[i] = next;
+    for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
+    for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
     for (ptrdiff_t i = 0; i < width; i++) f->step_q[i] = f->step_v[i] = UNSEEN;
     next = f->storage;
     for (int i = 0; i < RECORDS; i++) {

@@ -9,7 +9,7 @@ from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, No
 
 PRIOR = (3.0, 30.0, 300.0)  # velocity, acceleration and jerk expected at the start, rad and s
 FIRST_SAMPLES = 12  # after which the levels are looked for
-SCORED = 8  # predictions between two looks at the levels
+SCORED = 32  # predictions between two looks at the levels
 
 
 class MotionFilter:
@@ -22,7 +22,7 @@ class MotionFilter:
             real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, velocity_delay)
         self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
-        self._score, self._counts = np.empty((2, GROUPS, self.n_joints))
+        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((7, self.n_joints))
         self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._first: list[tuple[int, Array, Array | None]] | None = []
@@ -105,8 +105,8 @@ class MotionFilter:
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
-        self._filter.evidence(self._score, self._counts, self._steps)
+        self._filter.evidence(self._scores, self._tallies, self._steps)
         interval = (stamp - self._since) * 1e-9 / max(self._samples - 1, 1)
-        self._levels.learn(self._score, self._counts, self._steps, interval, with_velocity)
+        self._levels.learn(self._scores, self._tallies, self._steps, interval, with_velocity)
         self._use()
         self._since, self._samples = stamp, 1

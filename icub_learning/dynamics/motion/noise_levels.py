@@ -4,17 +4,17 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-# Parameters, in this order: logarithms of snap density, position variance and velocity variance; velocities' delay [s].
-SNAP, POSITION, VELOCITY, DELAY = range(4)
-GROUPS = 9  # the levels in use, then each parameter raised and lowered
+RATIO, SCALE, VELOCITY = range(3)  # ln(snap density / position variance), ln position variance, ln(velocity / position)
+POSITION = SCALE
+GROUPS = 7  # the levels in use, then each parameter raised and lowered
 MOVING_GROUPS = 4  # of these, the last that need velocities
 MEMORY = 1000.0  # scored predictions after which one counts 1/e
-SPACING = np.log([8.0, 4.0, 6.0])  # between neighbouring levels
-POOL = np.array([20.0, 20.0, 20.0])  # how much the joints' common level weighs in each joint's
-FIRST_SNAP = 1e3  # rad^2/s^7: a bandwidth of some Hz with positions to 1e-4 rad
+SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
+POOL = 20.0  # scored predictions that the joints' common level counts for in each joint's
+FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
 FIRST_VELOCITY = 1e-4  # rad^2/s^2, until velocities change
-FIRST_WEIGHT = np.array([2.0, 8.0, 8.0])  # scored predictions that the levels at the start count for
+FIRST_WEIGHT = 4.0  # scored predictions that the levels at the start count for
 BANDWIDTH = (0.3, 60.0)  # Hz, of a filter
 LONGEST_LAG = 0.5  # s
 
@@ -30,12 +30,7 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
 
 
 class NoiseLevels:
-    """Levels of joint motion's noise by prequential likelihood, pooled over joints.
-
-    Args:
-        n_joints: number of joints.
-        delay: of velocities [s] if known, None to estimate it.
-    """
+    """Levels of joint motion's noise by prequential likelihood, pooled over joints."""
 
     def __init__(self, n_joints: int, delay: float | None = None) -> None:
         self.n_joints = n_joints
@@ -43,88 +38,137 @@ class NoiseLevels:
         self.with_velocity = False
         self._known_delay = delay
         self._step = np.full((2, n_joints), np.inf)
-        self._first = np.log(np.outer([FIRST_SNAP, FIRST_POSITION, FIRST_VELOCITY], np.ones(n_joints)))
-        self._information = np.zeros((3, n_joints))
-        self._vector = np.zeros((3, n_joints))
-        self._delay_information, self._delay_vector = 0.0, 0.0
-        self.theta = self._first.copy()
+        self._rough = np.zeros((3, n_joints))  # sums
+        self._white = np.zeros((3, n_joints))  # of velocities' errors: squares, products, number
+        self._reference = np.repeat([[FIRST_RATIO], [np.log(FIRST_POSITION)], [np.log(FIRST_VELOCITY)]], n_joints, axis=1)
+        self._gradient, self._curvature = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
+        self._delay_gradient = self._delay_curvature = 0.0
+        self._reference[VELOCITY] -= self._reference[POSITION]
+        self._theta = self._reference.copy()
         self.delay = delay or 0.0
-        self.spacing = np.zeros(3)
-        self._settle()
+        self._bound()
 
     @property
     def snap(self) -> Array:
-        return np.exp(self.theta[SNAP])
+        return np.exp(self._theta[RATIO] + self._theta[POSITION])
 
     @property
     def position(self) -> Array:
-        return np.exp(self.theta[POSITION])
+        return np.exp(self._theta[POSITION])
 
     @property
     def velocity(self) -> Array:
-        return np.exp(self.theta[VELOCITY])
+        return np.exp(self._theta[VELOCITY] + self._theta[SCALE])
 
     def begin(self, positions: Array, velocities: Array | None, interval: float) -> None:
         """Start from the first samples."""
         self.interval = interval
-        for row, values in ((POSITION, positions), (VELOCITY, velocities)):
-            if values is None or len(values) < 5:
+        self._reference[VELOCITY] += self._reference[POSITION]
+        for row, values, factor in ((POSITION, positions, 1.0), (VELOCITY, velocities, 4.0)):
+            if values is None:
                 continue
             changes = np.abs(np.diff(values, axis=0))
             step = np.where(changes > 0, changes, np.inf).min(axis=0)
             self._step[row - 1] = np.minimum(self._step[row - 1], step)
-            rough = np.mean(np.diff(values, n=3, axis=0) ** 2, axis=0) / 20.0
+            rough = np.min(
+                [np.mean(np.diff(values, n=k, axis=0) ** 2, axis=0) / c for k, c in ((2, 6.0), (3, 20.0), (4, 70.0), (5, 252.0))],
+                axis=0,
+            )
             known = np.isfinite(step)
-            self._first[row][known] = np.log(np.maximum(rough, step**2 / 12.0)[known])
+            with np.errstate(invalid="ignore"):
+                whole = np.abs(changes / step - np.round(changes / step)).max(axis=0) < 0.01
+            level = np.where(whole & (row == POSITION), step**2 / 12.0, np.maximum(factor * rough, step**2 / 12.0))
+            self._reference[row][known] = np.log(level[known])
             if known.any():
-                self._first[row][~known] = np.median(self._first[row][known])
-        self.theta = self._first.copy()
+                self._reference[row][~known] = np.median(self._reference[row][known])
+        self._reference[VELOCITY] -= self._reference[POSITION]
+        self._theta = self._reference.copy()
         self.with_velocity = velocities is not None
-        self._settle()
+        self._bound()
 
-    def learn(self, score: Array, counts: Array, steps: Array, interval: float, with_velocity: bool) -> None:
+    def learn(self, scores: Array, tallies: Array, steps: Array, interval: float, with_velocity: bool) -> None:
         """Move the levels by what the neighbours scored."""
         self.interval += 0.3 * (interval - self.interval)
         self.with_velocity = with_velocity
         self._step = np.minimum(self._step, steps)
-        n = counts[0]
+        n, squares, products, _, rough_q, rough_v, rough_n = tallies
         forget = np.exp(-n / MEMORY)
-        for row in range(3 if with_velocity else 2):
-            gradient, curvature = self._slopes(score, row, SPACING[row])
-            used = n > 0
-            self._information[row] = forget * self._information[row] + np.where(used, curvature, 0.0)
-            self._vector[row] = forget * self._vector[row] + np.where(used, gradient + curvature * self.theta[row], 0.0)
+        self._rough = self._rough * forget + (rough_q, rough_v, rough_n)
+        self._white = self._white * forget + (squares, products, n)
+        trust = self.trust() if with_velocity else 0.0
+        squares = scores[2] + trust * scores[3]  # of (GROUPS, n_joints)
+        score = -0.5 * (scores[0] + trust * scores[1] + squares)
+        self._gradient *= forget
+        self._curvature *= forget
+        number = n * (1.0 + trust)
+        for row, group in ((RATIO, 1), (VELOCITY, 3)) if with_velocity else ((RATIO, 1),):
+            here, up, down = score[0], score[group], score[group + 1]
+            spacing = SPACING[row, 0]
+            self._gradient[row] += (up - down) / (2.0 * spacing)
+            self._curvature[row, row] += (2.0 * here - up - down) / spacing**2
+            cross = -0.5 * (squares[group] - squares[group + 1]) / (2.0 * spacing)
+            self._curvature[row, SCALE] += cross
+            self._curvature[SCALE, row] += cross
+        self._gradient[SCALE] += 0.5 * (squares[0] - number)
+        self._curvature[SCALE, SCALE] += 0.5 * squares[0]
+        self._move()
         if with_velocity and self._known_delay is None:
-            gradient, curvature = self._slopes(score, DELAY, self._delay_spacing())
-            keep = np.exp(-n.sum() / self.n_joints / MEMORY)
-            self._delay_information = keep * self._delay_information + curvature.sum()
-            self._delay_vector = keep * self._delay_vector + (gradient + curvature * self.delay).sum()
-        self._settle()
+            self._move_delay(score, float(forget.mean()))
 
-    def _slopes(self, score: Array, row: int, spacing: float) -> tuple[Array, Array]:
-        here, up, down = score[0], score[1 + 2 * row], score[2 + 2 * row]
-        gradient = (up - down) / (2.0 * spacing)
-        curvature = np.maximum((2.0 * here - up - down) / spacing**2, np.abs(gradient) / spacing)
-        return gradient, curvature
+    def trust(self) -> float:
+        """How far velocities' errors count: less the more alike one is to the one before (Mehra 1970)."""
+        squares, products, _ = self._white.sum(axis=1)
+        if not squares:
+            return 0.0
+        return float(np.clip(1.0 - (products / squares / 0.4) ** 2, 0.0, 1.0)) if products > 0 else 1.0
 
-    def _settle(self) -> None:
-        floor = np.log(np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30))
-        for row in range(3):
-            reference = np.zeros(self.n_joints) if row == SNAP else self._first[row]
-            information, vector = self._information[row], self._vector[row] - self._information[row] * reference
-            start = (self._first[row] - reference).mean()
-            common = (vector.sum() + FIRST_WEIGHT[row] * start) / (information.sum() + FIRST_WEIGHT[row])
-            level = reference + (vector + POOL[row] * common) / (information + POOL[row])
-            if row != SNAP:
-                level = np.maximum(level, floor[row - 1])
-            self.theta[row] = level
-        if self._known_delay is None:
-            self.delay = float(
-                np.clip(self._delay_vector / (self._delay_information + 1e4), 0.0, 0.5 * self.lag)
-            )
+    def _move(self) -> None:
+        curvature = self._curvature.copy()
+        diagonal = np.maximum(np.einsum("iij->ij", curvature), 0.0)
+        relative = self._theta - self._reference
+        common = (diagonal * relative).sum(axis=1) / (diagonal.sum(axis=1) + FIRST_WEIGHT)
+        push = self._gradient + POOL * (common[:, None] - relative)
+        for i in range(3):
+            curvature[i, i] = diagonal[i] + POOL
+        for i, k in ((RATIO, SCALE), (VELOCITY, SCALE)):
+            most = 0.65 * np.sqrt(curvature[i, i] * curvature[k, k])  # keeps it positive definite
+            curvature[i, k] = curvature[k, i] = np.clip(curvature[i, k], -most, most)
+        step = np.linalg.solve(curvature.transpose(2, 0, 1), push.T[:, :, None])[:, :, 0].T
+        step /= np.maximum(np.abs(step / SPACING).max(axis=0), 1.0)
+        before = self._theta.copy()
+        self._theta += step
+        self._bound()
+        moved = self._theta - before
+        keep = np.exp(-2.0 * ((moved / SPACING) ** 2).sum(axis=0))
+        self._gradient = keep * (self._gradient - np.einsum("ikj,kj->ij", curvature, moved) + POOL * moved)
+        self._curvature *= keep
+
+    def _move_delay(self, score: Array, forget: float) -> None:
+        spacing = self._delay_spacing()
+        gradient = float((score[5] - score[6]).sum() / (2.0 * spacing))
+        curvature = float((2.0 * score[0] - score[5] - score[6]).sum() / spacing**2)
+        self._delay_gradient = forget * self._delay_gradient + gradient
+        self._delay_curvature = forget * self._delay_curvature + curvature
+        known = max(self._delay_curvature, 0.0)
+        step = np.clip(self._delay_gradient / (known + 10.0 / spacing**2), -spacing, spacing)
+        after = float(np.clip(self.delay + step, 0.0, 0.5 * self.lag))
+        moved, self.delay = after - self.delay, after
+        keep = np.exp(-2.0 * (moved / spacing) ** 2)
+        self._delay_gradient = keep * (self._delay_gradient - known * moved)
+        self._delay_curvature *= keep
+
+    def _bound(self) -> None:
+        rough_q, rough_v, number = self._rough
+        with np.errstate(invalid="ignore", divide="ignore"):
+            white = np.where(number > 0, np.array([rough_q, rough_v]) / number, 0.0)
+        least = np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
+        most = np.maximum(np.maximum(white[0], np.exp(self._reference[POSITION])), 4.0 * least[0]) * 4.0
+        self._theta[POSITION] = np.clip(self._theta[POSITION], np.log(least[0]), np.log(most))
+        floor = np.log(np.maximum(least[1], 0.3 * white[1])) - self._theta[SCALE]
+        self._theta[VELOCITY] = np.maximum(self._theta[VELOCITY], floor)
         low, high = BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval)
         now = self.bandwidth()
-        self.theta[SNAP] += 8.0 * np.log(np.clip(now, low, high) / now)
+        self._theta[RATIO] += 8.0 * np.log(np.clip(now, low, high) / now)
 
     def bandwidth(self) -> Array:
         return bandwidth(self.snap, self.position, self.velocity if self.with_velocity else None, self.interval)
@@ -135,20 +179,21 @@ class NoiseLevels:
 
     @property
     def horizon(self) -> float:
-        return max(0.25 * self.lag, 0.9 * self.interval)
+        return 0.1 * self.interval
 
     def _delay_spacing(self) -> float:
-        return 0.25 * self.horizon
+        return max(0.0625 * self.lag, 0.2 * self.interval)
 
     def hypotheses(self) -> Array:
         """(4, GROUPS, n_joints)"""
         levels = np.empty((4, GROUPS, self.n_joints))
-        levels[:3] = self.theta[:, None]
+        levels[:3] = self._theta[:, None]
         levels[3] = self.delay
-        for row in range(3):
-            levels[row, 1 + 2 * row] += SPACING[row]
-            levels[row, 2 + 2 * row] -= SPACING[row]
-        levels[3, 7] += self._delay_spacing()
-        levels[3, 8] -= self._delay_spacing()
+        for row, group in ((RATIO, 1), (VELOCITY, 3)):
+            levels[row, group] += SPACING[row]
+            levels[row, group + 1] -= SPACING[row]
+        levels[3, 5] += self._delay_spacing()
+        levels[3, 6] -= self._delay_spacing()
+        levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
         return levels
