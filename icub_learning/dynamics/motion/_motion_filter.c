@@ -24,6 +24,7 @@ typedef struct {
     int64_t stamp;
     double step;   /* since the sample before [s] */
     double delay;  /* of the velocities [s] */
+    double leak;   /* of the jerk [1/s] */
     double *x, *p; /* state and covariance after the sample */
     double *kq, *gq, *kv, *gv; /* gains and weighted innovations of position and velocity */
 } Record;
@@ -42,9 +43,13 @@ typedef struct {
     double *tally[TALLIES];                          /* of the joints, see TALLIES */
     double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
     int recent;
-    int *stale;                                      /* of the joints: how often the position was repeated in motion */
+    int *stale;                                      /* of the joints: samples since the position was new */
+    double *expected;                                /* of the joints: how far a joint had gone on during them */
+    double caught_up, stood; /* repeated positions: followed by the whole way, or by less */
+    int longest;             /* repetitions that were followed by the whole way */
+    int *skip;               /* of the joints: whether this position tells nothing */
     int repeated, had_velocity;
-    double prior[STATES];
+    double prior[STATES], *leak;            /* leak: of the groups [1/s] */
     int64_t stamp, origin_stamp;
     Record records[RECORDS];
     double *storage;
@@ -52,36 +57,47 @@ typedef struct {
     int64_t samples, scored;
 } Filter;
 
-/* Let all lanes pass `d` seconds: x <- F x, P <- F P F' + Q. */
-CLONES static void predict(double *restrict x, double *restrict p, const double *restrict density, double d,
-                           ptrdiff_t n, ptrdiff_t lanes) {
-    const double d2 = d * d / 2.0, d3 = d * d2 / 3.0, s2 = d * d, s4 = s2 * s2;
+/* What a jerk of 1 that decays at the rate `leak` [1/s] adds to the state within `d` seconds; rational in leak * d. */
+typedef struct {
+    double d, d2, to_q, to_v, to_a, stays;
+} Passage;
+
+INLINE Passage passage(double d, double leak) {
+    const double l = leak * d, d2 = d * d / 2.0;
+    return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
+}
+
+/* Let lanes from..to pass the time: x <- F x, P <- F P F' + Q. */
+CLONES static void predict(double *restrict x, double *restrict p, const double *restrict density, Passage f,
+                           ptrdiff_t from, ptrdiff_t to, ptrdiff_t lanes) {
+    const double d = f.d, d2 = f.d2, c0 = f.to_q, c1 = f.to_v, c2 = f.to_a, c3 = f.stays;
+    const double s2 = d * d, s4 = s2 * s2;
     const double q00 = s4 * s2 * d / 252.0, q01 = s4 * s2 / 72.0, q02 = s4 * d / 30.0, q03 = s4 / 24.0;
     const double q11 = s4 * d / 20.0, q12 = s4 / 8.0, q13 = s2 * d / 6.0, q22 = s2 * d / 3.0, q23 = d2, q33 = d;
 #pragma omp simd
-    for (ptrdiff_t l = 0; l < n; l++) {
+    for (ptrdiff_t l = from; l < to; l++) {
         const double x1 = x[lanes + l], x2 = x[2 * lanes + l], x3 = x[3 * lanes + l], s = density[l];
-        x[l] += d * x1 + d2 * x2 + d3 * x3;
-        x[lanes + l] = x1 + d * x2 + d2 * x3;
-        x[2 * lanes + l] = x2 + d * x3;
-        const double p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
+        x[l] += d * x1 + d2 * x2 + c0 * x3;
+        x[lanes + l] = x1 + d * x2 + c1 * x3;
+        x[2 * lanes + l] = x2 + c2 * x3;
+        x[3 * lanes + l] = c3 * x3;
+        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
         const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
         const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
-        const double p01 = p[P01 * lanes + l];
-        const double m00 = p[l] + d * p01 + d2 * p02 + d3 * p03, m01 = p01 + d * p11 + d2 * p12 + d3 * p13;
-        const double m02 = p02 + d * p12 + d2 * p22 + d3 * p23, m03 = p03 + d * p13 + d2 * p23 + d3 * p33;
-        const double m11 = p11 + d * p12 + d2 * p13, m12 = p12 + d * p22 + d2 * p23, m13 = p13 + d * p23 + d2 * p33;
-        const double m22 = p22 + d * p23, m23 = p23 + d * p33;
-        p[l] = m00 + d * m01 + d2 * m02 + d3 * m03 + s * q00;
-        p[P01 * lanes + l] = m01 + d * m02 + d2 * m03 + s * q01;
-        p[P02 * lanes + l] = m02 + d * m03 + s * q02;
-        p[P03 * lanes + l] = m03 + s * q03;
-        p[P11 * lanes + l] = m11 + d * m12 + d2 * m13 + s * q11;
-        p[P12 * lanes + l] = m12 + d * m13 + s * q12;
-        p[P13 * lanes + l] = m13 + s * q13;
-        p[P22 * lanes + l] = m22 + d * m23 + s * q22;
-        p[P23 * lanes + l] = m23 + s * q23;
-        p[P33 * lanes + l] = p33 + s * q33;
+        const double m00 = p[l] + d * p01 + d2 * p02 + c0 * p03, m01 = p01 + d * p11 + d2 * p12 + c0 * p13;
+        const double m02 = p02 + d * p12 + d2 * p22 + c0 * p23, m03 = p03 + d * p13 + d2 * p23 + c0 * p33;
+        const double m11 = p11 + d * p12 + c1 * p13, m12 = p12 + d * p22 + c1 * p23, m13 = p13 + d * p23 + c1 * p33;
+        const double m22 = p22 + c2 * p23, m23 = p23 + c2 * p33;
+        p[l] = m00 + d * m01 + d2 * m02 + c0 * m03 + s * q00;
+        p[P01 * lanes + l] = m01 + d * m02 + c1 * m03 + s * q01;
+        p[P02 * lanes + l] = m02 + c2 * m03 + s * q02;
+        p[P03 * lanes + l] = c3 * m03 + s * q03;
+        p[P11 * lanes + l] = m11 + d * m12 + c1 * m13 + s * q11;
+        p[P12 * lanes + l] = m12 + c2 * m13 + s * q12;
+        p[P13 * lanes + l] = c3 * m13 + s * q13;
+        p[P22 * lanes + l] = m22 + c2 * m23 + s * q22;
+        p[P23 * lanes + l] = c3 * m23 + s * q23;
+        p[P33 * lanes + l] = c3 * c3 * p33 + s * q33;
     }
 }
 
@@ -161,11 +177,13 @@ INLINE double squared(double error, double variance) {
 
 /* Score what each lane predicted for positions (and velocities) from its state `d` seconds ago. */
 static void score(Filter *f, const double *position, const double *velocity, const double *usable, double d) {
-    const ptrdiff_t lanes = f->lanes, n = f->joints;
-    const double d2 = d * d / 2.0, d3 = d * d2 / 3.0, noise = d3 * d3 * d / 7.0;
+    const ptrdiff_t lanes = f->lanes, n = f->joints, width = f->width;
+    const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
     const double *x = f->held_x, *p = f->held_p;
-    for (ptrdiff_t l = 0, j = 0; l < f->active; l++, j = j + 1 == n ? 0 : j + 1) {
-        if (usable[j] == 0.0) continue;
+    for (ptrdiff_t l = 0; l < f->active; l++) {
+        const ptrdiff_t j = l % width;
+        if (j >= n || usable[j] == 0.0) continue;
+        const double leak = f->leak[l / width], d3 = passage(d, leak).to_q;
         const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
         const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
         const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
@@ -177,7 +195,8 @@ static void score(Filter *f, const double *position, const double *velocity, con
         f->square_q[l] += squared(position[j] - (x[l] + d * x1 + d2 * x2 + d3 * x3), variance);
         if (l < n) f->tally[SCORED][j] += 1.0;
         if (!velocity) continue;
-        const double e = d - f->delay[l], e2 = e * e / 2.0, e4 = e2 * e2, span = e > 0.0 ? e4 * e / 5.0 : 0.0;
+        const double e = d - f->delay[l], e4 = e * e * e * e, span = e > 0.0 ? e4 * e / 20.0 : 0.0;
+        const double e2 = e > 0.0 ? passage(e, leak).to_v : e * e / 2.0;
         const double error = velocity[j] - (x1 + e * x2 + e2 * x3);
         const double of_v = p11 + 2.0 * (e * p12 + e2 * p13) + e * e * p22 + 2.0 * e * e2 * p23 + e2 * e2 * p33 +
                             f->density[l] * span + f->rv[l];
@@ -224,7 +243,8 @@ static void roughness(Filter *f, const double *position, const double *velocity,
 
 /* One step of the adjoint recursion over a record's measurements and the time before it, for `width` lanes. */
 CLONES static void step_back(const Record *record, double *restrict a, ptrdiff_t width) {
-    const double d = record->delay, d2 = d * d / 2.0, t = record->step, t2 = t * t / 2.0, t3 = t * t2 / 3.0;
+    const double d = record->delay, d2 = d * d / 2.0;
+    const Passage f = passage(record->step, record->leak);
     const double *restrict kq = record->kq, *restrict kv = record->kv, *restrict gq = record->gq, *restrict gv = record->gv;
 #pragma omp simd
     for (ptrdiff_t l = 0; l < width; l++) {
@@ -235,9 +255,9 @@ CLONES static void step_back(const Record *record, double *restrict a, ptrdiff_t
         a3 += d2 * v;
         a0 += gq[l] - kq[l] * a0 - kq[width + l] * a1 - kq[2 * width + l] * a2 - kq[3 * width + l] * a3;
         a[l] = a0;
-        a[width + l] = a1 + t * a0;
-        a[2 * width + l] = a2 + t * a1 + t2 * a0;
-        a[3 * width + l] = a3 + t * a2 + t2 * a1 + t3 * a0;
+        a[width + l] = a1 + f.d * a0;
+        a[2 * width + l] = a2 + f.d * a1 + f.d2 * a0;
+        a[3 * width + l] = f.stays * a3 + f.to_a * a2 + f.to_v * a1 + f.to_q * a0;
     }
 }
 
@@ -257,8 +277,8 @@ static void start(Filter *f, const double *position, const double *velocity) {
     memset(f->x, 0, STATES * lanes * sizeof(double));
     memset(f->p, 0, PAIRS * lanes * sizeof(double));
     for (ptrdiff_t l = 0; l < lanes; l++) {
-        const ptrdiff_t j = l % f->joints;
-        f->x[l] = position[j];
+        const ptrdiff_t j = l % f->width;
+        f->x[l] = j < f->joints ? position[j] : 0.0;
         f->p[P00 * lanes + l] = f->rq[l];
         f->p[P11 * lanes + l] = f->prior[1] * f->prior[1];
         f->p[P22 * lanes + l] = f->prior[2] * f->prior[2];
@@ -268,10 +288,10 @@ static void start(Filter *f, const double *position, const double *velocity) {
     memset(f->gq, 0, lanes * sizeof(double));
     for (ptrdiff_t l = 0; l < lanes; l++) {
         f->ev[l] = velocity ? f->rv[l] : UNSEEN;
-        f->eq[l] = velocity ? velocity[l % f->joints] : 0.0;
+        f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
     }
     take_velocity(f, f->eq, f->ev, lanes);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0;
     f->repeated = 0;
     f->samples = 0;
     f->origin_stamp = -1;
@@ -292,6 +312,7 @@ static void remember(Filter *f, double step) {
     record->stamp = f->stamp;
     record->step = step;
     record->delay = f->delay[0];
+    record->leak = f->leak[0];
     for (int i = 0; i < STATES; i++) {
         memcpy(record->x + i * width, f->x + i * lanes, bytes);
         memcpy(record->kq + i * width, f->kq + i * lanes, bytes);
@@ -332,41 +353,60 @@ static int row_repeats(const Filter *f, const double *position, const double *ve
 }
 
 static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
-    const ptrdiff_t n = f->joints, lanes = f->lanes;
+    const ptrdiff_t n = f->joints, width = f->width, lanes = f->lanes;
     const double step = (double)(stamp - f->stamp) * 1e-9;
     if (velocity && f->active < lanes) { /* those who only matter with velocities were not kept up */
         for (ptrdiff_t l = f->active; l < lanes; l++) {
             for (int i = 0; i < STATES; i++) {
-                f->x[i * lanes + l] = f->x[i * lanes + l % n];
-                f->held_x[i * lanes + l] = f->held_x[i * lanes + l % n];
+                f->x[i * lanes + l] = f->x[i * lanes + l % width];
+                f->held_x[i * lanes + l] = f->held_x[i * lanes + l % width];
             }
             for (int i = 0; i < PAIRS; i++) {
-                f->p[i * lanes + l] = f->p[i * lanes + l % n];
-                f->held_p[i * lanes + l] = f->held_p[i * lanes + l % n];
+                f->p[i * lanes + l] = f->p[i * lanes + l % width];
+                f->held_p[i * lanes + l] = f->held_p[i * lanes + l % width];
             }
         }
         f->active = lanes;
     }
     const ptrdiff_t active = f->active;
-    predict(f->x, f->p, f->density, step, active, lanes);
+    for (ptrdiff_t g = 0; g * width < active;) { /* neighbouring groups of the same leak together */
+        ptrdiff_t end = g + 1;
+        while (end * width < active && f->leak[end] == f->leak[g]) end++;
+        predict(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
+        g = end;
+    }
     const int old = f->had_velocity == (velocity != NULL) && f->repeated < 2 * STALE_AT_MOST && row_repeats(f, position, velocity);
     f->repeated = old ? f->repeated + 1 : 0;
     double *z = f->eq, *r = f->ev;
     for (ptrdiff_t j = 0; j < n; j++) {
         const double change = fabs(position[j] - f->position[j]);
-        int stale = old;
         if (change > 0.0 && change < f->step_q[j]) f->step_q[j] = change;
-        if (change == 0.0 && !old) {
-            const double expected = fabs(f->x[lanes + j]) * step, least = f->step_q[j] < UNSEEN ? f->step_q[j] : 0.0;
-            stale = f->stale[j] < STALE_AT_MOST && expected > STALE_STEPS * least &&
-                    expected > 3.0 * sqrt(f->rq[j] + f->p[P00 * lanes + j]);
+        f->skip[j] = old;
+        if (old) continue;
+        /* A joint that seems to move, but whose position is repeated: the driver has nothing newer, or it stopped. */
+        const double ahead = fabs(f->x[lanes + j]) * step, least = f->step_q[j] < UNSEEN ? f->step_q[j] : 0.0;
+        if (change == 0.0 && f->stale[j] < STALE_AT_MOST) {
+            if (f->stale[j] || (ahead > STALE_STEPS * least && ahead > 4.0 * sqrt(f->rq[j] + f->p[P00 * lanes + j]))) {
+                f->expected[j] += f->stale[j] ? f->expected[j] / f->stale[j] : ahead;
+                f->stale[j]++;
+                f->skip[j] = f->caught_up >= 2.0 && f->caught_up > 3.0 * f->stood && f->stale[j] <= f->longest;
+            }
+        } else if (f->stale[j]) { /* what it was shows in where the joint is next */
+            const double way = f->expected[j] * (1.0 + 1.0 / f->stale[j]);
+            if (change > 0.7 * way && change < 1.3 * way) {
+                f->caught_up += 1.0;
+                if (f->stale[j] > f->longest) f->longest = f->stale[j];
+            } else
+                f->stood += 1.0;
+            f->stale[j] = 0;
+            f->expected[j] = 0.0;
         }
-        f->stale[j] = stale ? f->stale[j] + 1 : 0;
     }
+    if (f->caught_up + f->stood > 50.0) f->caught_up *= 0.5, f->stood *= 0.5;
     for (ptrdiff_t l = 0, j = 0; l < active; l++) {
-        z[l] = position[j];
-        r[l] = f->stale[j] ? UNSEEN : f->rq[l];
-        j = j + 1 == n ? 0 : j + 1;
+        z[l] = j < n ? position[j] : 0.0;
+        r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
+        j = j + 1 == width ? 0 : j + 1;
     }
     take_position(f, z, r, active);
     const double since = (double)(stamp - f->origin_stamp) * 1e-9;
@@ -377,7 +417,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         double *usable = f->gv; /* scratch */
         for (ptrdiff_t j = 0; j < n; j++) {
             const double least = f->step_q[j] < UNSEEN ? 1.5 * f->step_q[j] : 0.0;
-            usable[j] = !f->stale[j] && fabs(position[j] - f->origin[j]) > least;
+            usable[j] = !f->skip[j] && fabs(position[j] - f->origin[j]) > least;
         }
         score(f, position, velocity, usable, since);
         f->scored++;
@@ -390,9 +430,9 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             if (change > 0.0 && change < f->step_v[j]) f->step_v[j] = change;
         }
         for (ptrdiff_t l = 0, j = 0; l < active; l++) {
-            z[l] = velocity[j];
+            z[l] = j < n ? velocity[j] : 0.0;
             r[l] = old ? UNSEEN : f->rv[l];
-            j = j + 1 == n ? 0 : j + 1;
+            j = j + 1 == width ? 0 : j + 1;
         }
         take_velocity(f, z, r, active);
     } else {
@@ -437,7 +477,7 @@ static PyObject *add(Filter *f, PyObject *args) {
     if (finite_all(position, f->joints) && (!velocity || finite_all(velocity, f->joints))) {
         if (!f->count) {
             f->stamp = stamp;
-            f->active = velocity ? f->lanes : f->joints * (f->groups - f->moving_groups);
+            f->active = velocity ? f->lanes : f->width * (f->groups - f->moving_groups);
             start(f, position, velocity);
             memcpy(f->position, position, f->joints * sizeof(double));
             if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
@@ -523,23 +563,31 @@ static PyObject *read_state(Filter *f, PyObject *args) {
     return PyLong_FromLongLong(f->stamp);
 }
 
-PyDoc_STRVAR(set_levels_doc, "set_levels(levels, lag, horizon)\n\n"
+PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon)\n\n"
              "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
-             "velocities [s]; lag of the smoother and horizon of the scored predictions [s].");
+             "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s].");
 static PyObject *set_levels(Filter *f, PyObject *args) {
-    PyObject *object;
+    PyObject *objects[2];
     double lag, horizon;
-    if (!PyArg_ParseTuple(args, "Odd", &object, &lag, &horizon)) return NULL;
-    Py_buffer view;
-    const ptrdiff_t used = f->groups * f->joints;
-    const double *levels = exactly(object, &view, "levels", 4 * used);
+    if (!PyArg_ParseTuple(args, "OOdd", &objects[0], &objects[1], &lag, &horizon)) return NULL;
+    Py_buffer views[2];
+    const ptrdiff_t n = f->joints, width = f->width;
+    const double *levels = exactly(objects[0], &views[0], "levels", 4 * f->groups * n);
     if (!levels) return NULL;
-    double *to[4] = {f->density, f->rq, f->rv, f->delay};
-    for (int i = 0; i < 4; i++)
-        for (ptrdiff_t l = 0; l < f->lanes; l++) to[i][l] = levels[i * used + (l < used ? l : l % f->joints)];
-    f->lag = lag;
-    f->horizon = horizon;
-    PyBuffer_Release(&view);
+    const double *leak = exactly(objects[1], &views[1], "leak", f->groups);
+    if (leak) {
+        double *to[4] = {f->density, f->rq, f->rv, f->delay};
+        for (int i = 0; i < 4; i++)
+            for (ptrdiff_t l = 0; l < f->lanes; l++) {
+                const ptrdiff_t j = l % width;
+                to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
+            }
+        memcpy(f->leak, leak, f->groups * sizeof(double));
+        f->lag = lag;
+        f->horizon = horizon;
+    }
+    release_all(views, leak ? 2 : 1);
+    if (!leak) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -558,7 +606,8 @@ static PyObject *evidence(Filter *f, PyObject *args) {
     double *scores = views[0].buf, *tallies = views[1].buf, *steps = views[2].buf;
     double *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
     for (int i = 0; i < 4; i++) {
-        memcpy(scores + i * used, sums[i], used * sizeof(double));
+        for (ptrdiff_t g = 0; g < f->groups; g++)
+            memcpy(scores + i * used + g * n, sums[i] + g * f->width, n * sizeof(double));
         memset(sums[i], 0, f->lanes * sizeof(double));
     }
     for (int i = 0; i < TALLIES; i++) {
@@ -594,29 +643,31 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     f->joints = joints;
     f->groups = groups;
     f->moving_groups = moving_groups;
-    const ptrdiff_t width = f->width = (joints + 7) / 8 * 8, lanes = f->lanes = (joints * groups + 7) / 8 * 8;
+    const ptrdiff_t width = f->width = (joints + 7) / 8 * 8, lanes = f->lanes = width * groups;
     f->active = lanes;
     f->max_gap = max_gap;
     f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
     double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev};
     const size_t each = 12 + 4 * STATES + 2 * PAIRS;
     const size_t record = width * (3 * STATES + PAIRS + 2);
-    f->memory = aligned(each * lanes + (5 + TALLIES + 8) * width);
+    f->memory = aligned(each * lanes + (6 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
-    f->stale = calloc(joints, sizeof(int));
+    f->stale = calloc(2 * joints, sizeof(int));
     if (!f->memory || !f->storage || !f->stale) {
         Py_DECREF(f);
         return PyErr_NoMemory();
     }
+    f->skip = f->stale + joints;
     double *next = f->memory;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++, next += lanes) *arrays[i] = next;
     double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
     for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
     for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
-    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin};
-    for (int i = 0; i < 5; i++, next += width) *of_joints[i] = next;
+    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected};
+    for (int i = 0; i < 6; i++, next += width) *of_joints[i] = next;
     for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
     for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
+    f->leak = next;
     for (ptrdiff_t i = 0; i < width; i++) f->step_q[i] = f->step_v[i] = UNSEEN;
     next = f->storage;
     for (int i = 0; i < RECORDS; i++) {

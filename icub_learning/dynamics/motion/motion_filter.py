@@ -9,7 +9,7 @@ from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, No
 
 PRIOR = (3.0, 30.0, 300.0)  # velocity, acceleration and jerk expected at the start, rad and s
 FIRST_SAMPLES = 12  # after which the levels are looked for
-SCORED = 32  # predictions between two looks at the levels
+SCORED = 16  # predictions between two looks at the levels
 
 
 class MotionFilter:
@@ -88,7 +88,7 @@ class MotionFilter:
         self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(stamps, out, strict=True)]
 
     def _use(self) -> None:
-        self._filter.set_levels(self._levels.hypotheses(), self._levels.lag, self._levels.horizon)
+        self._filter.set_levels(*self._levels.hypotheses(), self._levels.lag, self._levels.horizon)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         assert self._first is not None

@@ -6,7 +6,7 @@ from icub_learning.arrays import Array
 
 RATIO, SCALE, VELOCITY = range(3)  # ln(snap density / position variance), ln position variance, ln(velocity / position)
 POSITION = SCALE
-GROUPS = 7  # the levels in use, then each parameter raised and lowered
+GROUPS = 9  # the levels in use; then ratio, leak, velocity and delay, each raised and lowered
 MOVING_GROUPS = 4  # of these, the last that need velocities
 MEMORY = 1000.0  # scored predictions after which one counts 1/e
 SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
@@ -15,6 +15,9 @@ FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
 FIRST_VELOCITY = 1e-4  # rad^2/s^2, until velocities change
 FIRST_WEIGHT = 4.0  # scored predictions that the levels at the start count for
+FIRST_LEAK = 3.0  # 1/s
+LEAK = (0.3, 100.0)  # 1/s
+LEAK_SPACING = np.log(3.0)
 BANDWIDTH = (0.3, 60.0)  # Hz, of a filter
 LONGEST_LAG = 0.5  # s
 
@@ -27,6 +30,27 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
         for _ in range(12):  # contracts by 1/4 each
             omega = (snap * (information + omega**2 / (velocity * interval))) ** 0.125
     return omega / (2.0 * np.pi)
+
+
+class Common:
+    """A parameter that all joints share, moved by what the neighbouring values scored."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self._gradient = self._curvature = 0.0
+
+    def move(
+        self, up: Array, here: Array, down: Array, forget: float, spacing: float, low: float, high: float
+    ) -> None:
+        self._gradient = forget * self._gradient + float((up - down).sum()) / (2.0 * spacing)
+        self._curvature = forget * self._curvature + float((2.0 * here - up - down).sum()) / spacing**2
+        known = max(self._curvature, 0.0)
+        step = np.clip(self._gradient / (known + 10.0 / spacing**2), -spacing, spacing)
+        after = float(np.clip(self.value + step, low, high))
+        moved, self.value = after - self.value, after
+        keep = np.exp(-2.0 * (moved / spacing) ** 2)
+        self._gradient = keep * (self._gradient - known * moved)
+        self._curvature *= keep
 
 
 class NoiseLevels:
@@ -42,10 +66,10 @@ class NoiseLevels:
         self._white = np.zeros((3, n_joints))  # of velocities' errors: squares, products, number
         self._reference = np.repeat([[FIRST_RATIO], [np.log(FIRST_POSITION)], [np.log(FIRST_VELOCITY)]], n_joints, axis=1)
         self._gradient, self._curvature = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
-        self._delay_gradient = self._delay_curvature = 0.0
         self._reference[VELOCITY] -= self._reference[POSITION]
         self._theta = self._reference.copy()
-        self.delay = delay or 0.0
+        self._delay = Common(delay or 0.0)
+        self._leak = Common(np.log(FIRST_LEAK))
         self._bound()
 
     @property
@@ -101,7 +125,7 @@ class NoiseLevels:
         self._gradient *= forget
         self._curvature *= forget
         number = n * (1.0 + trust)
-        for row, group in ((RATIO, 1), (VELOCITY, 3)) if with_velocity else ((RATIO, 1),):
+        for row, group in ((RATIO, 1), (VELOCITY, 5)) if with_velocity else ((RATIO, 1),):
             here, up, down = score[0], score[group], score[group + 1]
             spacing = SPACING[row, 0]
             self._gradient[row] += (up - down) / (2.0 * spacing)
@@ -112,8 +136,10 @@ class NoiseLevels:
         self._gradient[SCALE] += 0.5 * (squares[0] - number)
         self._curvature[SCALE, SCALE] += 0.5 * squares[0]
         self._move()
+        keep = float(forget.mean())
+        self._leak.move(score[3], score[0], score[4], keep, LEAK_SPACING, *np.log(LEAK))
         if with_velocity and self._known_delay is None:
-            self._move_delay(score, float(forget.mean()))
+            self._delay.move(score[7], score[0], score[8], keep, self._delay_spacing(), 0.0, 0.5 * self.lag)
 
     def trust(self) -> float:
         """How far velocities' errors count: less the more alike one is to the one before (Mehra 1970)."""
@@ -143,19 +169,13 @@ class NoiseLevels:
         self._gradient = keep * (self._gradient - np.einsum("ikj,kj->ij", curvature, moved) + POOL * moved)
         self._curvature *= keep
 
-    def _move_delay(self, score: Array, forget: float) -> None:
-        spacing = self._delay_spacing()
-        gradient = float((score[5] - score[6]).sum() / (2.0 * spacing))
-        curvature = float((2.0 * score[0] - score[5] - score[6]).sum() / spacing**2)
-        self._delay_gradient = forget * self._delay_gradient + gradient
-        self._delay_curvature = forget * self._delay_curvature + curvature
-        known = max(self._delay_curvature, 0.0)
-        step = np.clip(self._delay_gradient / (known + 10.0 / spacing**2), -spacing, spacing)
-        after = float(np.clip(self.delay + step, 0.0, 0.5 * self.lag))
-        moved, self.delay = after - self.delay, after
-        keep = np.exp(-2.0 * (moved / spacing) ** 2)
-        self._delay_gradient = keep * (self._delay_gradient - known * moved)
-        self._delay_curvature *= keep
+    @property
+    def leak(self) -> float:
+        return float(np.exp(self._leak.value))
+
+    @property
+    def delay(self) -> float:
+        return self._delay.value
 
     def _bound(self) -> None:
         rough_q, rough_v, number = self._rough
@@ -179,21 +199,24 @@ class NoiseLevels:
 
     @property
     def horizon(self) -> float:
-        return 0.1 * self.interval
+        return max(self.lag / 16.0, 0.1 * self.interval)
 
     def _delay_spacing(self) -> float:
         return max(0.0625 * self.lag, 0.2 * self.interval)
 
-    def hypotheses(self) -> Array:
+    def hypotheses(self) -> tuple[Array, Array]:
         """(4, GROUPS, n_joints)"""
         levels = np.empty((4, GROUPS, self.n_joints))
         levels[:3] = self._theta[:, None]
         levels[3] = self.delay
-        for row, group in ((RATIO, 1), (VELOCITY, 3)):
+        for row, group in ((RATIO, 1), (VELOCITY, 5)):
             levels[row, group] += SPACING[row]
             levels[row, group + 1] -= SPACING[row]
-        levels[3, 5] += self._delay_spacing()
-        levels[3, 6] -= self._delay_spacing()
+        levels[3, 7] += self._delay_spacing()
+        levels[3, 8] -= self._delay_spacing()
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
-        return levels
+        leak = np.full(GROUPS, self.leak)
+        leak[3] *= np.exp(LEAK_SPACING)
+        leak[4] /= np.exp(LEAK_SPACING)
+        return levels, leak
