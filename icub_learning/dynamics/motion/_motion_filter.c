@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 enum { STATES = 4, PAIRS = 10, RECORDS = 1024, STALE_AT_MOST = 8 };
-/* Sums over samples: predictions scored; of velocities' normalized errors: squares, products with the one before, the one
- * before; squared roughness of positions and velocities, and how many. */
-enum { SCORED, SQUARES, PRODUCTS, BEFORE, ROUGH_Q, ROUGH_V, ROUGH_COUNT, TALLIES };
+/* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, and how many. */
+enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_COUNT, TALLIES };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
 #define HUBER 9.0    /* squared normalized innovation beyond which an outlier counts by its magnitude only */
 #define STALE_STEPS 3.0
+#define QUANTA 3.0
 
 /* What the smoother needs of one sample, for the first lanes. */
 typedef struct {
@@ -47,10 +47,11 @@ typedef struct {
     double *expected;                                /* of the joints: how far a joint had gone on during them */
     double caught_up, stood; /* repeated positions: followed by the whole way, or by less */
     int longest;             /* repetitions that were followed by the whole way */
+    int *velocity_scored;
     int *skip;               /* of the joints: whether this position tells nothing */
     int repeated, had_velocity;
     double prior[STATES], *leak;            /* leak: of the groups [1/s] */
-    int64_t stamp, origin_stamp;
+    int64_t stamp, *origin_stamp;
     Record records[RECORDS];
     double *storage;
     int64_t first, count, ripe; /* records: first that is not smoothed, all ever taken, old enough up to here */
@@ -175,40 +176,41 @@ INLINE double squared(double error, double variance) {
     return square < HUBER ? square : 2.0 * sqrt(HUBER * square) - HUBER;
 }
 
-/* Score what each lane predicted for positions (and velocities) from its state `d` seconds ago. */
-static void score(Filter *f, const double *position, const double *velocity, const double *usable, double d) {
-    const ptrdiff_t lanes = f->lanes, n = f->joints, width = f->width;
+/* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
+static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
     const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
     const double *x = f->held_x, *p = f->held_p;
-    for (ptrdiff_t l = 0; l < f->active; l++) {
-        const ptrdiff_t j = l % width;
-        if (j >= n || usable[j] == 0.0) continue;
-        const double leak = f->leak[l / width], d3 = passage(d, leak).to_q;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d3 = passage(d, f->leak[l / width]).to_q;
         const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
-        const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
-        const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
-        const double x1 = x[lanes + l], x2 = x[2 * lanes + l], x3 = x[3 * lanes + l];
-        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p11 + d2 * p12 + d3 * p13;
-        const double m2 = p02 + d * p12 + d2 * p22 + d3 * p23, m3 = p03 + d * p13 + d2 * p23 + d3 * p33;
+        const double p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l], p23 = p[P23 * lanes + l];
+        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p[P11 * lanes + l] + d2 * p12 + d3 * p13;
+        const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
+        const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
         const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
+        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
         f->log_q[l] += log(variance);
-        f->square_q[l] += squared(position[j] - (x[l] + d * x1 + d2 * x2 + d3 * x3), variance);
-        if (l < n) f->tally[SCORED][j] += 1.0;
-        if (!velocity) continue;
-        const double e = d - f->delay[l], e4 = e * e * e * e, span = e > 0.0 ? e4 * e / 20.0 : 0.0;
-        const double e2 = e > 0.0 ? passage(e, leak).to_v : e * e / 2.0;
-        const double error = velocity[j] - (x1 + e * x2 + e2 * x3);
-        const double of_v = p11 + 2.0 * (e * p12 + e2 * p13) + e * e * p22 + 2.0 * e * e2 * p23 + e2 * e2 * p33 +
-                            f->density[l] * span + f->rv[l];
-        f->log_v[l] += log(of_v);
-        f->square_v[l] += squared(error, of_v);
-        if (l < n) {
-            const double normal = fmax(-5.0, fmin(error / sqrt(of_v), 5.0));
-            f->tally[SQUARES][j] += normal * normal;
-            f->tally[PRODUCTS][j] += normal * f->tally[BEFORE][j];
-            f->tally[BEFORE][j] = normal;
-        }
+        f->square_q[l] += squared(error, variance);
     }
+    f->tally[SCORED_Q][j] += 1.0;
+}
+
+/* The same for a velocity. */
+static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
+    const double *x = f->held_x, *p = f->held_p;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d = since - f->delay[l], leak = f->leak[l / width], d2 = d > 0.0 ? passage(d, leak).to_v : d * d / 2.0;
+        const double noise = d > 0.0 ? d * d * d * d * d / 20.0 : 0.0;
+        const double error = velocity - (x[lanes + l] + d * x[2 * lanes + l] + d2 * x[3 * lanes + l]);
+        const double variance = p[P11 * lanes + l] + 2.0 * (d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l]) +
+                                d * d * p[P22 * lanes + l] + 2.0 * d * d2 * p[P23 * lanes + l] +
+                                d2 * d2 * p[P33 * lanes + l] + f->density[l] * noise + f->rv[l];
+        f->log_v[l] += log(variance);
+        f->square_v[l] += squared(error, variance);
+    }
+    f->tally[SCORED_V][j] += 1.0;
 }
 
 /* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
@@ -291,19 +293,22 @@ static void start(Filter *f, const double *position, const double *velocity) {
         f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
     }
     take_velocity(f, f->eq, f->ev, lanes);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0, f->origin_stamp[j] = -1;
     f->repeated = 0;
     f->samples = 0;
-    f->origin_stamp = -1;
     f->recent = 0;
     roughness(f, position, velocity, 0.0);
 }
 
-static void hold(Filter *f, const double *position) {
-    memcpy(f->held_x, f->x, STATES * f->lanes * sizeof(double));
-    memcpy(f->held_p, f->p, PAIRS * f->lanes * sizeof(double));
-    memcpy(f->origin, position, f->joints * sizeof(double));
-    f->origin_stamp = f->stamp;
+/* Remember a joint's lanes: from here their next scored prediction starts. */
+static void hold(Filter *f, ptrdiff_t j, double position) {
+    for (int i = 0; i < STATES; i++)
+        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_x[l] = f->x[l];
+    for (int i = 0; i < PAIRS; i++)
+        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_p[l] = f->p[l];
+    f->origin[j] = position;
+    f->origin_stamp[j] = f->stamp;
+    f->velocity_scored[j] = 0;
 }
 
 static void remember(Filter *f, double step) {
@@ -409,19 +414,23 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         j = j + 1 == width ? 0 : j + 1;
     }
     take_position(f, z, r, active);
-    const double since = (double)(stamp - f->origin_stamp) * 1e-9;
     f->stamp = stamp;
-    if (f->origin_stamp < 0 || since > 3.0 * f->horizon + 2.0 * step)
-        f->origin_stamp = -1; /* a new origin once the velocity is in */
-    else if (since >= f->horizon && !old) {
-        double *usable = f->gv; /* scratch */
-        for (ptrdiff_t j = 0; j < n; j++) {
-            const double least = f->step_q[j] < UNSEEN ? 1.5 * f->step_q[j] : 0.0;
-            usable[j] = !f->skip[j] && fabs(position[j] - f->origin[j]) > least;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        if (f->origin_stamp[j] < 0 || f->skip[j]) continue;
+        const double since = (double)(stamp - f->origin_stamp[j]) * 1e-9;
+        if (since < f->horizon) continue;
+        if (velocity && !f->velocity_scored[j]) {
+            score_velocity(f, j, velocity[j], since);
+            f->velocity_scored[j] = 1;
         }
-        score(f, position, velocity, usable, since);
-        f->scored++;
-        f->origin_stamp = -1;
+        /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
+        const double least = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
+        if (fabs(position[j] - f->origin[j]) > least && since < 3.0 * f->lag + 2.0 * step) {
+            score_position(f, j, position[j], since);
+            f->scored++;
+            f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
+        } else if (since > f->lag)
+            f->origin_stamp[j] = -1;
     }
     if (!old) roughness(f, position, velocity, step);
     if (velocity) {
@@ -439,7 +448,8 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         memset(f->kv, 0, STATES * lanes * sizeof(double));
         memset(f->gv, 0, lanes * sizeof(double));
     }
-    if (f->origin_stamp < 0) hold(f, position);
+    for (ptrdiff_t j = 0; j < n; j++)
+        if (f->origin_stamp[j] < 0) hold(f, j, position[j]);
     memcpy(f->position, position, n * sizeof(double));
     if (velocity) memcpy(f->velocity, velocity, n * sizeof(double));
     f->had_velocity = velocity != NULL;
@@ -593,8 +603,8 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
 
 PyDoc_STRVAR(evidence_doc, "evidence(scores, tallies, steps)\n\n"
              "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
-             "of the joints (7, joints): how many, sum of velocities' squared normalized errors, of their products with the one\n"
-             "before, the last one, squared roughness of positions and velocities and its number; and the smallest changes of\n"
+             "of the joints (5, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
+             "velocities and its number; and the smallest changes of\n"
              "position and velocity ever seen (2, joints), infinite if there was none.");
 static PyObject *evidence(Filter *f, PyObject *args) {
     PyObject *objects[3];
@@ -612,7 +622,7 @@ static PyObject *evidence(Filter *f, PyObject *args) {
     }
     for (int i = 0; i < TALLIES; i++) {
         memcpy(tallies + i * n, f->tally[i], n * sizeof(double));
-        if (i != BEFORE) memset(f->tally[i], 0, n * sizeof(double));
+        memset(f->tally[i], 0, n * sizeof(double));
     }
     f->scored = 0;
     for (ptrdiff_t j = 0; j < 2 * n; j++) {
@@ -652,12 +662,14 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     const size_t record = width * (3 * STATES + PAIRS + 2);
     f->memory = aligned(each * lanes + (6 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
-    f->stale = calloc(2 * joints, sizeof(int));
-    if (!f->memory || !f->storage || !f->stale) {
+    f->stale = calloc(3 * joints, sizeof(int));
+    f->origin_stamp = calloc(joints, sizeof(int64_t));
+    if (!f->memory || !f->storage || !f->stale || !f->origin_stamp) {
         Py_DECREF(f);
         return PyErr_NoMemory();
     }
     f->skip = f->stale + joints;
+    f->velocity_scored = f->skip + joints;
     double *next = f->memory;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++, next += lanes) *arrays[i] = next;
     double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
@@ -685,6 +697,7 @@ static void discard(Filter *f) {
     free(f->memory);
     free(f->storage);
     free(f->stale);
+    free(f->origin_stamp);
     Py_TYPE(f)->tp_free((PyObject *)f);
 }
 

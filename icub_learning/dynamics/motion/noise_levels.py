@@ -13,7 +13,7 @@ SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
 POOL = 20.0  # scored predictions that the joints' common level counts for in each joint's
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
-FIRST_VELOCITY = 1e-4  # rad^2/s^2, until velocities change
+FIRST_VELOCITY = 1.0  # rad^2/s^2: velocities count for little until they have proved right
 FIRST_WEIGHT = 4.0  # scored predictions that the levels at the start count for
 FIRST_LEAK = 3.0  # 1/s
 LEAK = (0.3, 100.0)  # 1/s
@@ -63,11 +63,11 @@ class NoiseLevels:
         self._known_delay = delay
         self._step = np.full((2, n_joints), np.inf)
         self._rough = np.zeros((3, n_joints))  # sums
-        self._white = np.zeros((3, n_joints))  # of velocities' errors: squares, products, number
         self._reference = np.repeat([[FIRST_RATIO], [np.log(FIRST_POSITION)], [np.log(FIRST_VELOCITY)]], n_joints, axis=1)
         self._gradient, self._curvature = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
         self._reference[VELOCITY] -= self._reference[POSITION]
         self._theta = self._reference.copy()
+        self._start = np.zeros(3)
         self._delay = Common(delay or 0.0)
         self._leak = Common(np.log(FIRST_LEAK))
         self._bound()
@@ -107,6 +107,8 @@ class NoiseLevels:
                 self._reference[row][~known] = np.median(self._reference[row][known])
         self._reference[VELOCITY] -= self._reference[POSITION]
         self._theta = self._reference.copy()
+        self._theta[VELOCITY] = np.log(FIRST_VELOCITY) - self._theta[SCALE]
+        self._start = (self._theta - self._reference).mean(axis=1)
         self.with_velocity = velocities is not None
         self._bound()
 
@@ -115,16 +117,14 @@ class NoiseLevels:
         self.interval += 0.3 * (interval - self.interval)
         self.with_velocity = with_velocity
         self._step = np.minimum(self._step, steps)
-        n, squares, products, _, rough_q, rough_v, rough_n = tallies
-        forget = np.exp(-n / MEMORY)
-        self._rough = self._rough * forget + (rough_q, rough_v, rough_n)
-        self._white = self._white * forget + (squares, products, n)
-        trust = self.trust() if with_velocity else 0.0
-        squares = scores[2] + trust * scores[3]  # of (GROUPS, n_joints)
-        score = -0.5 * (scores[0] + trust * scores[1] + squares)
+        positions, velocities, *rough = tallies
+        number = positions + velocities
+        forget = np.exp(-np.maximum(positions, velocities) / MEMORY)
+        self._rough = self._rough * forget + rough
+        squares = scores[2] + scores[3]  # of (GROUPS, n_joints)
+        score = -0.5 * (scores[0] + scores[1] + squares)
         self._gradient *= forget
         self._curvature *= forget
-        number = n * (1.0 + trust)
         for row, group in ((RATIO, 1), (VELOCITY, 5)) if with_velocity else ((RATIO, 1),):
             here, up, down = score[0], score[group], score[group + 1]
             spacing = SPACING[row, 0]
@@ -137,22 +137,17 @@ class NoiseLevels:
         self._curvature[SCALE, SCALE] += 0.5 * squares[0]
         self._move()
         keep = float(forget.mean())
+        before = self.leak
         self._leak.move(score[3], score[0], score[4], keep, LEAK_SPACING, *np.log(LEAK))
+        self._theta[RATIO] += self._compensation(before, self.leak)
         if with_velocity and self._known_delay is None:
             self._delay.move(score[7], score[0], score[8], keep, self._delay_spacing(), 0.0, 0.5 * self.lag)
-
-    def trust(self) -> float:
-        """How far velocities' errors count: less the more alike one is to the one before (Mehra 1970)."""
-        squares, products, _ = self._white.sum(axis=1)
-        if not squares:
-            return 0.0
-        return float(np.clip(1.0 - (products / squares / 0.4) ** 2, 0.0, 1.0)) if products > 0 else 1.0
 
     def _move(self) -> None:
         curvature = self._curvature.copy()
         diagonal = np.maximum(np.einsum("iij->ij", curvature), 0.0)
         relative = self._theta - self._reference
-        common = (diagonal * relative).sum(axis=1) / (diagonal.sum(axis=1) + FIRST_WEIGHT)
+        common = ((diagonal * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (diagonal.sum(axis=1) + FIRST_WEIGHT)
         push = self._gradient + POOL * (common[:, None] - relative)
         for i in range(3):
             curvature[i, i] = diagonal[i] + POOL
@@ -168,6 +163,11 @@ class NoiseLevels:
         keep = np.exp(-2.0 * ((moved / SPACING) ** 2).sum(axis=0))
         self._gradient = keep * (self._gradient - np.einsum("ikj,kj->ij", curvature, moved) + POOL * moved)
         self._curvature *= keep
+
+    def _compensation(self, before: float, after: float) -> Array:
+        """How ln(density) follows a change of the leak so that the bandwidth stays about the same."""
+        usual = self.bandwidth()
+        return 2.0 * np.log((after + usual) / (before + usual))
 
     @property
     def leak(self) -> float:
@@ -185,7 +185,7 @@ class NoiseLevels:
         most = np.maximum(np.maximum(white[0], np.exp(self._reference[POSITION])), 4.0 * least[0]) * 4.0
         self._theta[POSITION] = np.clip(self._theta[POSITION], np.log(least[0]), np.log(most))
         floor = np.log(np.maximum(least[1], 0.3 * white[1])) - self._theta[SCALE]
-        self._theta[VELOCITY] = np.maximum(self._theta[VELOCITY], floor)
+        self._theta[VELOCITY] = np.clip(self._theta[VELOCITY], floor, np.maximum(np.log(FIRST_VELOCITY) - self._theta[SCALE], floor))
         low, high = BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval)
         now = self.bandwidth()
         self._theta[RATIO] += 8.0 * np.log(np.clip(now, low, high) / now)
@@ -214,9 +214,10 @@ class NoiseLevels:
             levels[row, group + 1] -= SPACING[row]
         levels[3, 7] += self._delay_spacing()
         levels[3, 8] -= self._delay_spacing()
+        factor = np.exp(LEAK_SPACING)
+        leak = self.leak * np.array([1.0, 1.0, 1.0, factor, 1.0 / factor, 1.0, 1.0, 1.0, 1.0])
+        for group in (3, 4):
+            levels[RATIO, group] += self._compensation(self.leak, leak[group])
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
-        leak = np.full(GROUPS, self.leak)
-        leak[3] *= np.exp(LEAK_SPACING)
-        leak[4] /= np.exp(LEAK_SPACING)
         return levels, leak
