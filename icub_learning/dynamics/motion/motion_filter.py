@@ -26,7 +26,7 @@ class MotionFilter:
         self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._first: list[tuple[int, Array, Array | None]] | None = []
-        self._samples, self._since = 0, 0
+        self._samples, self._since, self._learned = 0, 0, 0
         self._use()
 
     def reset(self) -> None:
@@ -55,7 +55,7 @@ class MotionFilter:
             self._begin(stamp, position, velocity)
         elif ready:
             self._smooth(ready)
-        if self._filter.scored >= SCORED * self.n_joints:
+        if self._filter.scored >= (SCORED if self._learned > 30 else 4) * self.n_joints:
             self._learn(stamp, velocity is not None)
 
     def newest(self) -> Motion:
@@ -105,6 +105,7 @@ class MotionFilter:
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
+        self._learned += 1
         self._filter.evidence(self._scores, self._tallies, self._steps)
         interval = (stamp - self._since) * 1e-9 / max(self._samples - 1, 1)
         self._levels.learn(self._scores, self._tallies, self._steps, interval, with_velocity)

@@ -8,13 +8,15 @@ RATIO, SCALE, VELOCITY = range(3)  # ln(snap density / position variance), ln po
 POSITION = SCALE
 GROUPS = 9  # the levels in use; then ratio, leak, velocity and delay, each raised and lowered
 MOVING_GROUPS = 4  # of these, the last that need velocities
-MEMORY = 1000.0  # scored predictions after which one counts 1/e
+MEMORY = (32.0, 1000.0)  # scored predictions after which one counts 1/e: at the start, at last
+AVERAGE = 32.0  # over so many a step is averaged
 SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
 POOL = 20.0  # scored predictions that the joints' common level counts for in each joint's
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
 FIRST_VELOCITY = 1.0  # rad^2/s^2: velocities count for little until they have proved right
 FIRST_WEIGHT = 4.0  # scored predictions that the levels at the start count for
+STRICT = float(__import__("os").environ.get("ST","10"))
 FIRST_LEAK = 3.0  # 1/s
 LEAK = (0.3, 100.0)  # 1/s
 LEAK_SPACING = np.log(3.0)
@@ -40,17 +42,12 @@ class Common:
         self._gradient = self._curvature = 0.0
 
     def move(
-        self, up: Array, here: Array, down: Array, forget: float, spacing: float, low: float, high: float
+        self, up: Array, here: Array, down: Array, keep: float, gain: float, spacing: float, low: float, high: float
     ) -> None:
-        self._gradient = forget * self._gradient + float((up - down).sum()) / (2.0 * spacing)
-        self._curvature = forget * self._curvature + float((2.0 * here - up - down).sum()) / spacing**2
-        known = max(self._curvature, 0.0)
-        step = np.clip(self._gradient / (known + 10.0 / spacing**2), -spacing, spacing)
-        after = float(np.clip(self.value + step, low, high))
-        moved, self.value = after - self.value, after
-        keep = np.exp(-2.0 * (moved / spacing) ** 2)
-        self._gradient = keep * (self._gradient - known * moved)
-        self._curvature *= keep
+        self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
+        self._curvature = keep * self._curvature + float((2.0 * here - up - down).sum()) / spacing**2
+        known = max(self._curvature, abs(self._gradient) / spacing) + 1.0 / spacing**2
+        self.value = float(np.clip(self.value + gain * self._gradient / known, low, high))
 
 
 class NoiseLevels:
@@ -64,7 +61,8 @@ class NoiseLevels:
         self._step = np.full((2, n_joints), np.inf)
         self._rough = np.zeros((3, n_joints))  # sums
         self._reference = np.repeat([[FIRST_RATIO], [np.log(FIRST_POSITION)], [np.log(FIRST_VELOCITY)]], n_joints, axis=1)
-        self._gradient, self._curvature = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
+        self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
+        self._number, self._seen = np.zeros((2, n_joints))
         self._reference[VELOCITY] -= self._reference[POSITION]
         self._theta = self._reference.copy()
         self._start = np.zeros(3)
@@ -119,50 +117,62 @@ class NoiseLevels:
         self._step = np.minimum(self._step, steps)
         positions, velocities, *rough = tallies
         number = positions + velocities
-        forget = np.exp(-np.maximum(positions, velocities) / MEMORY)
-        self._rough = self._rough * forget + rough
+        seen = np.maximum(positions, velocities)
+        self._seen += seen
+        memory = np.clip(self._seen / 8.0, *MEMORY)
+        self._rough = self._rough * np.exp(-seen / MEMORY[1]) + rough
+        keep = np.exp(-seen / AVERAGE)
+        self._number = keep * self._number + seen
+        self._gradient *= keep
+        self._information *= keep
         squares = scores[2] + scores[3]  # of (GROUPS, n_joints)
         score = -0.5 * (scores[0] + scores[1] + squares)
-        self._gradient *= forget
-        self._curvature *= forget
+        strict = score - 0.5 * (STRICT - 1.0) * (scores[0] + scores[2])
         for row, group in ((RATIO, 1), (VELOCITY, 5)) if with_velocity else ((RATIO, 1),):
-            here, up, down = score[0], score[group], score[group + 1]
+            here, up, down = (strict if row == VELOCITY else score)[[0, group, group + 1]]
             spacing = SPACING[row, 0]
             self._gradient[row] += (up - down) / (2.0 * spacing)
-            self._curvature[row, row] += (2.0 * here - up - down) / spacing**2
+            # Expected information: the observed one vanishes where a level is far too high.
+            slope = (scores[:2, group] - scores[:2, group + 1]) / (2.0 * spacing)
+            expected = 0.5 * (slope**2 / np.maximum([positions, velocities], 1.0)).sum(axis=0)
+            self._information[row, row] += np.maximum((2.0 * here - up - down) / spacing**2, expected)
             cross = -0.5 * (squares[group] - squares[group + 1]) / (2.0 * spacing)
-            self._curvature[row, SCALE] += cross
-            self._curvature[SCALE, row] += cross
+            self._information[row, SCALE] += cross
+            self._information[SCALE, row] += cross
         self._gradient[SCALE] += 0.5 * (squares[0] - number)
-        self._curvature[SCALE, SCALE] += 0.5 * squares[0]
-        self._move()
-        keep = float(forget.mean())
+        self._information[SCALE, SCALE] += 0.5 * np.maximum(squares[0], number)
+        gain = np.minimum(seen / memory, 0.5)
+        self._move(gain, memory)
         before = self.leak
-        self._leak.move(score[3], score[0], score[4], keep, LEAK_SPACING, *np.log(LEAK))
+        common = float(keep.mean()), float(gain.mean())
+        self._leak.move(score[3], score[0], score[4], *common, LEAK_SPACING, *np.log(LEAK))
         self._theta[RATIO] += self._compensation(before, self.leak)
         if with_velocity and self._known_delay is None:
-            self._delay.move(score[7], score[0], score[8], keep, self._delay_spacing(), 0.0, 0.5 * self.lag)
-
-    def _move(self) -> None:
-        curvature = self._curvature.copy()
-        diagonal = np.maximum(np.einsum("iij->ij", curvature), 0.0)
-        relative = self._theta - self._reference
-        common = ((diagonal * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (diagonal.sum(axis=1) + FIRST_WEIGHT)
-        push = self._gradient + POOL * (common[:, None] - relative)
-        for i in range(3):
-            curvature[i, i] = diagonal[i] + POOL
-        for i, k in ((RATIO, SCALE), (VELOCITY, SCALE)):
-            most = 0.65 * np.sqrt(curvature[i, i] * curvature[k, k])  # keeps it positive definite
-            curvature[i, k] = curvature[k, i] = np.clip(curvature[i, k], -most, most)
-        step = np.linalg.solve(curvature.transpose(2, 0, 1), push.T[:, :, None])[:, :, 0].T
-        step /= np.maximum(np.abs(step / SPACING).max(axis=0), 1.0)
-        before = self._theta.copy()
-        self._theta += step
+            self._delay.move(strict[7], strict[0], strict[8], *common, self._delay_spacing(), 0.0, 0.5 * self.lag)
         self._bound()
-        moved = self._theta - before
-        keep = np.exp(-2.0 * ((moved / SPACING) ** 2).sum(axis=0))
-        self._gradient = keep * (self._gradient - np.einsum("ikj,kj->ij", curvature, moved) + POOL * moved)
-        self._curvature *= keep
+
+    def _move(self, gain: Array, memory: Array) -> None:
+        """One step of Fisher scoring, as a logarithm: levels are variances, and may be wrong by orders of magnitude."""
+        number = np.maximum(self._number, 1.0)
+        gradient, information = self._gradient / number, self._information / number
+        diagonal = np.maximum(np.einsum("iij->ij", information), 0.0)
+        relative = self._theta - self._reference
+        weight = diagonal * memory
+        common = ((weight * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (weight.sum(axis=1) + FIRST_WEIGHT)
+        push = gradient + POOL / memory * (common[:, None] - relative)
+        for i in range(3):
+            information[i, i] = diagonal[i] + POOL / memory
+        for i in (RATIO, VELOCITY):
+            most = 0.65 * np.sqrt(information[i, i] * information[SCALE, SCALE])  # keeps it positive definite
+            information[i, SCALE] = information[SCALE, i] = np.clip(information[i, SCALE], -most, most)
+        step = np.linalg.solve(information.transpose(2, 0, 1), push.T[:, :, None])[:, :, 0].T
+        step[SCALE] = gain * np.log1p(np.maximum(step[SCALE], -0.85))
+        low, high = self._scale_bounds()
+        step[SCALE] = np.clip(self._theta[SCALE] + step[SCALE], low, high) - self._theta[SCALE]
+        for i in (RATIO, VELOCITY):  # given how far the scale moves
+            rest = (push[i] - information[i, SCALE] * step[SCALE] / np.maximum(gain, 1e-9)) / information[i, i]
+            step[i] = gain * np.log1p(np.maximum(rest, -0.85))
+        self._theta += np.where(gain > 0, step, 0.0)
 
     def _compensation(self, before: float, after: float) -> Array:
         """How ln(density) follows a change of the leak so that the bandwidth stays about the same."""
@@ -177,15 +187,24 @@ class NoiseLevels:
     def delay(self) -> float:
         return self._delay.value
 
+    def _white(self) -> Array:
+        """White part of the noise of positions and velocities (2, n_joints), 0 where unknown: an upper bound."""
+        *rough, number = self._rough
+        return np.where(number > 0, rough / np.maximum(number, 1.0), 0.0)
+
+    def _quantization(self) -> Array:
+        return np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
+
+    def _scale_bounds(self) -> tuple[Array, Array]:
+        least = self._quantization()[0]
+        most = 4.0 * np.maximum(np.maximum(self._white()[0], np.exp(self._reference[SCALE])), 4.0 * least)
+        return np.log(least), np.log(most)
+
     def _bound(self) -> None:
-        rough_q, rough_v, number = self._rough
-        with np.errstate(invalid="ignore", divide="ignore"):
-            white = np.where(number > 0, np.array([rough_q, rough_v]) / number, 0.0)
-        least = np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
-        most = np.maximum(np.maximum(white[0], np.exp(self._reference[POSITION])), 4.0 * least[0]) * 4.0
-        self._theta[POSITION] = np.clip(self._theta[POSITION], np.log(least[0]), np.log(most))
-        floor = np.log(np.maximum(least[1], 0.3 * white[1])) - self._theta[SCALE]
-        self._theta[VELOCITY] = np.clip(self._theta[VELOCITY], floor, np.maximum(np.log(FIRST_VELOCITY) - self._theta[SCALE], floor))
+        self._theta[SCALE] = np.clip(self._theta[SCALE], *self._scale_bounds())
+        floor = np.log(np.maximum(self._quantization()[1], 0.3 * self._white()[1])) - self._theta[SCALE]
+        ceiling = np.maximum(np.log(FIRST_VELOCITY) - self._theta[SCALE], floor)
+        self._theta[VELOCITY] = np.clip(self._theta[VELOCITY], floor, ceiling)
         low, high = BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval)
         now = self.bandwidth()
         self._theta[RATIO] += 8.0 * np.log(np.clip(now, low, high) / now)
