@@ -18,6 +18,7 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 #define HUBER 9.0    /* squared normalized innovation beyond which an outlier counts by its magnitude only */
 #define STALE_STEPS 3.0
 #define QUANTA 3.0
+#define RESTLESS 6.0
 
 /* What the smoother needs of one sample, for the first lanes. */
 typedef struct {
@@ -419,13 +420,17 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         if (f->origin_stamp[j] < 0 || f->skip[j]) continue;
         const double since = (double)(stamp - f->origin_stamp[j]) * 1e-9;
         if (since < f->horizon) continue;
+        const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
+        if (fabs(f->x[lanes + j]) * f->lag < fmax(quanta, RESTLESS * sqrt(f->rq[j]))) { /* stands still */
+            f->origin_stamp[j] = -1;
+            continue;
+        }
         if (velocity && !f->velocity_scored[j]) {
             score_velocity(f, j, velocity[j], since);
             f->velocity_scored[j] = 1;
         }
         /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
-        const double least = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
-        if (fabs(position[j] - f->origin[j]) > least && since < 3.0 * f->lag + 2.0 * step) {
+        if (fabs(position[j] - f->origin[j]) > quanta && since < 3.0 * f->lag + 2.0 * step) {
             score_position(f, j, position[j], since);
             f->scored++;
             f->origin_stamp[j] = -1; /* a new origin once the velocity is in */

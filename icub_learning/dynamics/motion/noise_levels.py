@@ -11,11 +11,11 @@ MOVING_GROUPS = 4  # of these, the last that need velocities
 MEMORY = (32.0, 1000.0)  # scored predictions after which one counts 1/e: at the start, at last
 AVERAGE = 32.0  # over so many a step is averaged
 SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
-POOL = 20.0  # scored predictions that the joints' common level counts for in each joint's
+POOL = float(__import__("os").environ.get("PO","1"))  # scored predictions that the joints' common level counts for in each joint's
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
 FIRST_VELOCITY = 1.0  # rad^2/s^2: velocities count for little until they have proved right
-FIRST_WEIGHT = 4.0  # scored predictions that the levels at the start count for
+FIRST_WEIGHT = 0.1  # scored predictions that the levels at the start count for
 STRICT = float(__import__("os").environ.get("ST","10"))
 FIRST_LEAK = 3.0  # 1/s
 LEAK = (0.3, 100.0)  # 1/s
@@ -171,7 +171,7 @@ class NoiseLevels:
         step[SCALE] = np.clip(self._theta[SCALE] + step[SCALE], low, high) - self._theta[SCALE]
         for i in (RATIO, VELOCITY):  # given how far the scale moves
             rest = (push[i] - information[i, SCALE] * step[SCALE] / np.maximum(gain, 1e-9)) / information[i, i]
-            step[i] = gain * np.log1p(np.maximum(rest, -0.85))
+            step[i] = gain * (np.clip(rest, -3.0, 3.0) if i == RATIO else np.log1p(np.maximum(rest, -0.85)))
         self._theta += np.where(gain > 0, step, 0.0)
 
     def _compensation(self, before: float, after: float) -> Array:
