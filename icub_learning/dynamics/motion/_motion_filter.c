@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 enum { STATES = 4, PAIRS = 10, RECORDS = 1024, STALE_AT_MOST = 8 };
-/* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, and how many. */
-enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_COUNT, TALLIES };
+/* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
+ * positions' roughness with the one before, and how many. */
+enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
@@ -45,6 +46,7 @@ typedef struct {
     double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
     int recent;
     int *stale;                                      /* of the joints: samples since the position was new */
+    double *rough;                                   /* of the joints: roughness of the last positions */
     double *expected;                                /* of the joints: how far a joint had gone on during them */
     double caught_up, stood; /* repeated positions: followed by the whole way, or by less */
     int longest;             /* repetitions that were followed by the whole way */
@@ -237,7 +239,10 @@ static void roughness(Filter *f, const double *position, const double *velocity,
             q += weight[i] * f->recent_q[i][j];
             v += weight[i] * f->recent_v[i][j];
         }
+        const double before = f->rough[j];
+        f->rough[j] = q / sqrt(norm);
         if (q == 0.0) continue; /* stands still */
+        f->tally[ROUGH_PRODUCT][j] += f->rough[j] * before;
         f->tally[ROUGH_Q][j] += q * q / norm;
         f->tally[ROUGH_V][j] += v * v / norm;
         f->tally[ROUGH_COUNT][j] += 1.0;
@@ -608,8 +613,8 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
 
 PyDoc_STRVAR(evidence_doc, "evidence(scores, tallies, steps)\n\n"
              "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
-             "of the joints (5, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
-             "velocities and its number; and the smallest changes of\n"
+             "of the joints (6, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
+             "velocities, products of positions' with the one before, how many; and the smallest changes of\n"
              "position and velocity ever seen (2, joints), infinite if there was none.");
 static PyObject *evidence(Filter *f, PyObject *args) {
     PyObject *objects[3];
@@ -665,7 +670,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev};
     const size_t each = 12 + 4 * STATES + 2 * PAIRS;
     const size_t record = width * (3 * STATES + PAIRS + 2);
-    f->memory = aligned(each * lanes + (6 + TALLIES + 8) * width + groups);
+    f->memory = aligned(each * lanes + (7 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
     f->stale = calloc(3 * joints, sizeof(int));
     f->origin_stamp = calloc(joints, sizeof(int64_t));
@@ -680,8 +685,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
     for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
     for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
-    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected};
-    for (int i = 0; i < 6; i++, next += width) *of_joints[i] = next;
+    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected, &f->rough};
+    for (int i = 0; i < 7; i++, next += width) *of_joints[i] = next;
     for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
     for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
     f->leak = next;

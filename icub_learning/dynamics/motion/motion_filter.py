@@ -22,7 +22,7 @@ class MotionFilter:
             real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, velocity_delay)
         self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
-        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((5, self.n_joints))
+        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints))
         self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._first: list[tuple[int, Array, Array | None]] | None = []

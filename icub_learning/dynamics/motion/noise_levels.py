@@ -11,12 +11,13 @@ MOVING_GROUPS = 4  # of these, the last that need velocities
 MEMORY = (32.0, 1000.0)  # scored predictions after which one counts 1/e: at the start, at last
 AVERAGE = 32.0  # over so many a step is averaged
 SPACING = np.log([8.0, 4.0, 6.0])[:, None]  # between neighbouring levels
-POOL = float(__import__("os").environ.get("PO","1"))  # scored predictions that the joints' common level counts for in each joint's
+POOL = 4.0  # scored predictions that the joints' common level counts for in each joint's
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = 1e-8  # rad^2, until positions change
 FIRST_VELOCITY = 1.0  # rad^2/s^2: velocities count for little until they have proved right
 FIRST_WEIGHT = 0.1  # scored predictions that the levels at the start count for
-STRICT = float(__import__("os").environ.get("ST","10"))
+SURE = 0.3
+STRICT = 10.0
 FIRST_LEAK = 3.0  # 1/s
 LEAK = (0.3, 100.0)  # 1/s
 LEAK_SPACING = np.log(3.0)
@@ -59,7 +60,7 @@ class NoiseLevels:
         self.with_velocity = False
         self._known_delay = delay
         self._step = np.full((2, n_joints), np.inf)
-        self._rough = np.zeros((3, n_joints))  # sums
+        self._rough = np.zeros((4, n_joints))  # sums
         self._reference = np.repeat([[FIRST_RATIO], [np.log(FIRST_POSITION)], [np.log(FIRST_VELOCITY)]], n_joints, axis=1)
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
         self._number, self._seen = np.zeros((2, n_joints))
@@ -129,7 +130,7 @@ class NoiseLevels:
         score = -0.5 * (scores[0] + scores[1] + squares)
         strict = score - 0.5 * (STRICT - 1.0) * (scores[0] + scores[2])
         for row, group in ((RATIO, 1), (VELOCITY, 5)) if with_velocity else ((RATIO, 1),):
-            here, up, down = (strict if row == VELOCITY else score)[[0, group, group + 1]]
+            here, up, down = score[[0, group, group + 1]]
             spacing = SPACING[row, 0]
             self._gradient[row] += (up - down) / (2.0 * spacing)
             # Expected information: the observed one vanishes where a level is far too high.
@@ -145,10 +146,10 @@ class NoiseLevels:
         self._move(gain, memory)
         before = self.leak
         common = float(keep.mean()), float(gain.mean())
-        self._leak.move(score[3], score[0], score[4], *common, LEAK_SPACING, *np.log(LEAK))
+        self._leak.move(strict[3], strict[0], strict[4], *common, LEAK_SPACING, *np.log(LEAK))
         self._theta[RATIO] += self._compensation(before, self.leak)
         if with_velocity and self._known_delay is None:
-            self._delay.move(strict[7], strict[0], strict[8], *common, self._delay_spacing(), 0.0, 0.5 * self.lag)
+            self._delay.move(score[7], score[0], score[8], *common, self._delay_spacing(), 0.0, 0.5 * self.lag)
         self._bound()
 
     def _move(self, gain: Array, memory: Array) -> None:
@@ -189,14 +190,21 @@ class NoiseLevels:
 
     def _white(self) -> Array:
         """White part of the noise of positions and velocities (2, n_joints), 0 where unknown: an upper bound."""
-        *rough, number = self._rough
+        *rough, _, number = self._rough
+        rough = np.array(rough)
         return np.where(number > 0, rough / np.maximum(number, 1.0), 0.0)
+
+    def _least_white(self) -> Array:
+        """White noise of positions (n_joints,) for certain: third differences of white noise have a correlation of
+        -3/4 with the one before, those of motion of nearly 1; 0 where unknown."""
+        square, _, product, number = self._rough
+        return np.where(number > 30.0, np.clip(square - product, 0.0, 1.75 * square) / 1.75 / np.maximum(number, 1.0), 0.0)
 
     def _quantization(self) -> Array:
         return np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
 
     def _scale_bounds(self) -> tuple[Array, Array]:
-        least = self._quantization()[0]
+        least = np.maximum(self._quantization()[0], SURE * self._least_white())
         most = 4.0 * np.maximum(np.maximum(self._white()[0], np.exp(self._reference[SCALE])), 4.0 * least)
         return np.log(least), np.log(most)
 
