@@ -1,0 +1,1 @@
+"""Motion of joints from their measured positions and velocities."""

@@ -15,7 +15,11 @@ from icub_learning.dynamics.derivatives import Motion
 from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, NoiseLevels
 
-PRIOR = (3.0, 30.0, 300.0)  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
+PRIOR = (
+    3.0,
+    30.0,
+    300.0,
+)  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
 FIRST_SAMPLES = 12  # before the levels are looked for
 MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-# Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the bandwidth;
-# variance of positions, which scales all; variance of velocities over that of positions.
+# Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
+# bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
 RATIO, SCALE, VELOCITY = range(3)
 
 # Filters side by side: the levels in use; then ratio, leak, velocity and delay, each raised and lowered.
@@ -98,7 +98,9 @@ class NoiseLevels:
         self._delay_known = delay is not None
         self._delay, self._leak = _Shared(delay or 0.0), _Shared(FIRST_LEAK)
         first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
-        self._usual = np.repeat(first, n_joints, axis=1)  # of each joint by itself: levels are pooled relative to it
+        self._usual: Array = np.repeat(
+            first, n_joints, axis=1
+        )  # of each joint by itself: levels are pooled relative to it
         self._levels = self._usual.copy()
         self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
@@ -194,11 +196,13 @@ class NoiseLevels:
         all_keep, all_gain = float(keep.mean()), float(gain.mean())
         before = self.leak
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
-        self._leak.move(strict[0], *strict[list(LEAK_GROUPS)], all_keep, all_gain, LEAK_SPACING)
+        self._leak.move(strict[0], strict[LEAK_GROUPS[0]], strict[LEAK_GROUPS[1]], all_keep, all_gain, LEAK_SPACING)
         self._leak.clip(*LEAK)
         self._levels[RATIO] += self._along(before, self.leak)
         if with_velocity and not self._delay_known:
-            self._delay.move(score[0], *score[list(DELAY_GROUPS)], all_keep, all_gain, self._delay_spacing())
+            self._delay.move(
+                score[0], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
+            )
             self._delay.clip(0.0, 0.5 * self.lag)
         self._bound()
 
@@ -289,7 +293,9 @@ class NoiseLevels:
         levels = self._levels
         levels[SCALE] = np.clip(levels[SCALE], *self._scale_bounds())
         least = np.log(np.maximum(self._quantization()[1], WHITE * self._white()[1]))
-        levels[VELOCITY] = np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY)) - levels[SCALE]
+        levels[VELOCITY] = (
+            np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY)) - levels[SCALE]
+        )
         velocity = self.velocity if self.with_velocity else None
         now = bandwidth(self.snap, self.position, velocity, self.interval)
         self.bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval))
