@@ -1,0 +1,755 @@
+/* Kalman filters and a fixed-lag smoother of joint motion, several hypotheses about the noise side by side.
+ *
+ * State of one joint: position, velocity, acceleration, jerk; the jerk is a Wiener process. A lane is one filter: one
+ * joint under one hypothesis about the noise. Lanes lie side by side in memory so that a vector instruction serves
+ * several. The first lanes are the joints under the levels in use; what the others are for is the caller's affair.
+ */
+#include "../../_buffers.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { STATES = 4, PAIRS = 10, RECORDS = 1024, STALE_AT_MOST = 8 };
+/* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
+ * positions' roughness with the one before, and how many. */
+enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
+enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
+
+#define UNSEEN 1e30  /* variance of a measurement that tells nothing */
+#define HUBER 9.0    /* squared normalized innovation beyond which an outlier counts by its magnitude only */
+#define STALE_STEPS 3.0
+#define QUANTA 3.0
+#define RESTLESS 6.0
+
+/* What the smoother needs of one sample, for the first lanes. */
+typedef struct {
+    int64_t stamp;
+    double step;   /* since the sample before [s] */
+    double delay;  /* of the velocities [s] */
+    double leak;   /* of the jerk [1/s] */
+    double *x, *p; /* state and covariance after the sample */
+    double *kq, *gq, *kv, *gv; /* gains and weighted innovations of position and velocity */
+} Record;
+
+typedef struct {
+    PyObject_HEAD
+    ptrdiff_t joints, width, lanes, active; /* width: joints, rounded up to whole vectors */
+    ptrdiff_t groups, moving_groups;        /* hypotheses; those that only matter with velocities come last */
+    double max_gap, lag, horizon;           /* [s] */
+    double *memory, *x, *p, *density, *rq, *rv, *delay; /* of the lanes; density: of the white snap */
+    double *held_x, *held_p;                         /* of the lanes at the origin of the next scored prediction */
+    double *log_q, *log_v, *square_q, *square_v;     /* of the lanes: sums of the predictions' log variances and errors */
+    double *kq, *gq, *kv, *gv, *eq, *ev;             /* scratch of the lanes */
+    double *position, *velocity, *step_q, *step_v;   /* of the joints: the last sample, smallest change seen */
+    double *origin;                                  /* of the joints: position at the origin */
+    double *tally[TALLIES];                          /* of the joints, see TALLIES */
+    double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
+    int recent;
+    int *stale;                                      /* of the joints: samples since the position was new */
+    double *rough;                                   /* of the joints: roughness of the last positions */
+    double *expected;                                /* of the joints: how far a joint had gone on during them */
+    double caught_up, stood; /* repeated positions: followed by the whole way, or by less */
+    int longest;             /* repetitions that were followed by the whole way */
+    int *velocity_scored;
+    int *skip;               /* of the joints: whether this position tells nothing */
+    int repeated, had_velocity;
+    double prior[STATES], *leak;            /* leak: of the groups [1/s] */
+    int64_t stamp, *origin_stamp;
+    Record records[RECORDS];
+    double *storage;
+    int64_t first, count, ripe; /* records: first that is not smoothed, all ever taken, old enough up to here */
+    int64_t samples, scored;
+} Filter;
+
+/* What a jerk of 1 that decays at the rate `leak` [1/s] adds to the state within `d` seconds; rational in leak * d. */
+typedef struct {
+    double d, d2, to_q, to_v, to_a, stays;
+} Passage;
+
+INLINE Passage passage(double d, double leak) {
+    const double l = leak * d, d2 = d * d / 2.0;
+    return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
+}
+
+/* Let lanes from..to pass the time: x <- F x, P <- F P F' + Q. */
+CLONES static void predict(double *restrict x, double *restrict p, const double *restrict density, Passage f,
+                           ptrdiff_t from, ptrdiff_t to, ptrdiff_t lanes) {
+    const double d = f.d, d2 = f.d2, c0 = f.to_q, c1 = f.to_v, c2 = f.to_a, c3 = f.stays;
+    const double s2 = d * d, s4 = s2 * s2;
+    const double q00 = s4 * s2 * d / 252.0, q01 = s4 * s2 / 72.0, q02 = s4 * d / 30.0, q03 = s4 / 24.0;
+    const double q11 = s4 * d / 20.0, q12 = s4 / 8.0, q13 = s2 * d / 6.0, q22 = s2 * d / 3.0, q23 = d2, q33 = d;
+#pragma omp simd
+    for (ptrdiff_t l = from; l < to; l++) {
+        const double x1 = x[lanes + l], x2 = x[2 * lanes + l], x3 = x[3 * lanes + l], s = density[l];
+        x[l] += d * x1 + d2 * x2 + c0 * x3;
+        x[lanes + l] = x1 + d * x2 + c1 * x3;
+        x[2 * lanes + l] = x2 + c2 * x3;
+        x[3 * lanes + l] = c3 * x3;
+        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
+        const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
+        const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
+        const double m00 = p[l] + d * p01 + d2 * p02 + c0 * p03, m01 = p01 + d * p11 + d2 * p12 + c0 * p13;
+        const double m02 = p02 + d * p12 + d2 * p22 + c0 * p23, m03 = p03 + d * p13 + d2 * p23 + c0 * p33;
+        const double m11 = p11 + d * p12 + c1 * p13, m12 = p12 + d * p22 + c1 * p23, m13 = p13 + d * p23 + c1 * p33;
+        const double m22 = p22 + c2 * p23, m23 = p23 + c2 * p33;
+        p[l] = m00 + d * m01 + d2 * m02 + c0 * m03 + s * q00;
+        p[P01 * lanes + l] = m01 + d * m02 + c1 * m03 + s * q01;
+        p[P02 * lanes + l] = m02 + c2 * m03 + s * q02;
+        p[P03 * lanes + l] = c3 * m03 + s * q03;
+        p[P11 * lanes + l] = m11 + d * m12 + c1 * m13 + s * q11;
+        p[P12 * lanes + l] = m12 + c2 * m13 + s * q12;
+        p[P13 * lanes + l] = c3 * m13 + s * q13;
+        p[P22 * lanes + l] = m22 + c2 * m23 + s * q22;
+        p[P23 * lanes + l] = c3 * m23 + s * q23;
+        p[P33 * lanes + l] = c3 * c3 * p33 + s * q33;
+    }
+}
+
+/* Take the lanes' positions `z` of variance `r` in. */
+CLONES static void take_position(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
+    const ptrdiff_t lanes = f->lanes;
+    double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kq, *restrict weighted = f->gq;
+#pragma omp simd
+    for (ptrdiff_t l = 0; l < n; l++) {
+        const double p0 = p[l], p1 = p[P01 * lanes + l], p2 = p[P02 * lanes + l], p3 = p[P03 * lanes + l];
+        const double inverse = 1.0 / (p0 + r[l]), g = (z[l] - x[l]) * inverse, rest = r[l] * inverse;
+        const double k1 = p1 * inverse, k2 = p2 * inverse, k3 = p3 * inverse;
+        x[l] += p0 * g;
+        x[lanes + l] += p1 * g;
+        x[2 * lanes + l] += p2 * g;
+        x[3 * lanes + l] += p3 * g;
+        gain[l] = p0 * inverse;
+        gain[lanes + l] = k1;
+        gain[2 * lanes + l] = k2;
+        gain[3 * lanes + l] = k3;
+        weighted[l] = g;
+        p[l] = p0 * rest; /* not a difference: stays positive */
+        p[P01 * lanes + l] = p1 * rest;
+        p[P02 * lanes + l] = p2 * rest;
+        p[P03 * lanes + l] = p3 * rest;
+        p[P11 * lanes + l] -= p1 * k1;
+        p[P12 * lanes + l] -= p1 * k2;
+        p[P13 * lanes + l] -= p1 * k3;
+        p[P22 * lanes + l] -= p2 * k2;
+        p[P23 * lanes + l] -= p2 * k3;
+        p[P33 * lanes + l] -= p3 * k3;
+    }
+}
+
+/* Take velocities in, each `delay` older than the sample: v(t - d) = v - d a + d^2/2 j. */
+CLONES static void take_velocity(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
+    const ptrdiff_t lanes = f->lanes;
+    double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kv, *restrict weighted = f->gv;
+    const double *restrict delay = f->delay;
+#pragma omp simd
+    for (ptrdiff_t l = 0; l < n; l++) {
+        const double d = delay[l], d2 = d * d / 2.0;
+        const double h0 = p[P01 * lanes + l] - d * p[P02 * lanes + l] + d2 * p[P03 * lanes + l];
+        const double h1 = p[P11 * lanes + l] - d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l];
+        const double h2 = p[P12 * lanes + l] - d * p[P22 * lanes + l] + d2 * p[P23 * lanes + l];
+        const double h3 = p[P13 * lanes + l] - d * p[P23 * lanes + l] + d2 * p[P33 * lanes + l];
+        const double inverse = 1.0 / (h1 - d * h2 + d2 * h3 + r[l]);
+        const double g = (z[l] - x[lanes + l] + d * x[2 * lanes + l] - d2 * x[3 * lanes + l]) * inverse;
+        const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
+        x[l] += h0 * g;
+        x[lanes + l] += h1 * g;
+        x[2 * lanes + l] += h2 * g;
+        x[3 * lanes + l] += h3 * g;
+        gain[l] = k0;
+        gain[lanes + l] = k1;
+        gain[2 * lanes + l] = k2;
+        gain[3 * lanes + l] = k3;
+        weighted[l] = g;
+        p[l] -= h0 * k0;
+        p[P01 * lanes + l] -= h0 * k1;
+        p[P02 * lanes + l] -= h0 * k2;
+        p[P03 * lanes + l] -= h0 * k3;
+        p[P11 * lanes + l] -= h1 * k1;
+        p[P12 * lanes + l] -= h1 * k2;
+        p[P13 * lanes + l] -= h1 * k3;
+        p[P22 * lanes + l] -= h2 * k2;
+        p[P23 * lanes + l] -= h2 * k3;
+        p[P33 * lanes + l] -= h3 * k3;
+    }
+}
+
+/* Squared error over its variance; outliers count by their magnitude, not its square. */
+INLINE double squared(double error, double variance) {
+    const double square = error * error / variance;
+    return square < HUBER ? square : 2.0 * sqrt(HUBER * square) - HUBER;
+}
+
+/* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
+static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
+    const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
+    const double *x = f->held_x, *p = f->held_p;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d3 = passage(d, f->leak[l / width]).to_q;
+        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
+        const double p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l], p23 = p[P23 * lanes + l];
+        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p[P11 * lanes + l] + d2 * p12 + d3 * p13;
+        const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
+        const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
+        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
+        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
+        f->log_q[l] += log(variance);
+        f->square_q[l] += squared(error, variance);
+    }
+    f->tally[SCORED_Q][j] += 1.0;
+}
+
+/* The same for a velocity. */
+static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
+    const double *x = f->held_x, *p = f->held_p;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d = since - f->delay[l], leak = f->leak[l / width], d2 = d > 0.0 ? passage(d, leak).to_v : d * d / 2.0;
+        const double noise = d > 0.0 ? d * d * d * d * d / 20.0 : 0.0;
+        const double error = velocity - (x[lanes + l] + d * x[2 * lanes + l] + d2 * x[3 * lanes + l]);
+        const double variance = p[P11 * lanes + l] + 2.0 * (d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l]) +
+                                d * d * p[P22 * lanes + l] + 2.0 * d * d2 * p[P23 * lanes + l] +
+                                d2 * d2 * p[P33 * lanes + l] + f->density[l] * noise + f->rv[l];
+        f->log_v[l] += log(variance);
+        f->square_v[l] += squared(error, variance);
+    }
+    f->tally[SCORED_V][j] += 1.0;
+}
+
+/* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
+static void roughness(Filter *f, const double *position, const double *velocity, double step) {
+    const ptrdiff_t n = f->joints;
+    const int place = f->recent & 3;
+    memcpy(f->recent_q[place], position, n * sizeof(double));
+    if (velocity) memcpy(f->recent_v[place], velocity, n * sizeof(double));
+    for (int i = 0; i < 4; i++) f->recent_time[i] -= step;
+    f->recent_time[place] = 0.0;
+    if (++f->recent < 4) return;
+    double weight[4], norm = 0.0;
+    for (int i = 0; i < 4; i++) {
+        double product = 1.0;
+        for (int k = 0; k < 4; k++)
+            if (k != i) product *= (f->recent_time[i] - f->recent_time[k]) / step;
+        weight[i] = 1.0 / product;
+        norm += weight[i] * weight[i];
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double q = 0.0, v = 0.0;
+        for (int i = 0; i < 4; i++) {
+            q += weight[i] * f->recent_q[i][j];
+            v += weight[i] * f->recent_v[i][j];
+        }
+        const double before = f->rough[j];
+        f->rough[j] = q / sqrt(norm);
+        if (q == 0.0) continue; /* stands still */
+        f->tally[ROUGH_PRODUCT][j] += f->rough[j] * before;
+        f->tally[ROUGH_Q][j] += q * q / norm;
+        f->tally[ROUGH_V][j] += v * v / norm;
+        f->tally[ROUGH_COUNT][j] += 1.0;
+    }
+}
+
+/* One step of the adjoint recursion over a record's measurements and the time before it, for `width` lanes. */
+CLONES static void step_back(const Record *record, double *restrict a, ptrdiff_t width) {
+    const double d = record->delay, d2 = d * d / 2.0;
+    const Passage f = passage(record->step, record->leak);
+    const double *restrict kq = record->kq, *restrict kv = record->kv, *restrict gq = record->gq, *restrict gv = record->gv;
+#pragma omp simd
+    for (ptrdiff_t l = 0; l < width; l++) {
+        double a0 = a[l], a1 = a[width + l], a2 = a[2 * width + l], a3 = a[3 * width + l];
+        const double v = gv[l] - kv[l] * a0 - kv[width + l] * a1 - kv[2 * width + l] * a2 - kv[3 * width + l] * a3;
+        a1 += v;
+        a2 -= d * v;
+        a3 += d2 * v;
+        a0 += gq[l] - kq[l] * a0 - kq[width + l] * a1 - kq[2 * width + l] * a2 - kq[3 * width + l] * a3;
+        a[l] = a0;
+        a[width + l] = a1 + f.d * a0;
+        a[2 * width + l] = a2 + f.d * a1 + f.d2 * a0;
+        a[3 * width + l] = f.stays * a3 + f.to_a * a2 + f.to_v * a1 + f.to_q * a0;
+    }
+}
+
+/* Smoothed position, velocity and acceleration at a record: x + P a. */
+static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
+    static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
+    for (int i = 0; i < 3; i++)
+        for (ptrdiff_t l = 0; l < joints; l++) {
+            double sum = record->x[i * width + l];
+            for (int k = 0; k < STATES; k++) sum += record->p[row[i][k] * width + l] * a[k * width + l];
+            out[i * joints + l] = sum;
+        }
+}
+
+static void start(Filter *f, const double *position, const double *velocity) {
+    const ptrdiff_t lanes = f->lanes;
+    memset(f->x, 0, STATES * lanes * sizeof(double));
+    memset(f->p, 0, PAIRS * lanes * sizeof(double));
+    for (ptrdiff_t l = 0; l < lanes; l++) {
+        const ptrdiff_t j = l % f->width;
+        f->x[l] = j < f->joints ? position[j] : 0.0;
+        f->p[P00 * lanes + l] = f->rq[l];
+        f->p[P11 * lanes + l] = f->prior[1] * f->prior[1];
+        f->p[P22 * lanes + l] = f->prior[2] * f->prior[2];
+        f->p[P33 * lanes + l] = f->prior[3] * f->prior[3];
+    }
+    memset(f->kq, 0, STATES * lanes * sizeof(double));
+    memset(f->gq, 0, lanes * sizeof(double));
+    for (ptrdiff_t l = 0; l < lanes; l++) {
+        f->ev[l] = velocity ? f->rv[l] : UNSEEN;
+        f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
+    }
+    take_velocity(f, f->eq, f->ev, lanes);
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0, f->origin_stamp[j] = -1;
+    f->repeated = 0;
+    f->samples = 0;
+    f->recent = 0;
+    roughness(f, position, velocity, 0.0);
+}
+
+/* Remember a joint's lanes: from here their next scored prediction starts. */
+static void hold(Filter *f, ptrdiff_t j, double position) {
+    for (int i = 0; i < STATES; i++)
+        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_x[l] = f->x[l];
+    for (int i = 0; i < PAIRS; i++)
+        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_p[l] = f->p[l];
+    f->origin[j] = position;
+    f->origin_stamp[j] = f->stamp;
+    f->velocity_scored[j] = 0;
+}
+
+static void remember(Filter *f, double step) {
+    const ptrdiff_t width = f->width, lanes = f->lanes, bytes = width * sizeof(double);
+    Record *record = &f->records[f->count % RECORDS];
+    record->stamp = f->stamp;
+    record->step = step;
+    record->delay = f->delay[0];
+    record->leak = f->leak[0];
+    for (int i = 0; i < STATES; i++) {
+        memcpy(record->x + i * width, f->x + i * lanes, bytes);
+        memcpy(record->kq + i * width, f->kq + i * lanes, bytes);
+        memcpy(record->kv + i * width, f->kv + i * lanes, bytes);
+    }
+    for (int i = 0; i < PAIRS; i++) memcpy(record->p + i * width, f->p + i * lanes, bytes);
+    memcpy(record->gq, f->gq, bytes);
+    memcpy(record->gv, f->gv, bytes);
+    f->count++;
+}
+
+/* How many records can be smoothed now, in whole blocks so that each costs a bounded number of steps back. */
+static int64_t due(Filter *f) {
+    const int64_t newest = f->count - 1, oldest_allowed = newest - RECORDS / 2, lag = (int64_t)(f->lag * 1e9);
+    while (f->ripe < newest && f->stamp - f->records[f->ripe % RECORDS].stamp >= lag) f->ripe++;
+    if (f->ripe < oldest_allowed) f->ripe = oldest_allowed;
+    const int64_t ready = f->ripe - f->first, block = 1 + (newest - f->ripe) / 3;
+    return ready >= block ? ready : 0;
+}
+
+static int finite_all(const double *values, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++)
+        if (!isfinite(values[i])) return 0;
+    return 1;
+}
+
+/* Whether the row tells nothing new: a driver handed the same one out again while the joints move. */
+static int row_repeats(const Filter *f, const double *position, const double *velocity) {
+    int moving = 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        if (position[j] != f->position[j]) return 0;
+        if (velocity) {
+            if (velocity[j] != f->velocity[j]) return 0;
+            moving |= velocity[j] != 0.0;
+        }
+    }
+    return moving;
+}
+
+static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
+    const ptrdiff_t n = f->joints, width = f->width, lanes = f->lanes;
+    const double step = (double)(stamp - f->stamp) * 1e-9;
+    if (velocity && f->active < lanes) { /* those who only matter with velocities were not kept up */
+        for (ptrdiff_t l = f->active; l < lanes; l++) {
+            for (int i = 0; i < STATES; i++) {
+                f->x[i * lanes + l] = f->x[i * lanes + l % width];
+                f->held_x[i * lanes + l] = f->held_x[i * lanes + l % width];
+            }
+            for (int i = 0; i < PAIRS; i++) {
+                f->p[i * lanes + l] = f->p[i * lanes + l % width];
+                f->held_p[i * lanes + l] = f->held_p[i * lanes + l % width];
+            }
+        }
+        f->active = lanes;
+    }
+    const ptrdiff_t active = f->active;
+    for (ptrdiff_t g = 0; g * width < active;) { /* neighbouring groups of the same leak together */
+        ptrdiff_t end = g + 1;
+        while (end * width < active && f->leak[end] == f->leak[g]) end++;
+        predict(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
+        g = end;
+    }
+    const int old = f->had_velocity == (velocity != NULL) && f->repeated < 2 * STALE_AT_MOST && row_repeats(f, position, velocity);
+    f->repeated = old ? f->repeated + 1 : 0;
+    double *z = f->eq, *r = f->ev;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const double change = fabs(position[j] - f->position[j]);
+        if (change > 0.0 && change < f->step_q[j]) f->step_q[j] = change;
+        f->skip[j] = old;
+        if (old) continue;
+        /* A joint that seems to move, but whose position is repeated: the driver has nothing newer, or it stopped. */
+        const double ahead = fabs(f->x[lanes + j]) * step, least = f->step_q[j] < UNSEEN ? f->step_q[j] : 0.0;
+        if (change == 0.0 && f->stale[j] < STALE_AT_MOST) {
+            if (f->stale[j] || (ahead > STALE_STEPS * least && ahead > 4.0 * sqrt(f->rq[j] + f->p[P00 * lanes + j]))) {
+                f->expected[j] += f->stale[j] ? f->expected[j] / f->stale[j] : ahead;
+                f->stale[j]++;
+                f->skip[j] = f->caught_up >= 2.0 && f->caught_up > 3.0 * f->stood && f->stale[j] <= f->longest;
+            }
+        } else if (f->stale[j]) { /* what it was shows in where the joint is next */
+            const double way = f->expected[j] * (1.0 + 1.0 / f->stale[j]);
+            if (change > 0.7 * way && change < 1.3 * way) {
+                f->caught_up += 1.0;
+                if (f->stale[j] > f->longest) f->longest = f->stale[j];
+            } else
+                f->stood += 1.0;
+            f->stale[j] = 0;
+            f->expected[j] = 0.0;
+        }
+    }
+    if (f->caught_up + f->stood > 50.0) f->caught_up *= 0.5, f->stood *= 0.5;
+    for (ptrdiff_t l = 0, j = 0; l < active; l++) {
+        z[l] = j < n ? position[j] : 0.0;
+        r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
+        j = j + 1 == width ? 0 : j + 1;
+    }
+    take_position(f, z, r, active);
+    f->stamp = stamp;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        if (f->origin_stamp[j] < 0 || f->skip[j]) continue;
+        const double since = (double)(stamp - f->origin_stamp[j]) * 1e-9;
+        if (since < f->horizon) continue;
+        const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
+        if (fabs(f->x[lanes + j]) * f->lag < fmax(quanta, RESTLESS * sqrt(f->rq[j]))) { /* stands still */
+            f->origin_stamp[j] = -1;
+            continue;
+        }
+        if (velocity && !f->velocity_scored[j]) {
+            score_velocity(f, j, velocity[j], since);
+            f->velocity_scored[j] = 1;
+        }
+        /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
+        if (fabs(position[j] - f->origin[j]) > quanta && since < 3.0 * f->lag + 2.0 * step) {
+            score_position(f, j, position[j], since);
+            f->scored++;
+            f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
+        } else if (since > f->lag)
+            f->origin_stamp[j] = -1;
+    }
+    if (!old) roughness(f, position, velocity, step);
+    if (velocity) {
+        for (ptrdiff_t j = 0; j < n; j++) {
+            const double change = f->had_velocity ? fabs(velocity[j] - f->velocity[j]) : 0.0;
+            if (change > 0.0 && change < f->step_v[j]) f->step_v[j] = change;
+        }
+        for (ptrdiff_t l = 0, j = 0; l < active; l++) {
+            z[l] = j < n ? velocity[j] : 0.0;
+            r[l] = old ? UNSEEN : f->rv[l];
+            j = j + 1 == width ? 0 : j + 1;
+        }
+        take_velocity(f, z, r, active);
+    } else {
+        memset(f->kv, 0, STATES * lanes * sizeof(double));
+        memset(f->gv, 0, lanes * sizeof(double));
+    }
+    for (ptrdiff_t j = 0; j < n; j++)
+        if (f->origin_stamp[j] < 0) hold(f, j, position[j]);
+    memcpy(f->position, position, n * sizeof(double));
+    if (velocity) memcpy(f->velocity, velocity, n * sizeof(double));
+    f->had_velocity = velocity != NULL;
+    remember(f, step);
+    f->samples++;
+}
+
+/* Exactly `size` numbers to read from. */
+static const double *exactly(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t size) {
+    const double *numbers = look(object, view, name, size);
+    if (!numbers || view->len == size * (ptrdiff_t)sizeof(double)) return numbers;
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, not %zd", name, view->len / (ptrdiff_t)sizeof(double), size);
+    PyBuffer_Release(view);
+    return NULL;
+}
+
+PyDoc_STRVAR(add_doc, "add(stamp, position, velocity)\n\n"
+             "Take one sample in; returns how many past samples `smooth` can tell about now, or -1 if the sample lies beyond a\n"
+             "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.");
+static PyObject *add(Filter *f, PyObject *args) {
+    long long stamp;
+    PyObject *objects[2];
+    if (!PyArg_ParseTuple(args, "LOO", &stamp, &objects[0], &objects[1])) return NULL;
+    if (f->count && stamp <= f->stamp)
+        return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", stamp, (long long)f->stamp);
+    Py_buffer views[2];
+    const double *position = exactly(objects[0], &views[0], "position", f->joints);
+    if (!position) return NULL;
+    const double *velocity = NULL;
+    if (objects[1] != Py_None && !(velocity = exactly(objects[1], &views[1], "velocity", f->joints))) {
+        PyBuffer_Release(&views[0]);
+        return NULL;
+    }
+    int64_t ready = -2;
+    if (finite_all(position, f->joints) && (!velocity || finite_all(velocity, f->joints))) {
+        if (!f->count) {
+            f->stamp = stamp;
+            f->active = velocity ? f->lanes : f->width * (f->groups - f->moving_groups);
+            start(f, position, velocity);
+            memcpy(f->position, position, f->joints * sizeof(double));
+            if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
+            f->had_velocity = velocity != NULL;
+            remember(f, 0.0);
+            ready = 0;
+        } else if ((double)(stamp - f->stamp) * 1e-9 > f->max_gap)
+            ready = -1;
+        else {
+            take_sample(f, stamp, position, velocity);
+            ready = due(f);
+        }
+    }
+    PyBuffer_Release(&views[0]);
+    if (velocity) PyBuffer_Release(&views[1]);
+    if (ready == -2) return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
+    return PyLong_FromLongLong(ready);
+}
+
+PyDoc_STRVAR(smooth_doc, "smooth(out)\n\n"
+             "Write smoothed motions of the oldest samples that were not smoothed yet into out (k, 3, joints), k as `add` or\n"
+             "`waiting` said; returns their stamps [ns].");
+static PyObject *smooth(Filter *f, PyObject *object) {
+    Py_buffer view;
+    double *out = take(object, &view, "out", 0);
+    if (!out) return NULL;
+    const ptrdiff_t size = 3 * f->joints;
+    const int64_t k = view.len / (ptrdiff_t)sizeof(double) / size;
+    PyObject *stamps = NULL;
+    double *a = NULL;
+    if (k > f->count - f->first)
+        PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)(f->count - f->first));
+    else if (!(a = calloc(STATES * f->width, sizeof(double))))
+        PyErr_NoMemory();
+    else if ((stamps = PyList_New(k))) {
+        for (int64_t i = f->count - 1; i >= f->first; i--) {
+            const Record *record = &f->records[i % RECORDS];
+            const int64_t place = i - f->first;
+            if (place < k) {
+                read_smoothed(record, a, out + place * size, f->width, f->joints);
+                PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
+            }
+            step_back(record, a, f->width);
+        }
+        f->first += k;
+        if (f->ripe < f->first) f->ripe = f->first;
+    }
+    free(a);
+    PyBuffer_Release(&view);
+    return stamps;
+}
+
+PyDoc_STRVAR(restart_doc, "restart()\n\nForget all samples; what was seen of steps and scores stays.");
+static PyObject *restart(Filter *f, PyObject *unused) {
+    f->first = f->count = f->ripe = 0;
+    f->samples = 0;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(read_doc, "read(state, deviation)\n\n"
+             "Write state and standard deviation of the first lanes at the newest sample, each (3, joints); returns its stamp.");
+static PyObject *read_state(Filter *f, PyObject *args) {
+    static const int diagonal[3] = {P00, P11, P22};
+    PyObject *objects[2];
+    if (!PyArg_ParseTuple(args, "OO", &objects[0], &objects[1])) return NULL;
+    if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet");
+    Py_buffer view;
+    double *out;
+    if (objects[0] != Py_None) {
+        if (!(out = take(objects[0], &view, "state", 3 * f->joints))) return NULL;
+        for (int i = 0; i < 3; i++) memcpy(out + i * f->joints, f->x + i * f->lanes, f->joints * sizeof(double));
+        PyBuffer_Release(&view);
+    }
+    if (objects[1] != Py_None) {
+        if (!(out = take(objects[1], &view, "deviation", 3 * f->joints))) return NULL;
+        for (int i = 0; i < 3; i++)
+            for (ptrdiff_t j = 0; j < f->joints; j++) {
+                const double variance = f->p[diagonal[i] * f->lanes + j];
+                out[i * f->joints + j] = variance > 0.0 ? sqrt(variance) : 0.0;
+            }
+        PyBuffer_Release(&view);
+    }
+    return PyLong_FromLongLong(f->stamp);
+}
+
+PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon)\n\n"
+             "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
+             "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s].");
+static PyObject *set_levels(Filter *f, PyObject *args) {
+    PyObject *objects[2];
+    double lag, horizon;
+    if (!PyArg_ParseTuple(args, "OOdd", &objects[0], &objects[1], &lag, &horizon)) return NULL;
+    Py_buffer views[2];
+    const ptrdiff_t n = f->joints, width = f->width;
+    const double *levels = exactly(objects[0], &views[0], "levels", 4 * f->groups * n);
+    if (!levels) return NULL;
+    const double *leak = exactly(objects[1], &views[1], "leak", f->groups);
+    if (leak) {
+        double *to[4] = {f->density, f->rq, f->rv, f->delay};
+        for (int i = 0; i < 4; i++)
+            for (ptrdiff_t l = 0; l < f->lanes; l++) {
+                const ptrdiff_t j = l % width;
+                to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
+            }
+        memcpy(f->leak, leak, f->groups * sizeof(double));
+        f->lag = lag;
+        f->horizon = horizon;
+    }
+    release_all(views, leak ? 2 : 1);
+    if (!leak) return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(evidence_doc, "evidence(scores, tallies, steps)\n\n"
+             "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
+             "of the joints (6, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
+             "velocities, products of positions' with the one before, how many; and the smallest changes of\n"
+             "position and velocity ever seen (2, joints), infinite if there was none.");
+static PyObject *evidence(Filter *f, PyObject *args) {
+    PyObject *objects[3];
+    if (!PyArg_ParseTuple(args, "OOO", &objects[0], &objects[1], &objects[2])) return NULL;
+    static const char *names[3] = {"scores", "tallies", "steps"};
+    const ptrdiff_t n = f->joints, used = f->groups * n, least[3] = {4 * used, TALLIES * n, 2 * n};
+    Py_buffer views[3];
+    if (!take_all(objects, views, names, least, 3)) return NULL;
+    double *scores = views[0].buf, *tallies = views[1].buf, *steps = views[2].buf;
+    double *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
+    for (int i = 0; i < 4; i++) {
+        for (ptrdiff_t g = 0; g < f->groups; g++)
+            memcpy(scores + i * used + g * n, sums[i] + g * f->width, n * sizeof(double));
+        memset(sums[i], 0, f->lanes * sizeof(double));
+    }
+    for (int i = 0; i < TALLIES; i++) {
+        memcpy(tallies + i * n, f->tally[i], n * sizeof(double));
+        memset(f->tally[i], 0, n * sizeof(double));
+    }
+    f->scored = 0;
+    for (ptrdiff_t j = 0; j < 2 * n; j++) {
+        const double step = j < n ? f->step_q[j] : f->step_v[j - n];
+        steps[j] = step < UNSEEN ? step : INFINITY;
+    }
+    release_all(views, 3);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_waiting(Filter *f, void *closure) { return PyLong_FromLongLong(f->count - f->first); }
+static PyObject *get_scored(Filter *f, void *closure) { return PyLong_FromLongLong(f->scored); }
+
+static double *aligned(size_t numbers) {
+    double *memory = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
+    if (memory) memset(memory, 0, (numbers * sizeof(double) + 63) / 64 * 64);
+    return memory;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    Py_ssize_t joints, groups, moving_groups;
+    double max_gap, v, a, j;
+    if (!PyArg_ParseTuple(args, "nnnd(ddd)", &joints, &groups, &moving_groups, &max_gap, &v, &a, &j)) return NULL;
+    if (joints < 1 || joints > 4096 || groups < 1 || groups > 64 || moving_groups < 0 || moving_groups >= groups)
+        return PyErr_Format(PyExc_ValueError, "(joints, groups) is (%zd, %zd)", joints, groups);
+    Filter *f = (Filter *)type->tp_alloc(type, 0);
+    if (!f) return NULL;
+    f->joints = joints;
+    f->groups = groups;
+    f->moving_groups = moving_groups;
+    const ptrdiff_t width = f->width = (joints + 7) / 8 * 8, lanes = f->lanes = width * groups;
+    f->active = lanes;
+    f->max_gap = max_gap;
+    f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
+    double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev};
+    const size_t each = 12 + 4 * STATES + 2 * PAIRS;
+    const size_t record = width * (3 * STATES + PAIRS + 2);
+    f->memory = aligned(each * lanes + (7 + TALLIES + 8) * width + groups);
+    f->storage = aligned(record * RECORDS);
+    f->stale = calloc(3 * joints, sizeof(int));
+    f->origin_stamp = calloc(joints, sizeof(int64_t));
+    if (!f->memory || !f->storage || !f->stale || !f->origin_stamp) {
+        Py_DECREF(f);
+        return PyErr_NoMemory();
+    }
+    f->skip = f->stale + joints;
+    f->velocity_scored = f->skip + joints;
+    double *next = f->memory;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++, next += lanes) *arrays[i] = next;
+    double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
+    for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
+    for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
+    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected, &f->rough};
+    for (int i = 0; i < 7; i++, next += width) *of_joints[i] = next;
+    for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
+    for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
+    f->leak = next;
+    for (ptrdiff_t i = 0; i < width; i++) f->step_q[i] = f->step_v[i] = UNSEEN;
+    next = f->storage;
+    for (int i = 0; i < RECORDS; i++) {
+        Record *r = &f->records[i];
+        double **parts[] = {&r->x, &r->kq, &r->kv};
+        for (int k = 0; k < 3; k++, next += STATES * width) *parts[k] = next;
+        r->p = next, next += PAIRS * width;
+        r->gq = next, next += width;
+        r->gv = next, next += width;
+    }
+    return (PyObject *)f;
+}
+
+static void discard(Filter *f) {
+    free(f->memory);
+    free(f->storage);
+    free(f->stale);
+    free(f->origin_stamp);
+    Py_TYPE(f)->tp_free((PyObject *)f);
+}
+
+static PyMethodDef methods[] = {
+    {"add", (PyCFunction)add, METH_VARARGS, add_doc},
+    {"smooth", (PyCFunction)smooth, METH_O, smooth_doc},
+    {"restart", (PyCFunction)restart, METH_NOARGS, restart_doc},
+    {"read", (PyCFunction)read_state, METH_VARARGS, read_doc},
+    {"set_levels", (PyCFunction)set_levels, METH_VARARGS, set_levels_doc},
+    {"evidence", (PyCFunction)evidence, METH_VARARGS, evidence_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef getters[] = {
+    {"waiting", (getter)get_waiting, NULL, "Samples that were taken in and not smoothed yet.", NULL},
+    {"scored", (getter)get_scored, NULL, "Instants scored since the last call of evidence.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "icub_learning.dynamics.motion._motion_filter.Filter",
+    .tp_basicsize = sizeof(Filter),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Filter(joints, groups, moving_groups, max_gap, (velocity, acceleration, jerk))\n\n"
+              "Kalman filters of `joints` joints under `groups` hypotheses, of which the last `moving_groups` only matter with\n"
+              "velocities; max_gap [s]; standard deviations of the state at the start.",
+    .tp_new = make,
+    .tp_dealloc = (destructor)discard,
+    .tp_methods = methods,
+    .tp_getset = getters,
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_motion_filter", "Compiled motion filter.", -1, NULL,
+                                    NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__motion_filter(void) {
+    PyObject *made = PyModule_Create(&module);
+    if (!made || PyType_Ready(&type) < 0) return NULL;
+    Py_INCREF(&type);
+    if (PyModule_AddObject(made, "Filter", (PyObject *)&type) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return made;
+}

@@ -1,0 +1,165 @@
+"""Position, velocity and acceleration of joints from irregular samples, by Kalman filters that find their own levels.
+
+The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process: jerk driven by white snap, decaying at
+a rate between that of a Wiener process (smooth motion, such as sums of sines and minimum-jerk moves) and so fast that
+the jerk itself is white (trapezoidal velocities). It is observed through positions and, where measured, velocities
+with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spline (Wahba 1978), found by a fixed-lag
+form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
+inverse). The levels of noise are found while it runs, see `noise_levels`.
+"""
+
+import numpy as np
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.dynamics.motion._motion_filter import Filter
+from icub_learning.dynamics.motion.derivatives import Motion
+from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, NoiseLevels
+
+PRIOR = (
+    3.0,
+    30.0,
+    300.0,
+)  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
+FIRST_SAMPLES = 12  # before the levels are looked for
+MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
+
+
+class MotionFilter:
+    """Motion of joints at the newest sample at once, and smoothed some tenths of a second later.
+
+    Settings are not needed: noise of positions and velocities, bandwidth, smoothness of the motion and delay of the
+    velocities are estimated for each joint from how well they predict (pooled where joints have them in common), from
+    the first samples on, and reported by `report`. Samples may come at any rate from 10 Hz to 2 kHz, with irregular
+    stamps; rows that a driver hands out again while joints move are recognized. The cost of a sample is constant.
+
+    Args:
+        n_joints: number of joints.
+        max_gap: seconds between two samples beyond which all starts anew; the levels of noise stay.
+        velocity_delay: seconds by which velocities are older than the positions they come with; None to estimate it.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(self, n_joints: int, *, max_gap: float = 1.0, velocity_delay: float | None = None) -> None:
+        self.n_joints = integer("n_joints", n_joints, 1)
+        self.max_gap = real("max_gap", max_gap, 0.0, low_open=True)
+        delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
+        self._levels = NoiseLevels(self.n_joints, delay)
+        self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
+        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints))
+        self._steps = np.empty((2, self.n_joints))
+        self._smoothed: list[Motion] = []
+        self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
+        self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
+        self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
+        self._use()
+
+    def reset(self) -> None:
+        """Forget all samples; what was found about the noise stays."""
+        self._restart()
+        self._smoothed = []
+
+    def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
+        """Take one sample in.
+
+        Args:
+            stamp: ns, later than the last.
+            position: (n_joints,).
+            velocity: (n_joints,), None where it is not measured.
+
+        Raises:
+            ValueError: an array is not of shape (n_joints,) or not finite, or the stamp is not later than the last;
+                nothing changes then.
+        """
+        position = np.ascontiguousarray(position, np.float64)
+        velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
+        ready = self._filter.add(stamp, position, velocity)
+        self._smoothed = []
+        if ready < 0:  # a gap: what came before it will not get any better
+            self._smooth(self._filter.waiting)
+            self._restart()
+            ready = self._filter.add(stamp, position, velocity)
+        if not self._samples:
+            self._since = stamp
+        self._samples += 1
+        if self._first is not None:
+            self._begin(stamp, position, velocity)
+        elif ready:
+            self._smooth(ready)
+        if self._filter.scored >= self._due:
+            self._learn(stamp, velocity is not None)
+
+    def newest(self) -> Motion:
+        """Return the motion at the newest sample, from all samples up to it. Raises ValueError before the first."""
+        state = np.empty((3, self.n_joints))
+        return Motion(self._filter.read(state, None), *state)
+
+    def smoothed(self) -> list[Motion]:
+        """Return the smoothed motions that the last `add` made available, oldest first; each stamp comes once."""
+        return self._smoothed
+
+    def deviation(self) -> Array:
+        """Return standard deviations of `newest`, (3, n_joints): of position, velocity, acceleration."""
+        deviation = np.empty((3, self.n_joints))
+        self._filter.read(None, deviation)
+        return deviation
+
+    def report(self) -> dict[str, Array | float]:
+        """Return what was found about noise and motion.
+
+        Returns:
+            position_noise, velocity_noise: (n_joints,) standard deviations; snap_density: (n_joints,) per s^7;
+            jerk_decay [1/s]; velocity_delay [s]; bandwidth (n_joints,) [Hz]; lag of the smoothed motions [s];
+            rate of the samples [Hz].
+        """
+        levels = self._levels
+        return {
+            "position_noise": np.sqrt(levels.position),
+            "velocity_noise": np.sqrt(levels.velocity),
+            "snap_density": levels.snap,
+            "jerk_decay": levels.leak,
+            "velocity_delay": levels.delay,
+            "bandwidth": levels.bandwidth.copy(),
+            "lag": levels.lag,
+            "rate": 1.0 / levels.interval,
+        }
+
+    def _restart(self) -> None:
+        self._filter.restart()
+        self._samples = 0
+        if self._first:
+            self._first = []
+
+    def _smooth(self, count: int) -> None:
+        out = np.empty((count, 3, self.n_joints))
+        stamps = self._filter.smooth(out)
+        self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(stamps, out, strict=True)]
+
+    def _use(self) -> None:
+        self._filter.set_levels(*self._levels.hypotheses(), self._levels.lag, self._levels.horizon)
+
+    def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
+        """Look at the first samples once there are enough, and filter them again with what they show."""
+        assert self._first is not None
+        self._first.append((stamp, position.copy(), None if velocity is None else velocity.copy()))
+        if len(self._first) < FIRST_SAMPLES:
+            return
+        stamps, positions, velocities = zip(*self._first, strict=True)
+        measured = None if any(row is None for row in velocities) else np.array(velocities)
+        self._levels.begin(np.array(positions), measured, float(np.median(np.diff(stamps))) * 1e-9)
+        self._use()
+        self._filter.restart()
+        for sample in self._first:
+            self._filter.add(*sample)
+        self._first = None
+
+    def _learn(self, stamp: int, with_velocity: bool) -> None:
+        self._scored += self._filter.scored
+        self._due = int(np.clip(self._scored // 24, LEAST_SCORED * self.n_joints, MOST_SCORED * self.n_joints))
+        self._filter.evidence(self._scores, self._tallies, self._steps)
+        if self._samples > 1:
+            interval = (stamp - self._since) * 1e-9 / (self._samples - 1)
+            self._levels.learn(self._scores, self._tallies, self._steps, interval, with_velocity)
+            self._use()
+        self._since, self._samples = stamp, 1

@@ -1,0 +1,306 @@
+"""Noise levels of joint motion, found while it is filtered, from how well neighbouring levels would have predicted it.
+
+Levels of one joint: the density of the white snap that drives its motion and the variances of measured positions and
+velocities. All joints share the rate at which the jerk decays and the delay of the velocities. Filters whose levels
+differ in one parameter run beside the one in use; what each of them predicted for positions and velocities is scored
+by its likelihood (prediction error decomposition: Schweppe 1965; adaptive filtering: Mehra 1970), and the levels move
+by Fisher scoring with a memory that grows from a few to a thousand predictions (recursive prediction error method:
+Ljung and Soederstroem 1983).
+"""
+
+import numpy as np
+
+from icub_learning.arrays import Array
+
+# Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
+# bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
+RATIO, SCALE, VELOCITY = range(3)
+
+# Filters side by side: the levels in use; then ratio, leak, velocity and delay, each raised and lowered.
+GROUPS = 9
+RATIO_GROUPS, LEAK_GROUPS, VELOCITY_GROUPS, DELAY_GROUPS = (1, 2), (3, 4), (5, 6), (7, 8)
+MOVING_GROUPS = 4  # of these, the last that need velocities
+
+# How far neighbours lie apart, as factors: far enough to differ in likelihood, near enough for a parabola in between.
+RATIO_SPACING, LEAK_SPACING, VELOCITY_SPACING = np.log([8.0, 3.0, 6.0])
+
+# What is known before the first sample, weighing next to nothing: some seconds of motion override it.
+FIRST_RATIO = np.log(1e11)  # 1/s^7
+FIRST_POSITION = np.log(1e-8)  # rad^2, until positions change
+FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, also the most: velocities count for little until they have proved right
+FIRST_LEAK = np.log(3.0)  # 1/s
+FIRST_WEIGHT = 0.1  # predictions
+
+MEMORY = (32.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
+AVERAGE = 32.0  # predictions over which a step is averaged
+POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
+WHITE = 0.3  # share of the white noise seen directly that a level keeps at least
+POSITIONS_FIRST = 10.0  # weight of positions over velocities where late or filtered velocities would mislead
+
+LEAK = np.log([0.3, 100.0])  # 1/s
+BANDWIDTH = (0.3, 60.0)  # Hz; and at most a quarter of the rate
+LONGEST_LAG = 0.5  # s
+
+
+def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: float) -> Array:
+    """Return the bandwidth of the stationary filter [Hz]: where motion and noise have the same spectral density.
+
+    Args:
+        snap: density of the white snap, per s^7.
+        position, velocity: variances of measurements; None where velocities are not measured.
+        interval: seconds between measurements.
+    """
+    information = snap / (position * interval)
+    omega = information**0.125
+    if velocity is not None:
+        more = snap / (velocity * interval)
+        for _ in range(5):  # each leaves a quarter of the error
+            omega = (information + more * omega**2) ** 0.125
+    return omega / (2.0 * np.pi)
+
+
+class _Shared:
+    """A parameter that all joints share, moved by what its neighbours scored."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self._gradient = self._information = 0.0
+
+    def move(self, here: Array, up: Array, down: Array, keep: float, gain: float, spacing: float) -> None:
+        """Step towards the better neighbour; scores (n_joints,), keep: weight of earlier scores."""
+        self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
+        self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
+        known = max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2
+        self.value += gain * self._gradient / known
+
+    def clip(self, low: float, high: float) -> None:
+        self.value = min(max(self.value, low), high)
+
+
+class NoiseLevels:
+    """The noise levels in use, and what is known about them.
+
+    Args:
+        n_joints: number of joints.
+        delay: of velocities [s] if known; None to find it.
+
+    Attributes:
+        interval: seconds between samples.
+        with_velocity: whether velocities are measured.
+        bandwidth: (n_joints,) of the filters [Hz].
+        lag: seconds after which the smoother's estimates are final: a period of the slowest joint's bandwidth.
+    """
+
+    def __init__(self, n_joints: int, delay: float | None = None) -> None:
+        self.n_joints = n_joints
+        self.interval = 0.01
+        self.with_velocity = False
+        self._delay_known = delay is not None
+        self._delay, self._leak = _Shared(delay or 0.0), _Shared(FIRST_LEAK)
+        first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
+        self._usual: Array = np.repeat(
+            first, n_joints, axis=1
+        )  # of each joint by itself: levels are pooled relative to it
+        self._levels = self._usual.copy()
+        self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
+        self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
+        self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
+        self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
+        self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter.evidence`
+        self._bound()
+
+    @property
+    def snap(self) -> Array:
+        """(n_joints,) density of the white snap, per s^7."""
+        return np.exp(self._levels[RATIO] + self._levels[SCALE])
+
+    @property
+    def position(self) -> Array:
+        """(n_joints,) variance of measured positions."""
+        return np.exp(self._levels[SCALE])
+
+    @property
+    def velocity(self) -> Array:
+        """(n_joints,) variance of measured velocities."""
+        return np.exp(self._levels[VELOCITY] + self._levels[SCALE])
+
+    @property
+    def leak(self) -> float:
+        """Rate at which the jerk decays, 1/s."""
+        return float(np.exp(self._leak.value))
+
+    @property
+    def delay(self) -> float:
+        """Seconds by which velocities are older than the positions they come with."""
+        return self._delay.value
+
+    @property
+    def horizon(self) -> float:
+        """Seconds ahead that scored predictions reach: beyond the alikeness of errors, within the motion's."""
+        return max(self.lag / 16.0, 0.1 * self.interval)
+
+    def begin(self, positions: Array, velocities: Array | None, interval: float) -> None:
+        """Start from the first samples.
+
+        Args:
+            positions, velocities: (k, n_joints); None where velocities are not measured.
+            interval: seconds between them.
+        """
+        self.interval, self.with_velocity = interval, velocities is not None
+        found = [np.full(self.n_joints, FIRST_POSITION), np.full(self.n_joints, FIRST_VELOCITY)]
+        for row, values in enumerate((positions, velocities)):
+            if values is None:
+                continue
+            changes = np.abs(np.diff(values, axis=0))
+            self._step[row] = step = np.where(changes > 0.0, changes, np.inf).min(axis=0)
+            moved = np.isfinite(step)
+            if not moved.any():
+                continue
+            # White noise shows in differences of any order; motion in those of low order, and at low rates in all.
+            orders = ((2, 6.0), (3, 20.0), (4, 70.0), (5, 252.0))  # and variances of such differences of white noise
+            white = np.min([np.mean(np.diff(values, n, axis=0) ** 2, axis=0) / of for n, of in orders], axis=0)
+            steps = changes / np.where(moved, step, 1.0)
+            counted = (np.abs(steps - np.round(steps)).max(axis=0) < 0.01) & (row == 0)  # no noise but quantization
+            level = np.log(np.where(counted, 0.0, white) + self._quantization()[row])
+            found[row] = np.where(moved, level, np.median(level[moved]))
+        self._usual[SCALE], self._usual[VELOCITY] = found[0], found[1] - found[0]
+        self._levels = self._usual.copy()
+        self._levels[VELOCITY] = FIRST_VELOCITY - self._levels[SCALE]
+        self._start = (self._levels - self._usual).mean(axis=1)
+        self._bound()
+
+    def learn(self, scores: Array, tallies: Array, steps: Array, interval: float, with_velocity: bool) -> None:
+        """Move the levels by what was gathered since the last call, as `Filter.evidence` tells it.
+
+        Args:
+            scores: (4, GROUPS, n_joints).
+            tallies: (6, n_joints).
+            steps: (2, n_joints).
+            interval: mean seconds between samples.
+            with_velocity: whether velocities are measured.
+        """
+        self.interval += 0.3 * (interval - self.interval)
+        self.with_velocity = with_velocity
+        self._step = steps.copy()
+        positions, velocities, *rough = tallies
+        seen = np.maximum(positions, velocities)
+        self._seen += seen
+        memory = np.clip(self._seen / 8.0, *MEMORY)
+        self._rough = self._rough * np.exp(-seen / MEMORY[1]) + rough
+        keep, gain = np.exp(-seen / AVERAGE), np.minimum(seen / memory, 0.5)
+        self._averaged = keep * self._averaged + seen
+        squares = scores[2] + scores[3]
+        score = -0.5 * (scores[0] + scores[1] + squares)
+        self._gather(scores, score, squares, positions, velocities, keep)
+        self._move(gain, memory)
+        all_keep, all_gain = float(keep.mean()), float(gain.mean())
+        before = self.leak
+        strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
+        self._leak.move(strict[0], strict[LEAK_GROUPS[0]], strict[LEAK_GROUPS[1]], all_keep, all_gain, LEAK_SPACING)
+        self._leak.clip(*LEAK)
+        self._levels[RATIO] += self._along(before, self.leak)
+        if with_velocity and not self._delay_known:
+            self._delay.move(
+                score[0], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
+            )
+            self._delay.clip(0.0, 0.5 * self.lag)
+        self._bound()
+
+    def hypotheses(self) -> tuple[Array, Array]:
+        """Return what `Filter.set_levels` takes: levels (4, GROUPS, n_joints) and leaks (GROUPS,)."""
+        levels = np.empty((4, GROUPS, self.n_joints))
+        levels[:3] = self._levels[:, None]
+        levels[3] = self.delay
+        leak = np.full(GROUPS, self.leak)
+        for sign, i in ((1.0, 0), (-1.0, 1)):
+            levels[RATIO, RATIO_GROUPS[i]] += sign * RATIO_SPACING
+            levels[VELOCITY, VELOCITY_GROUPS[i]] += sign * VELOCITY_SPACING
+            levels[3, DELAY_GROUPS[i]] += sign * self._delay_spacing()
+            leak[LEAK_GROUPS[i]] *= np.exp(sign * LEAK_SPACING)
+            levels[RATIO, LEAK_GROUPS[i]] += self._along(self.leak, leak[LEAK_GROUPS[i]])
+        levels[[RATIO, VELOCITY]] += levels[SCALE]
+        np.exp(levels[:3], out=levels[:3])
+        return levels, leak
+
+    def _gather(
+        self, scores: Array, score: Array, squares: Array, positions: Array, velocities: Array, keep: Array
+    ) -> None:
+        """Add gradients of the log-likelihood and information about each joint's parameters."""
+        self._gradient *= keep
+        self._information *= keep
+        number = positions + velocities
+        rows = [(RATIO, RATIO_GROUPS, RATIO_SPACING), (VELOCITY, VELOCITY_GROUPS, VELOCITY_SPACING)]
+        for row, (up, down), spacing in rows if self.with_velocity else rows[:1]:
+            self._gradient[row] += (score[up] - score[down]) / (2.0 * spacing)
+            # The expected information as well: the observed one vanishes where a variance is far too large.
+            slope = (scores[:2, up] - scores[:2, down]) / (2.0 * spacing)
+            expected = 0.5 * (slope**2 / np.maximum([positions, velocities], 1.0)).sum(axis=0)
+            observed = (2.0 * score[0] - score[up] - score[down]) / spacing**2
+            self._information[row, row] += np.maximum(observed, expected)
+            cross = -0.25 * (squares[up] - squares[down]) / spacing
+            self._information[row, SCALE] += cross
+            self._information[SCALE, row] += cross
+        self._gradient[SCALE] += 0.5 * (squares[0] - number)  # all variances scale: no neighbours needed
+        self._information[SCALE, SCALE] += 0.5 * np.maximum(squares[0], number)
+
+    def _move(self, gain: Array, memory: Array) -> None:
+        """One step of Fisher scoring for each joint, drawn towards what is common to all."""
+        number = np.maximum(self._averaged, 1.0)
+        gradient, information = self._gradient / number, self._information / number
+        diagonal = np.maximum(information[range(3), range(3)], 0.0)
+        relative = self._levels - self._usual
+        weight = diagonal * memory
+        common = ((weight * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (weight.sum(axis=1) + FIRST_WEIGHT)
+        push = gradient + POOL / memory * (common[:, None] - relative)
+        information[range(3), range(3)] = diagonal = diagonal + POOL / memory
+        for i in (RATIO, VELOCITY):
+            most = 0.65 * np.sqrt(diagonal[i] * diagonal[SCALE])  # keeps it positive definite
+            information[i, SCALE] = information[SCALE, i] = np.clip(information[i, SCALE], -most, most)
+        scale = np.linalg.solve(information.transpose(2, 0, 1), push.T[:, :, None])[:, SCALE, 0]
+        # Variances may be wrong by orders of magnitude: their steps are taken as those of a logarithm.
+        target = self._levels[SCALE] + gain * np.log1p(np.maximum(scale, -0.85))
+        scale = np.clip(target, *self._scale_bounds()) - self._levels[SCALE]
+        some = np.where(gain > 0.0, gain, 1.0)
+        ratio, velocity = (
+            (push[i] - information[i, SCALE] * scale / some) / diagonal[i] for i in (RATIO, VELOCITY)
+        )  # given how far the scale could move
+        self._levels[RATIO] += gain * np.clip(ratio, -3.0, 3.0)
+        self._levels[SCALE] += np.where(gain > 0.0, scale, 0.0)
+        self._levels[VELOCITY] += gain * np.log1p(np.maximum(velocity, -0.85))
+
+    def _along(self, before: float, after: float) -> Array:
+        """How the ratio follows a change of the leak so that the bandwidth stays about the same."""
+        return 2.0 * np.log((after + self.bandwidth) / (before + self.bandwidth))
+
+    def _quantization(self) -> Array:
+        """Variance of positions and velocities (2, n_joints) from their quantization alone."""
+        return np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
+
+    def _white(self) -> Array:
+        """Mean squared roughness of positions and velocities (2, n_joints): their white noise, and some motion."""
+        return self._rough[:2] / np.maximum(self._rough[3], 1.0)
+
+    def _scale_bounds(self) -> tuple[Array, Array]:
+        square, _, product, number = self._rough
+        # Third differences of white noise have a correlation of -3/4 with the one before, those of motion of nearly 1.
+        white = np.clip((square - product) / 1.75, 0.0, square) / np.maximum(number, 1.0)
+        least = np.maximum(self._quantization()[0], np.where(number > 30.0, WHITE * white, 0.0))
+        most = 4.0 * np.maximum(np.maximum(self._white()[0], np.exp(self._usual[SCALE])), 4.0 * least)
+        return np.log(least), np.log(most)
+
+    def _bound(self) -> None:
+        """Keep all levels within what was seen directly, and the bandwidth within bounds."""
+        levels = self._levels
+        levels[SCALE] = np.clip(levels[SCALE], *self._scale_bounds())
+        least = np.log(np.maximum(self._quantization()[1], WHITE * self._white()[1]))
+        levels[VELOCITY] = (
+            np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY)) - levels[SCALE]
+        )
+        velocity = self.velocity if self.with_velocity else None
+        now = bandwidth(self.snap, self.position, velocity, self.interval)
+        self.bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval))
+        levels[RATIO] += 8.0 * np.log(self.bandwidth / now)
+        self.lag = float(min(1.0 / self.bandwidth.min(), LONGEST_LAG))
+
+    def _delay_spacing(self) -> float:
+        return max(self.lag / 16.0, 0.2 * self.interval)

@@ -1,0 +1,262 @@
+"""The motion filter: against a dense solution, against the truth and the best window, and on odd input."""
+
+import numpy as np
+import pytest
+from helpers.dense_smoother import estimates
+from helpers.motions import quintic, record, sines, trapezoids
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.dynamics import CausalDerivatives
+from icub_learning.dynamics.motion._motion_filter import Filter
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.errors import ParameterError
+
+PRIOR = (3.0, 30.0, 300.0)
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def follow(filter, stamps, position, velocity):
+    """Causal (n, 3, joints), smoothed (k, 3, joints) with their stamps, of a whole recording."""
+    causal, smoothed, known = [], [], []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
+        causal.append(filter.newest()[1:])
+        for motion in filter.smoothed():
+            smoothed.append(motion[1:])
+            known.append(motion.stamp)
+    return np.array(causal), np.array(smoothed), known
+
+
+# Over long times the dense solution itself is ill-conditioned: seconds take fewer samples and a narrower prior.
+@pytest.mark.parametrize(
+    "step, snap, prior, n", [(1e-4, 1e5, PRIOR, 25), (1e-3, 1e4, PRIOR, 25), (1e-1, 1.0, (1.0, 1.0, 1.0), 8)]
+)
+@pytest.mark.parametrize("with_velocity, leak, delay", [(True, 0.0, 0.0), (True, 20.0, 0.004), (False, 3.0, 0.0)])
+def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, n, with_velocity, leak, delay):
+    rng = np.random.default_rng(0)
+    stamps = np.cumsum(rng.integers(int(0.5e9 * step), int(2e9 * step), n))
+    position, velocity = 0.01 * rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
+    r_q, r_v = 1e-7, 1e-4
+    filter = Filter(2, 1, 0, 10.0, prior)
+    filter.set_levels(np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.1)
+    states, deviations = [], []
+    for k in range(n):
+        filter.add(int(stamps[k]), position[k], velocity[k] if with_velocity else None)
+        state, deviation = np.empty((2, 3, 2))
+        filter.read(state, deviation)
+        states.append(state)
+        deviations.append(deviation)
+    smoothed = np.empty((filter.waiting, 3, 2))
+    filter.smooth(smoothed)
+    times = (stamps - stamps[0]) * 1e-9
+    for joint in range(2):
+        arguments = (times, position[:, joint], velocity[:, joint] if with_velocity else None)
+        levels = (snap, r_q, r_v, delay, leak)
+        causal = estimates(*arguments, levels, prior, upto=lambda k: k)
+        whole = estimates(*arguments, levels, prior, upto=lambda k: n)
+        scale = np.array([1.0, 1.0 / step, 1.0 / step**2])  # of rounding errors
+        for k in range(n):
+            mean, covariance = causal[k]
+            assert np.all(np.abs(states[k][:, joint] - mean[:3]) <= 1e-6 * np.abs(mean[:3]) + 1e-9 * scale)
+            np.testing.assert_allclose(deviations[k][:, joint], np.sqrt(np.diag(covariance))[:3], rtol=1e-5)
+            mean = whole[k][0]
+            assert np.all(np.abs(smoothed[k][:, joint] - mean[:3]) <= 1e-5 * np.abs(mean[:3]) + 1e-8 * scale)
+
+
+@pytest.mark.parametrize("step, leak", [(1e-4, 0.0), (1e-4, 100.0), (0.1, 0.3)])
+def test_deviations_stay_positive_over_many_samples(step, leak):
+    filter = Filter(1, 1, 0, 10.0, PRIOR)
+    filter.set_levels(np.array([1e-4, 1e-14, 1e-12, 0.0]).reshape(4, 1, 1), np.array([leak]), 0.1, 0.1)
+    deviation = np.empty((3, 1))
+    for k in range(20_000):
+        filter.add(k * round(1e9 * step) + 1, np.zeros(1), np.zeros(1))
+    filter.read(None, deviation)
+    assert np.isfinite(deviation).all() and (deviation > 0).all()
+
+
+def best_window(stamps, position, velocity, v, a, windows):
+    """Smallest RMSE of velocity and of acceleration that a window, order 2 or 3, reaches after the first quarter."""
+    errors = []
+    for window in windows:
+        for order in (2, 3):
+            for weight in (0.0, 0.05) if velocity is not None else (0.0,):
+                if order >= window - 1:
+                    continue
+                derivatives = CausalDerivatives(position.shape[1], window, order, weight, 0)
+                causal = []
+                for k, stamp in enumerate(stamps):
+                    derivatives.add(int(stamp), position[k], None if velocity is None else velocity[k])
+                    causal.append(derivatives.newest()[2:])
+                causal, late = np.array(causal), len(stamps) // 4
+                errors.append((rms(causal[late:, 0] - v[late:]), rms(causal[late:, 1] - a[late:])))
+    return np.min(errors, axis=0)
+
+
+ROBOTS = {
+    "50 Hz": ((sines, 50), {}, (5, 7, 9, 15)),
+    "iCub's leg, encoder counts": ((quintic, 100), {"step": 1.5e-3}, (11, 15, 21, 31)),
+    "UR10": ((sines, 125), {"velocity_noise": 0.003}, (7, 9, 11, 15)),
+    "late velocities": ((sines, 200), {"velocity_noise": 0.003, "late": 0.004}, (11, 15, 21, 31)),
+    "repeated samples": ((sines, 100), {"velocity_noise": 0.003, "repeated": 0.1}, (9, 15, 21)),
+    "a joint stands still": ((sines, 200), {"velocity_noise": 0.01, "standing": 1}, (11, 15, 21)),
+    "trapezoids": ((trapezoids, 100), {}, (5, 7, 9, 11)),
+}
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_no_worse_than_the_best_window_without_a_setting(name):
+    motion, given, windows = ROBOTS[name]
+    stamps, position, velocity, _, v, a = record(*motion, **given)
+    causal, _, _ = follow(MotionFilter(position.shape[1]), stamps, position, velocity)
+    late = len(stamps) // 4
+    best_v, best_a = best_window(stamps, position, velocity, v, a, windows)
+    assert rms(causal[late:, 1] - v[late:]) <= 1.1 * best_v
+    assert rms(causal[late:, 2] - a[late:]) <= 1.1 * best_a
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("motion", [sines, quintic])
+@pytest.mark.parametrize(
+    "rate, given, windows",
+    [
+        (1000, {"velocity_noise": 0.01, "jitter": 0.5, "seconds": 8.0}, (41, 61, 101, 141)),
+        (500, {"step": 1e-3}, (41, 61, 101)),
+        (2000, {"step": 3e-4, "seconds": 8.0, "joints": 2}, (101, 141, 201, 281)),
+    ],
+)
+def test_no_worse_than_the_best_window_at_high_rates(motion, rate, given, windows):
+    stamps, position, velocity, _, v, a = record(motion, rate, **given)
+    causal, _, _ = follow(MotionFilter(position.shape[1]), stamps, position, velocity)
+    late = len(stamps) // 4
+    best_v, best_a = best_window(stamps, position, velocity, v, a, windows)
+    assert rms(causal[late:, 1] - v[late:]) <= 1.1 * best_v
+    assert rms(causal[late:, 2] - a[late:]) <= 1.1 * best_a
+
+
+def test_smoothed_motions_are_far_better_and_come_once_in_order():
+    stamps, position, velocity, _, v, a = record(sines, 200, velocity_noise=0.01)
+    filter = MotionFilter(3)
+    causal, smoothed, known = follow(filter, stamps, position, velocity)
+    assert known == list(stamps[: len(known)])
+    behind = (stamps[-1] - known[-1]) * 1e-9
+    assert behind < 1.5 * filter.report()["lag"] + 0.02
+    late = slice(len(stamps) // 4, len(known))
+    for i, truth in ((1, v), (2, a)):
+        assert rms(smoothed[late, i] - truth[late]) < 0.5 * rms(causal[late, i] - truth[late])
+
+
+def test_levels_are_found():
+    stamps, position, velocity, *_ = record(sines, 200, velocity_noise=0.01, late=0.006, step=3e-4)
+    filter = MotionFilter(3)
+    follow(filter, stamps, position, velocity)
+    report = filter.report()
+    np.testing.assert_allclose(report["position_noise"], 3e-4 / np.sqrt(12), rtol=0.4)
+    np.testing.assert_allclose(report["velocity_noise"], 0.01, rtol=0.4)
+    assert report["velocity_delay"] == pytest.approx(0.006, abs=0.002)
+    assert report["rate"] == pytest.approx(200.0, rel=0.01)
+
+
+def test_known_delay_is_kept():
+    stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, late=0.006, seconds=4.0)
+    filter = MotionFilter(3, velocity_delay=0.006)
+    follow(filter, stamps, position, velocity)
+    assert filter.report()["velocity_delay"] == 0.006
+
+
+def test_deviation_tells_the_error():
+    stamps, position, velocity, _, v, _ = record(sines, 200, velocity_noise=0.01)
+    filter, inside = MotionFilter(3), []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], velocity[k])
+        if k > len(stamps) // 4:
+            inside.append(np.abs(filter.newest().velocity - v[k]) < 2.0 * filter.deviation()[1])
+    assert 0.85 < np.mean(inside) <= 1.0
+
+
+def test_a_rest_teaches_nothing_wrong():
+    rng = np.random.default_rng(0)
+    stamps, position, _, _, _, a = record(quintic, 200)
+    still = 4000
+    before = np.round((position[0] + 3e-5 * rng.standard_normal((still, 3))) / 1e-5) * 1e-5
+    filter = MotionFilter(3)
+    every = np.concatenate([before, position])
+    stamps = 10**9 + 5_000_000 * np.arange(len(every))
+    causal, _, _ = follow(filter, stamps, every, None)
+    alone, _, _ = follow(MotionFilter(3), stamps[still:], position, None)
+    assert rms(causal[:still, 1]) < 0.02
+    assert rms(causal[still + 800 :, 2] - a[800:]) < 1.2 * rms(alone[800:, 2] - a[800:])
+
+
+def test_a_gap_starts_anew_and_ends_the_smoothing_before_it():
+    stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, seconds=4.0)
+    filter = MotionFilter(3, max_gap=0.5)
+    _, _, known = follow(filter, stamps, position, velocity)
+    filter.add(int(stamps[-1]) + 600_000_000, position[-1] + 1.0, None)
+    known += [motion.stamp for motion in filter.smoothed()]
+    assert known == list(stamps)
+    np.testing.assert_array_equal(filter.newest().position, position[-1] + 1.0)
+
+
+def test_reset_keeps_what_was_found_about_the_noise():
+    stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, seconds=6.0)
+    filter = MotionFilter(3)
+    follow(filter, stamps, position, velocity)
+    before = filter.report()
+    filter.reset()
+    with pytest.raises(ValueError, match="no sample"):
+        filter.newest()
+    filter.add(1, position[0], velocity[0])
+    np.testing.assert_array_equal(filter.report()["velocity_noise"], before["velocity_noise"])
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    steps=st.lists(st.integers(1, 2_000_000_000), min_size=1, max_size=120),
+    scale=st.sampled_from([1e-12, 1e-6, 1.0, 1e3]),
+    digits=st.integers(0, 8),
+    velocities=st.lists(st.booleans(), min_size=120, max_size=120),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, scale, digits, velocities, seed):
+    rng = np.random.default_rng(seed)
+    filter, known, stamp, stamps = MotionFilter(2), [], 10**18, []
+    for k, step in enumerate(steps):
+        stamp += step
+        stamps.append(stamp)
+        position = np.round(scale * rng.standard_normal(2), digits)
+        filter.add(stamp, position, scale * rng.standard_normal(2) if velocities[k] else None)
+        assert all(np.isfinite(part).all() for part in filter.newest()[1:])
+        assert np.isfinite(filter.deviation()).all()
+        for motion in filter.smoothed():
+            assert all(np.isfinite(part).all() for part in motion[1:])
+            known.append(motion.stamp)
+    assert known == stamps[: len(known)]
+
+
+@pytest.mark.parametrize(
+    "stamp, position, velocity, message",
+    [
+        (5, [0.0, 0.0], None, "not later"),
+        (11, [0.0], None, "holds 1 numbers, needs 2"),
+        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, not 2"),
+        (11, [0.0, np.nan], None, "not finite"),
+        (11, [0.0, 0.0], [np.inf, 0.0], "not finite"),
+    ],
+)
+def test_illegal_input_is_refused_and_changes_nothing(stamp, position, velocity, message):
+    filter = MotionFilter(2)
+    filter.add(10, [0.1, 0.2], [0.3, 0.4])
+    with pytest.raises(ValueError, match=message):
+        filter.add(stamp, position, velocity)
+    assert filter.newest().stamp == 10
+    np.testing.assert_array_equal(filter.newest().position, [0.1, 0.2])
+
+
+@pytest.mark.parametrize("setting", [{"n_joints": 0}, {"max_gap": 0.0}, {"velocity_delay": -1.0}])
+def test_settings_out_of_range_are_named(setting):
+    with pytest.raises(ParameterError, match=next(iter(setting))):
+        MotionFilter(**{"n_joints": 1, **setting})

@@ -1,0 +1,95 @@
+"""Motions with known velocity and acceleration, and what sensors make of them."""
+
+import numpy as np
+
+
+def sines(t, rng, highest=1.5):
+    """Sum of four sines of 0.1 Hz to `highest`: position, velocity, acceleration at times t [s]."""
+    q, v, a = np.zeros((3, len(t)))
+    for _ in range(4):
+        f, phase = rng.uniform(0.1, highest), rng.uniform(0.0, 6.28)
+        amplitude, w = 0.5 / (1.0 + (f / 0.5) ** 1.5), 2.0 * np.pi * f
+        q += amplitude * np.sin(w * t + phase)
+        v += amplitude * w * np.cos(w * t + phase)
+        a -= amplitude * w**2 * np.sin(w * t + phase)
+    return q, v, a
+
+
+def quintic(t, rng):
+    """Minimum-jerk moves of 0.8 to 2.5 s with rests in between."""
+    q, v, a = np.zeros((3, len(t)))
+    start = place = 0.0
+    while start <= t[-1]:
+        span, rest, goal = rng.uniform(0.8, 2.5), rng.uniform(0.0, 0.5), rng.uniform(-1.0, 1.0)
+        u, way = np.clip((t - start) / span, 0.0, 1.0), goal - place
+        now = (t >= start) & (t < start + span + rest)
+        q[now] = (place + way * (10 * u**3 - 15 * u**4 + 6 * u**5))[now]
+        v[now] = (way / span * (30 * u**2 - 60 * u**3 + 30 * u**4))[now]
+        a[now] = (way / span**2 * (60 * u - 180 * u**2 + 120 * u**3))[now]
+        start, place = start + span + rest, goal
+    return q, v, a
+
+
+def trapezoids(t, rng):
+    """Moves of trapezoidal velocity with rests in between."""
+    q, v, a = np.zeros((3, len(t)))
+    start = place = 0.0
+    while start <= t[-1]:
+        goal, rest = rng.uniform(-1.0, 1.0), rng.uniform(0.0, 0.4)
+        span = max(0.6, abs(goal - place) / rng.uniform(0.4, 0.9))
+        ramp = 0.25 * span
+        top = (goal - place) / (span - ramp)
+        u = t - start
+        for m, qm, vm, am in (
+            ((u >= 0) & (u < ramp), place + top / ramp * u**2 / 2, top / ramp * u, top / ramp),
+            ((u >= ramp) & (u < span - ramp), place + top * (u - ramp / 2), top + 0 * u, 0.0),
+            (
+                (u >= span - ramp) & (u < span),
+                goal - top / ramp * (span - u) ** 2 / 2,
+                top / ramp * (span - u),
+                -top / ramp,
+            ),
+            ((u >= span) & (u < span + rest), goal + 0 * u, 0 * u, 0.0),
+        ):
+            q[m], v[m], a[m] = qm[m], vm[m], am
+        start, place = start + span + rest, goal
+    return q, v, a
+
+
+def record(
+    motion,
+    rate,
+    *,
+    joints=3,
+    step=1e-4,
+    velocity_noise=None,
+    jitter=0.0,
+    late=0.0,
+    repeated=0.0,
+    standing=0,
+    seconds=16.0,
+    seed=1,
+):
+    """Stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
+    rng = np.random.default_rng(seed)
+    n = int(seconds * rate)
+    steps = np.clip(rng.lognormal(-0.1, jitter, n), 0.2, 8.8) / rate if jitter else np.full(n, 1.0 / rate)
+    stamps = np.round(np.cumsum(steps) * 1e9).astype(np.int64)
+    t = (stamps - stamps[0]) * 1e-9
+    truth, old = [], []
+    for joint in range(joints):
+        if joint < joints - standing:
+            truth.append(motion(t, np.random.default_rng(10 * seed + joint)))
+            old.append(motion(np.maximum(t - late, 0.0), np.random.default_rng(10 * seed + joint))[1])
+        else:
+            truth.append(np.array([np.full(n, 0.3 + 1e-5 * joint), np.zeros(n), np.zeros(n)]))
+            old.append(np.zeros(n))
+    q, v, a = np.array(truth).transpose(1, 2, 0)
+    measured = np.round(q / step) * step
+    velocity = None if velocity_noise is None else np.array(old).T + velocity_noise * rng.standard_normal(q.shape)
+    for k in np.flatnonzero(rng.random(n) < repeated):
+        if k:
+            measured[k] = measured[k - 1]
+            if velocity is not None:
+                velocity[k] = velocity[k - 1]
+    return stamps, measured, velocity, q, v, a
