@@ -54,7 +54,6 @@ setup(
                 "features/_fourier",
                 "dynamics/_checks",
                 "dynamics/estimators/_product",
-                "dynamics/motion/_window",
                 "dynamics/motion/_motion_filter",
             )
         ),

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
-from icub_learning.dynamics import CausalDerivatives, ParametricEstimator
+from icub_learning.dynamics import MotionFilter, ParametricEstimator
 from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.recursive import RecursiveLeastSquares
@@ -27,7 +27,7 @@ def run(quick: bool) -> Result:
     motions, measured = random.normal(size=(500, 3, len(ARM))), random.normal(size=(500, 6))
     for motion, y in zip(motions, measured, strict=True):
         estimator.update(*motion, y)
-    predictor, derivatives = estimator.predictor(own), CausalDerivatives(len(ARM))
+    predictor, derivatives = estimator.predictor(own), MotionFilter(len(ARM))
     reader, names = make_reader(settings, regressor), tuple(regressor.known_joints)
     values = np.zeros(len(names))
     rigid = ParametricEstimator(regressor)

@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from icub_learning.dynamics.estimators.parametric import ParametricEstimator
     from icub_learning.dynamics.estimators.prediction import Prediction
     from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
-    from icub_learning.dynamics.motion.derivatives import CausalDerivatives, Motion
+    from icub_learning.dynamics.motion.motion import Motion
+    from icub_learning.dynamics.motion.motion_filter import MotionFilter
     from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
     from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 
 __all__ = [
-    "CausalDerivatives",
     "Motion",
+    "MotionFilter",
     "NonparametricEstimator",
     "ParametricEstimator",
     "Prediction",
@@ -27,8 +28,8 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "CausalDerivatives": "motion.derivatives",
-        "Motion": "motion.derivatives",
+        "Motion": "motion.motion",
+        "MotionFilter": "motion.motion_filter",
         "NonparametricEstimator": "estimators.nonparametric",
         "ParametricEstimator": "estimators.parametric",
         "Prediction": "estimators.prediction",

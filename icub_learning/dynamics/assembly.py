@@ -5,12 +5,12 @@ from dataclasses import fields
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
-from icub_learning.dynamics.motion.derivatives import CausalDerivatives
 from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import LearnerSettings, Settings
-from icub_learning.dynamics.stream.stream import Derivatives, Estimator, InverseDynamicsStream
+from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
 AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator
@@ -39,32 +39,26 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
 
 def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader:
     """What checks joint states and picks the learned joints."""
-    any_order, need_velocity = settings.joint_order == "any", settings.velocity_source == "message"
     known = (*regressor.known_joints, *settings.extra_joints)
-    return JointStateReader(regressor.joints, known, any_order=any_order, need_velocity=need_velocity)
+    any_order = settings.joint_order == "any"
+    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=settings.velocity_source)
 
 
-def velocity_weight(settings: Settings) -> float:
-    """Of the derivatives [s]: 0 where velocities are estimated from positions."""
-    return settings.velocity_weight if settings.velocity_source == "message" else 0.0
+def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:
+    """Return a new motion filter; a negative velocity_delay lets it estimate the delay. Raises ParameterError."""
+    delay = None if settings.velocity_delay < 0 else settings.velocity_delay
+    return MotionFilter(n_joints, max_gap=settings.max_gap, velocity_delay=delay)
 
 
 def make_stream(
-    settings: Settings, regressor: AnyRegressor, estimator: Estimator, derivatives: Derivatives | None = None
+    settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
-    """The stream that feeds `estimator`, with causal derivatives unless others are given. Raises ParameterError."""
-    s = settings
-    causal = derivatives or CausalDerivatives(
-        regressor.n_joints,
-        s.derivative_window,
-        s.derivative_order,
-        velocity_weight(settings),
-        s.derivative_delay,
-        s.max_gap,
-        s.velocity_delay,
-    )
-    effort = s.output == "joint_torque"
-    reader = make_reader(settings, regressor)
+    """Return the stream that feeds `estimator`, from a motion filter unless motions are given. Raises ParameterError."""
     return InverseDynamicsStream(
-        estimator, reader, causal, regressor.output_names, effort=effort, tolerance=s.tolerance
+        estimator,
+        make_reader(settings, regressor),
+        motions or make_motion_filter(settings, regressor.n_joints),
+        regressor.output_names,
+        effort=settings.output == "joint_torque",
+        tolerance=settings.tolerance,
     )

@@ -81,28 +81,21 @@ class EstimatorSettings(LearnerSettings):
 class StreamSettings(Validated):
     """How joint states and measurements are read. Raises ParameterError for a value outside its range."""
 
-    derivative_window: int = setting(9, "number of joint states under the local polynomial", low=2, high=1000)
-    derivative_order: int = setting(3, "order of the local polynomial", low=2, high=7)
-    derivative_delay: int = setting(
-        4, "number of joint states between the newest one and the one that is learned from", low=0, high=999
-    )
-    velocity_weight: float = setting(
-        0.05,
-        "standard deviation of measured positions divided by that of measured velocities; 0 uses positions alone",
-        unit="s",
-        low=0.0,
-        high=100.0,
-    )
     velocity_delay: float = setting(
-        0.0, "time by which measured velocities lag behind the positions they come with", unit="s", low=0.0, high=1.0
+        -1.0,
+        "time by which measured velocities lag behind the positions they come with; negative: estimated",
+        unit="s",
+        low=-1.0,
+        high=1.0,
     )
     max_gap: float = setting(
-        1.0, "longest time between joint states before derivatives start anew", unit="s", low=1e-4, high=60.0
+        1.0, "longest time between joint states before the motion filter starts anew", unit="s", low=1e-4, high=60.0
     )
     velocity_source: str = setting(
-        "message",
-        "whether joint states must carry velocities, or velocities are estimated from positions",
-        choices=("message", "estimated"),
+        "auto",
+        "auto: measured velocities are used where joint states carry them; message: they must carry them; estimated:"
+        " measured velocities are ignored",
+        choices=("auto", "message", "estimated"),
     )
     joint_order: str = setting(
         "configured",

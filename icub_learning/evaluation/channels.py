@@ -10,7 +10,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.joint_states import JointStateReader
-from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.motions import smooth
 from icub_learning.recording.recording import AXES, Recording
@@ -44,11 +44,8 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
                 _add(found, f"{field}.{joint}", recording.joint_stamps, column)
     missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
     if missing:
-        reader = JointStateReader(
-            recording.joint_names, recording.joint_names, any_order=True, need_velocity=recording.velocity is not None
-        )
-        weight = 0.0 if recording.velocity is None else DEFAULTS.velocity_weight
-        motions = smooth(recording.events(), reader, weight, DEFAULTS.velocity_delay, DEFAULTS.max_gap)
+        reader = JointStateReader(recording.joint_names, recording.joint_names, any_order=True)
+        motions = smooth(recording.events(), reader, MotionFilter(len(recording.joint_names)))
         stamps = np.fromiter(motions, dtype=np.int64)
         for field in missing:
             rows = np.array([getattr(motion, field) for motion in motions.values()])

@@ -5,20 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.motion.derivatives import Motion
-from icub_learning.dynamics.motion.joint_states import JointState, JointStateReader
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
-HALF_WINDOW = 6  # samples on either side
-ORDER = 4  # of the local polynomials
-
 
 class KnownMotions:
-    """Replaces `CausalDerivatives` in a stream by motions that are known beforehand for every stamp.
+    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp.
 
-    Both `newest` and `delayed` return the motion at the newest sample. Not for a running robot, where the smoothed
+    Both `newest` and `smoothed` return the motion at the newest sample. Not for a running robot, where the smoothed
     motion would need samples of the future.
 
     Args:
@@ -43,32 +41,20 @@ class KnownMotions:
         assert self._newest is not None  # a stream calls `add` first
         return self._newest
 
-    def delayed(self) -> Motion:
-        """Return the motion at the newest sample: no delay is needed."""
-        return self.newest()
+    def smoothed(self) -> list[Motion]:
+        """Return the motion at the newest sample: it need not wait for later ones."""
+        return [self.newest()]
 
 
-def smooth(
-    events: Iterable[Event],
-    reader: JointStateReader,
-    velocity_weight: float,
-    velocity_delay: float,
-    max_gap: float,
-) -> dict[int, Motion]:
+def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
     """Return smoothed motions by stamp [ns], of all joint states that a stream with this reader would accept.
-
-    Each is that of a polynomial fitted to positions and velocities around its instant (Savitzky and Golay 1964), with
-    as many samples before as after it and so without phase shift, except at the ends of a stretch without gaps.
 
     Args:
         events: of a recording.
         reader: a new one, with the settings of the stream's.
-        velocity_weight: standard deviation of positions over that of velocities [s]; 0: positions alone.
-        velocity_delay: time by which velocities lag behind the positions they come with [s].
-        max_gap: longest time between two samples of one stretch [s].
+        motion_filter: a new one, likewise.
     """
-    motions: dict[int, Motion] = {}
-    stretch: list[JointState] = []
+    motions: list[Motion] = []
     stamps = StampSequence()
     for event in events:
         if isinstance(event, WrenchEvent):
@@ -78,35 +64,11 @@ def smooth(
             clock_set_back = stamps.accept(event.stamp)
         except SampleError:
             continue  # the stream will refuse it, too
-        if stretch and (clock_set_back or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
-            motions |= _smooth_stretch(stretch, velocity_weight, velocity_delay)
-            stretch = []
-        stretch.append(state)
-    return motions | _smooth_stretch(stretch, velocity_weight, velocity_delay)
-
-
-def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float, velocity_delay: float) -> dict[int, Motion]:
-    """Return motions of samples without a gap; few samples lower the order to what they determine."""
-    motions = {}
-    width = min(len(stretch), 2 * HALF_WINDOW + 1)
-    stamps = np.array([state.stamp for state in stretch], dtype=np.int64)
-    for index, state in enumerate(stretch):
-        first = min(max(0, index - HALF_WINDOW), len(stretch) - width)
-        window = stretch[first : first + width]
-        seconds = (stamps[first : first + width] - state.stamp) * 1e-9
-        span = max(1e-9, float(np.abs(seconds).max()))  # keeps the powers of time near 1
-        powers = np.arange(min(ORDER, width - 1) + 1)
-        u = (seconds / span)[:, None]
-        design, values = u**powers, np.array([sample.position for sample in window])
-        velocities = [sample.velocity for sample in window]
-        if velocity_weight and all(velocity is not None for velocity in velocities):
-            slopes = powers * (u - velocity_delay / span) ** np.maximum(powers - 1, 0) / span
-            design = np.concatenate([design, velocity_weight * slopes])
-            values = np.concatenate([values, velocity_weight * np.array(velocities)])
-        fitted = np.zeros((3, values.shape[1]))
-        fitted[: len(powers)] = np.linalg.lstsq(design, values, rcond=None)[0][:3]
-        motions[state.stamp] = Motion(state.stamp, fitted[0], fitted[1] / span, 2 * fitted[2] / span**2)
-    return motions
+        if clock_set_back:
+            motions += motion_filter.finish()
+        motion_filter.add(event.stamp, state.position, state.velocity)
+        motions += motion_filter.smoothed()
+    return {motion.stamp: motion for motion in motions + motion_filter.finish()}
 
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:

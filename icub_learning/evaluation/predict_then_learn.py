@@ -94,8 +94,8 @@ def compare(
     regressor = assembly.make_regressor(settings)
     motions = None
     if derivatives == "smoothed":
-        reader, weight = assembly.make_reader(settings, regressor), assembly.velocity_weight(settings)
-        motions = smooth(recording.events(), reader, weight, settings.velocity_delay, settings.max_gap)
+        reader = assembly.make_reader(settings, regressor)
+        motions = smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
     elif derivatives == "recorded":
         motions = recorded(recording, regressor.joints)
     results = {}

@@ -29,7 +29,8 @@ class JointStateReader:
         joints: names of the learned joints, in the order of all arrays.
         known_joints: all joints of the robot; other names are refused as those of another robot. Empty: none is.
         any_order: whether messages may have the learned joints in another order than `joints`.
-        need_velocity: whether a message without velocities is refused.
+        velocity_source: "auto": velocities are taken where a message has them; "message": a message without them is
+            refused; "estimated": they are ignored.
     """
 
     def __init__(
@@ -38,13 +39,13 @@ class JointStateReader:
         known_joints: Sequence[str] = (),
         *,
         any_order: bool = False,
-        need_velocity: bool = True,
+        velocity_source: str = "auto",
     ) -> None:
         self.joints = tuple(joints)
         self._known = frozenset(known_joints) | frozenset(joints)
         self._any_name = not known_joints
         self._any_order = any_order
-        self._need_velocity = need_velocity
+        self._need_velocity, self._ignore_velocity = velocity_source == "message", velocity_source == "estimated"
         self._names: tuple[str, ...] = ()  # of the last valid message; most often the next one has the same
         self._indices: NDArray[np.intp] = np.arange(0)
 
@@ -72,7 +73,7 @@ class JointStateReader:
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
         self._names, self._indices = tuple(names), indices
-        return JointState(stamp, taken, speeds, efforts)
+        return JointState(stamp, taken, None if self._ignore_velocity else speeds, efforts)
 
     def _take(
         self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int, largest: float

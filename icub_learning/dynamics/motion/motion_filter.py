@@ -12,7 +12,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.derivatives import Motion
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, NoiseLevels
 
 PRIOR = (
@@ -97,6 +97,13 @@ class MotionFilter:
 
     def smoothed(self) -> list[Motion]:
         """Return the smoothed motions that the last `add` made available, oldest first; each stamp comes once."""
+        return self._smoothed
+
+    def finish(self) -> list[Motion]:
+        """Return the motions that still wait for later samples, oldest first, and forget all samples."""
+        self._smoothed = []
+        self._smooth(self._filter.waiting)
+        self._restart()
         return self._smoothed
 
     def deviation(self) -> Array:

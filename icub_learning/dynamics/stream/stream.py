@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
-from icub_learning.dynamics.motion.derivatives import Motion
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import SampleError
@@ -32,8 +32,8 @@ class Estimator(Protocol):
     ) -> None: ...
 
 
-class Derivatives(Protocol):
-    """What a stream needs to find velocities and accelerations; see CausalDerivatives."""
+class MotionSource(Protocol):
+    """What a stream needs to find velocities and accelerations; see MotionFilter."""
 
     def reset(self) -> None: ...
 
@@ -41,7 +41,7 @@ class Derivatives(Protocol):
 
     def newest(self) -> Motion: ...
 
-    def delayed(self) -> Motion | None: ...
+    def smoothed(self) -> list[Motion]: ...
 
 
 @dataclass
@@ -51,7 +51,7 @@ class StateRecord:
     stamp: int  # ns
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
-    motion: Motion | None = None  # at `stamp`, derived with the delay of the derivatives
+    motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
 
 
@@ -60,7 +60,7 @@ class Sample:
     """One sample to learn from: the motion and the measurement of one instant.
 
     Attributes:
-        motion: derived with the delay of the derivatives.
+        motion: smoothed by later samples.
         known: derived without delay: what the prediction was made from.
         measured: (n_outputs,).
     """
@@ -128,7 +128,7 @@ class InverseDynamicsStream:
     Args:
         estimator: one of the three estimators, or anything with their predict and update.
         reader: checks joint states and picks the learned joints.
-        derivatives: estimates velocity and acceleration.
+        motions: estimates position, velocity and acceleration, see MotionFilter.
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
@@ -144,7 +144,7 @@ class InverseDynamicsStream:
         self,
         estimator: Estimator,
         reader: JointStateReader,
-        derivatives: Derivatives,
+        motions: MotionSource,
         output_names: Sequence[str],
         *,
         effort: bool,
@@ -155,7 +155,7 @@ class InverseDynamicsStream:
         self.learning = True
         self.counts = StreamCounts()
         self._reader = reader
-        self._derivatives = derivatives
+        self._motions = motions
         self.output_names = tuple(output_names)
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
@@ -163,7 +163,7 @@ class InverseDynamicsStream:
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
         self._paired: list[External] = []  # not yet returned by `pair`
-        self._delayed_stamp = 0  # ns: joint states up to here have been given their delayed motion, or never will
+        self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
     def joint_state(
@@ -192,8 +192,8 @@ class InverseDynamicsStream:
             raise
         if clock_set_back:
             self._drop_incomplete()
-        self._derivatives.add(stamp, state.position, state.velocity)
-        motion = self._derivatives.newest()
+        self._motions.add(stamp, state.position, state.velocity)
+        motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         record = StateRecord(stamp, motion, prediction)
         self._records.append(record)
@@ -264,20 +264,21 @@ class InverseDynamicsStream:
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None
-        self._add_delayed_motion()
+        self._add_smoothed_motions()
         if self.effort:
             self._take_effort(record, effort)
 
-    def _add_delayed_motion(self) -> None:
-        """Give its motion to the joint state that lies the derivatives' delay back."""
-        delayed = self._derivatives.delayed()
-        if delayed is None:
+    def _add_smoothed_motions(self) -> None:
+        """Give earlier joint states the smoothed motions that the newest one made available."""
+        smoothed = self._motions.smoothed()
+        if not smoothed:
             return
-        self._delayed_stamp = delayed.stamp
-        for record in reversed(self._records):
-            if record.stamp <= delayed.stamp:
-                record.motion = delayed if record.stamp == delayed.stamp else record.motion
-                return
+        self._smoothed_stamp = smoothed[-1].stamp
+        by_stamp = {motion.stamp: motion for motion in smoothed}
+        for record in self._records:
+            if record.stamp > self._smoothed_stamp:
+                break
+            record.motion = by_stamp.get(record.stamp, record.motion)
 
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
@@ -292,7 +293,7 @@ class InverseDynamicsStream:
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
-        if record.stamp > self._delayed_stamp:
+        if record.stamp > self._smoothed_stamp:
             return False
         passed = self._measurement_stamps.last > record.stamp + self._tolerance
         awaited = bool(self._waiting) and self._waiting[0][0] <= record.stamp + self._tolerance
@@ -328,8 +329,8 @@ class InverseDynamicsStream:
 
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
-        self._derivatives.reset()
+        self._motions.reset()
         self._records.clear()
         self._waiting.clear()
         self._deferred = None
-        self._delayed_stamp = 0
+        self._smoothed_stamp = 0

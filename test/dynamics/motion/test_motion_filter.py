@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
+from helpers.local_polynomials import LocalPolynomials
 from helpers.motions import quintic, record, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics import CausalDerivatives
 from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.errors import ParameterError
@@ -86,7 +86,7 @@ def best_window(stamps, position, velocity, v, a, windows):
             for weight in (0.0, 0.05) if velocity is not None else (0.0,):
                 if order >= window - 1:
                     continue
-                derivatives = CausalDerivatives(position.shape[1], window, order, weight, 0)
+                derivatives = LocalPolynomials(position.shape[1], window, order, weight, 0)
                 causal = []
                 for k, stamp in enumerate(stamps):
                     derivatives.add(int(stamp), position[k], None if velocity is None else velocity[k])

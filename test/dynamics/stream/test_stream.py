@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.local_polynomials import LocalPolynomials
 
-from icub_learning.dynamics import CausalDerivatives, Prediction
+from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.stamps import RESTART_AFTER
 from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, WAITING_MEASUREMENTS, InverseDynamicsStream
@@ -36,7 +37,7 @@ def make(delay=2, effort=False, tolerance=0.002, **reader):
     stream = InverseDynamicsStream(
         recorder,
         JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader),
-        CausalDerivatives(2, 5, 2, 0.05, delay),
+        LocalPolynomials(2, 5, 2, 0.05, delay),
         outputs,
         effort=effort,
         tolerance=tolerance,

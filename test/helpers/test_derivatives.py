@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.local_polynomials import LocalPolynomials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icub_learning.dynamics import CausalDerivatives
 from icub_learning.errors import ParameterError
 
 PERIOD = 5_000_000  # ns
@@ -25,7 +25,7 @@ def cubic(t):
 )
 def test_exact_on_cubics_with_irregular_stamps_at_both_instants(gaps, window, velocity_weight, data):
     delay = data.draw(st.integers(0, window - 1))
-    derivatives = CausalDerivatives(2, window, 3, velocity_weight, delay)
+    derivatives = LocalPolynomials(2, window, 3, velocity_weight, delay)
     stamps = 10**18 + np.cumsum(gaps)
     for stamp in stamps:
         q, v, _ = cubic((stamp - stamps[0]) * 1e-9)
@@ -40,7 +40,7 @@ def test_exact_on_cubics_with_irregular_stamps_at_both_instants(gaps, window, ve
 
 @given(late=st.floats(0.0, 0.02), window=st.integers(4, 12))
 def test_velocities_known_to_be_late_are_put_where_they_belong(late, window):
-    derivatives = CausalDerivatives(2, window, 3, 0.05, 2, velocity_delay=late)
+    derivatives = LocalPolynomials(2, window, 3, 0.05, 2, velocity_delay=late)
     for k in range(20):
         derivatives.add(10**9 + k * PERIOD, cubic(k * 5e-3)[0], cubic(k * 5e-3 - late)[1])
     for motion, instant in ((derivatives.newest(), 19 * 5e-3), (derivatives.delayed(), 17 * 5e-3)):
@@ -50,14 +50,14 @@ def test_velocities_known_to_be_late_are_put_where_they_belong(late, window):
 
 
 def test_without_velocities_they_are_estimated_from_positions():
-    derivatives = CausalDerivatives(2, 9, 3, 0.0, 4)
+    derivatives = LocalPolynomials(2, 9, 3, 0.0, 4)
     for k in range(20):
         derivatives.add(10**9 + k * PERIOD, cubic(k * 5e-3)[0], None)
     np.testing.assert_allclose(derivatives.newest().velocity, cubic(19 * 5e-3)[1], atol=1e-6)
 
 
 def test_first_samples_are_answered_with_what_they_determine():
-    derivatives = CausalDerivatives(1, 9, 3, 0.05, 4)
+    derivatives = LocalPolynomials(1, 9, 3, 0.05, 4)
     derivatives.add(10**9, np.array([0.2]), np.array([1.5]))
     first = derivatives.newest()
     np.testing.assert_allclose([first.position[0], first.velocity[0], first.acceleration[0]], [0.2, 1.5, 0.0])
@@ -70,7 +70,7 @@ def test_first_samples_are_answered_with_what_they_determine():
 
 @pytest.mark.parametrize("max_gap, gap", [(0.1, 150), (10.0, 51)])  # seconds, and in periods
 def test_a_gap_starts_the_window_anew(max_gap, gap):
-    derivatives = CausalDerivatives(1, 5, 2, 0.05, 2, max_gap=max_gap)
+    derivatives = LocalPolynomials(1, 5, 2, 0.05, 2, max_gap=max_gap)
     for k in range(5):
         derivatives.add(10**9 + k * PERIOD, np.array([100.0 * k]), np.array([0.0]))
     derivatives.add(10**9 + (4 + gap) * PERIOD, np.array([1.0]), np.array([0.5]))
@@ -80,7 +80,7 @@ def test_a_gap_starts_the_window_anew(max_gap, gap):
 
 def test_the_middle_of_the_window_is_more_certain_than_its_end():
     rng = np.random.default_rng(1)
-    derivatives = CausalDerivatives(1, 15, 3, 0.05, 7)
+    derivatives = LocalPolynomials(1, 15, 3, 0.05, 7)
     ends, middles = [], []
     for k in range(2000):
         t = k * 5e-3
@@ -109,12 +109,12 @@ def test_the_middle_of_the_window_is_more_certain_than_its_end():
 )
 def test_settings_out_of_range_are_refused(bad):
     with pytest.raises(ParameterError):
-        CausalDerivatives(3, **bad)
+        LocalPolynomials(3, **bad)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(2), np.zeros(4), 0.0])
 def test_arrays_of_another_size_change_nothing(bad):
-    derivatives, twin = CausalDerivatives(3, window=4, delay=1), CausalDerivatives(3, window=4, delay=1)
+    derivatives, twin = LocalPolynomials(3, window=4, delay=1), LocalPolynomials(3, window=4, delay=1)
     random = np.random.default_rng(0)
     for k in range(6):
         position, velocity = random.normal(size=(2, 3))
@@ -128,7 +128,7 @@ def test_arrays_of_another_size_change_nothing(bad):
 
 
 def test_lists_and_columns_are_arrays_too():
-    derivatives, twin = CausalDerivatives(2, window=3, delay=1), CausalDerivatives(2, window=3, delay=1)
+    derivatives, twin = LocalPolynomials(2, window=3, delay=1), LocalPolynomials(2, window=3, delay=1)
     columns = np.random.default_rng(1).normal(size=(2, 8))
     for k in range(8):
         derivatives.add(10**9 + k * 10**7, columns[:, k], [1, k])
