@@ -4,13 +4,14 @@ from icub_learning.nodes import scheduling
 from icub_learning.nodes.parameters import ParameterSpec
 from icub_learning.nodes.spinning import AUTOSTART
 from icub_learning.nodes.timing import LIMITS
+from icub_learning.robots import KNOWN_ROBOTS
 
 PARAMETERS = (
     AUTOSTART,
     ParameterSpec(
         "urdf",
         "icub",
-        "robot description: a path, XML text, package://PACKAGE/FILE, or a known robot (icub, ur10, panda)",
+        f"robot description: a path, XML text, package://PACKAGE/FILE, or a known robot ({', '.join(KNOWN_ROBOTS)})",
         read_only=True,
     ),
     ParameterSpec("joints", [""], "learned joints, in the order of all arrays", read_only=True),
