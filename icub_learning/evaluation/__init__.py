@@ -1,0 +1,1 @@
+"""Judging learners on recordings."""
