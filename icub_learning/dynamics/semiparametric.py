@@ -57,7 +57,7 @@ class SemiparametricEstimator:
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features, length_scale, nonparametric_regularization, n_warm_up, seed: see RandomFeatureLearner.
-        parametric_regularization, prior: see ParametricEstimator.
+        parametric_regularization, prior, output_weights: see ParametricEstimator.
         forgetting: in (0, 1], of both parts (not of polk).
         nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
 
@@ -81,9 +81,12 @@ class SemiparametricEstimator:
         step_size: float = 0.5,
         parsimony: float = 0.01,
         max_dictionary: int = 300,
+        output_weights: str = "noise",
     ) -> None:
         self.regressor = regressor
-        self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
+        self.parametric = ParametricEstimator(
+            regressor, parametric_regularization, forgetting, prior, output_weights=output_weights
+        )
         settings = LearnerSettings(
             nonparametric,
             n_random_features,

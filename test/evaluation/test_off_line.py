@@ -18,7 +18,7 @@ from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSens
 @pytest.fixture(scope="module")
 def clean():
     """A planar arm with perfect sensors and nothing that the columns do not explain."""
-    drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.05, offset=(0.3, -0.2))
+    drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
     robot = replace(
         ZOO["planar_arm_1khz"],
         excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)),
