@@ -3,7 +3,7 @@
 .PHONY: help demo test test-all bench lint lock clean
 MAKEFLAGS += --no-print-directory
 
-# ARGS goes to what is run: make test ARGS="test/test_kernel.py -x"
+# ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
 ARGS ?=
 
 # The matrices are small: several BLAS threads only wait for each other.

@@ -45,13 +45,16 @@ setup(
                 f"{NAME}.{module.replace('/', '.')}",
                 sources=[f"{NAME}/{module}.c"],
                 depends=[f"{NAME}/_buffers.h"],
+                include_dirs=[NAME],
                 extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
             )
             for module in (
-                "kernel_methods/_pursuit",
-                "kernel_methods/_symmetric",
+                "kernel_methods/online/_pursuit",
+                "kernel_methods/tensor/_symmetric",
                 "features/_fourier",
-                "dynamics/_cycle",
+                "dynamics/_checks",
+                "dynamics/estimators/_product",
+                "dynamics/motion/_window",
             )
         ),
     ],
@@ -81,10 +84,10 @@ setup(
     entry_points={
         "console_scripts": [
             "icub-learning = icub_learning.cli.main:main",
-            "cnn_features_node = icub_learning.nodes.cnn_features:main",
-            "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics:main",
-            "object_recognition_node = icub_learning.nodes.object_recognition:main",
-            "icub_simulation_node = icub_learning.nodes.icub_simulation:main",
+            "cnn_features_node = icub_learning.nodes.cnn_features.node:main",
+            "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics.node:main",
+            "object_recognition_node = icub_learning.nodes.object_recognition.node:main",
+            "icub_simulation_node = icub_learning.nodes.icub_simulation.node:main",
         ],
     },
 )

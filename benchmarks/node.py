@@ -8,11 +8,11 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks.report import Result
-from icub_learning.cli import demo
-from icub_learning.cli.demo_report import RATE
-from icub_learning.cli.heard import stream_of, timing_of
-from icub_learning.cli.processes import Processes
-from icub_learning.cli.ros_domain import RosDomain
+from icub_learning.cli.demo import command as demo
+from icub_learning.cli.demo.report import RATE
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.topic_statistics import stream_of, timing_of
 
 SECONDS = 60.0
 
@@ -52,7 +52,7 @@ def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict
         What `timing_of` finds, with the number of joint states in between; and of "simulation" and "node" the parts of
         the time on a core and waiting for one.
     """
-    from icub_learning.cli.demo_protocol import Protocol
+    from icub_learning.cli.demo.protocol import Protocol
 
     names = {"simulation": demo.SIMULATION, "node": demo.NODES[short]}
     with Processes(logs) as processes:

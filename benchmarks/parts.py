@@ -8,7 +8,8 @@ import numpy as np
 from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.dynamics import CausalDerivatives, ParametricEstimator
-from icub_learning.dynamics.assembly import Settings, make_estimator, make_reader, make_regressor
+from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor
+from icub_learning.dynamics.settings import Settings
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 
@@ -92,9 +93,9 @@ def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable
         from rclpy.serialization import deserialize_message, serialize_message
         from sensor_msgs.msg import JointState
 
-        from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench
-        from icub_learning.nodes.joint_state_layout import JointStateDecoder
-        from icub_learning.nodes.message_template import MessageTemplate
+        from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench
+        from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+        from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
     except ImportError:
         return {}
     state = JointState(

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from benchmarks.report import Result
-from icub_learning.cli.reproduce_polk_multidist import SETTINGS, draw
+from icub_learning.experiments.polk.multidist import SETTINGS, draw
 from icub_learning.kernel_methods import Kernel, POLKClassifier
-from icub_learning.kernel_methods.online_losses import MARGIN_LOSSES
+from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
 
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_SAMPLES = 100_000

@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from benchmarks.node import _schedule
 from benchmarks.report import Result
-from icub_learning.cli.processes import Processes
-from icub_learning.cli.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.ros_domain import RosDomain
 
 SIZE = 224  # pixels
 N_OBJECTS = 10
@@ -44,7 +44,7 @@ def follow(rate: float, seconds: float, logs: Path) -> dict[str, Any]:
     """Run both nodes in the ROS domain of this process and show them frames at `rate`; returns a row of the table."""
     with Processes(logs) as processes:
         for name in NODES:
-            command = [sys.executable, "-m", f"icub_learning.nodes.{name}"]
+            command = [sys.executable, "-m", f"icub_learning.nodes.{name}.node"]
             processes.start(name, command, {"OMP_NUM_THREADS": "1"})
         with Camera() as camera:
             camera.wait_for_nodes(processes)

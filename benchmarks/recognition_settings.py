@@ -17,7 +17,7 @@ from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_recognizer
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.recognizer import ObjectRecognizer
-from icub_learning.simulation.object_scene import ObjectScene
+from icub_learning.simulation.objects.scene import ObjectScene
 
 OBJECTS = (
     "duck", "mug", "soccer_ball", "teddy", "wheel", "traffic_cone", "bunny", "domino", "lego", "hammer",

@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from benchmarks.echo_node import TOPIC
 from benchmarks.report import Result
-from icub_learning.cli.processes import Processes
-from icub_learning.cli.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.ros_domain import RosDomain
 
 RATES = (100, 200, 500, 1000)  # [Hz]
 SECONDS = 10.0  # of each node, rate and turn
@@ -58,7 +58,7 @@ def _echo_command() -> list[str]:
 
 def _node_command() -> list[str]:
     given = {"urdf": "icub", "output": "wrench", "sensor": "r_arm_ft_sensor", "n_random_features": N_FEATURES}
-    command = [sys.executable, "-m", "icub_learning.nodes.inverse_dynamics", "--ros-args"]
+    command = [sys.executable, "-m", "icub_learning.nodes.inverse_dynamics.node", "--ros-args"]
     command += ["--param", f"joints:=[{', '.join(JOINTS)}]"]
     for name, value in given.items():
         command += ["--param", f"{name}:={value}"]
@@ -77,7 +77,7 @@ def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> 
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import JointState
 
-    from icub_learning.nodes.conversions import doubles, set_stamp, set_wrench, stamp_to_ns
+    from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns
 
     rclpy.init(args=[])
     node = rclpy.create_node("driver")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Result
-from icub_learning.cli.reproduce_tensor_layout import compare
+from icub_learning.experiments.tensor.layout import compare
 
 D = 32
 TRAIN = """

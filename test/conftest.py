@@ -1,15 +1,10 @@
 """Fixtures that all tests share: one BLAS thread, real recordings, ROS domains of their own, processes that end."""
 
-import contextlib
 import fcntl
 import os
 import random
-import re
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,14 +13,14 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
+from helpers.processes import Process
 from threadpoolctl import threadpool_limits
 
-from icub_learning.cli.ros_domain import hold
+from icub_learning.clients.ros_domain import hold
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
 ROS_DOMAINS = range(1, 102)
-GRACE = 5.0  # [s], between asking a process to end and killing it
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -70,61 +65,6 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     pytest.fail("every ROS domain is held by another test")
 
 
-class Process:
-    """A child process with its output in a file: waits are bounded, and its whole group ends with the test."""
-
-    def __init__(self, command: list[str], log: Path) -> None:
-        self.log = log
-        with open(log, "wb") as output:
-            self._popen = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-            )
-
-    @property
-    def running(self) -> bool:
-        """Whether the process has not ended yet."""
-        return self._popen.poll() is None
-
-    @property
-    def pid(self) -> int:
-        """Its process number."""
-        return self._popen.pid
-
-    @property
-    def output(self) -> str:
-        """What it has written so far, to standard output and standard error."""
-        return self.log.read_text(errors="replace")
-
-    def wait_for(self, pattern: str, timeout: float = 20.0) -> re.Match[str]:
-        """Wait for output that matches, at most `timeout` seconds; the test fails if the process ends before."""
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            ended = not self.running
-            if found := re.search(pattern, self.output):
-                return found
-            if ended:
-                pytest.fail(f"ended with {self._popen.returncode} before {pattern!r} came:\n{self.output}")
-            time.sleep(0.05)
-        pytest.fail(f"{pattern!r} did not come within {timeout} s:\n{self.output}")
-
-    def wait(self, timeout: float) -> int:
-        """Return the exit code; the test fails if the process does not end within `timeout` seconds."""
-        try:
-            return self._popen.wait(timeout)
-        except subprocess.TimeoutExpired:
-            pytest.fail(f"still running after {timeout} s:\n{self.output}")
-
-    def stop(self, number: int = signal.SIGINT) -> int:
-        """Send a signal, kill the whole group if that does not end it within the grace time; return the exit code."""
-        if self.running:
-            self._popen.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(GRACE)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._popen.pid, signal.SIGKILL)  # also children that outlived their parent
-        return self._popen.wait()
-
-
 @pytest.fixture
 def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start `command` (list of strings) as a Process that is stopped at the end of the test."""
@@ -149,7 +89,7 @@ def start_node(ros_domain: int, start_process: Callable[..., Process]) -> Callab
     """
 
     def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
-        command = [sys.executable, "-m", f"icub_learning.nodes.{name}", "--ros-args"]
+        command = [sys.executable, "-m", f"icub_learning.nodes.{name}.node", "--ros-args"]
         for rule in remap or []:
             command += ["--remap", rule]
         for key, value in parameters.items():

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from icub_learning.cli.report import add_json_option, table, write_json
+from icub_learning.reporting.tables import add_json_option, table, write_json
 
 EXAMPLE = """\
 example:
@@ -45,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from icub_learning.arrays import integer, real
-    from icub_learning.cli.heard import Series
-    from icub_learning.cli.topics import ros_node
+    from icub_learning.clients.topic_statistics import Series
+    from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
-    from icub_learning.nodes.conversions import stamp_to_ns
-    from icub_learning.nodes.scheduling import ask_for_real_time
+    from icub_learning.nodes.common.conversions import stamp_to_ns
+    from icub_learning.nodes.common.scheduling import ask_for_real_time
     from icub_learning_msgs.msg import DynamicsPrediction
 
     seconds = real("--seconds", args.seconds, 0.0, low_open=True)
@@ -114,8 +114,8 @@ def figures_of(joint_states: Any, predictions: Any) -> dict[str, Any]:
     """
     import numpy as np
 
-    from icub_learning.cli.heard import regularity_of, timing_of
-    from icub_learning.dynamics.metrics import percentiles
+    from icub_learning.clients.topic_statistics import regularity_of, timing_of
+    from icub_learning.evaluation.metrics import percentiles
 
     figures = timing_of(joint_states, predictions)
     figures["joint_states"] = len(joint_states)

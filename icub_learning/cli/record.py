@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from sensor_msgs.msg import JointState
 
     from icub_learning.arrays import real
-    from icub_learning.cli.topics import DEEP_QOS, joint_state_event, ros_node, wrench_event
+    from icub_learning.clients.topics import DEEP_QOS, joint_state_event, ros_node, wrench_event
     from icub_learning.errors import RecordingError
     from icub_learning.recording import write
     from icub_learning.recording.collector import Collector

@@ -48,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     from sensor_msgs.msg import JointState
 
     from icub_learning.arrays import real
-    from icub_learning.cli.topics import joint_state_message, ros_node, wrench_message
+    from icub_learning.clients.topics import joint_state_message, ros_node, wrench_message
     from icub_learning.errors import RecordingError
-    from icub_learning.nodes.conversions import set_stamp
+    from icub_learning.nodes.common.conversions import set_stamp
     from icub_learning.recording import WrenchEvent, read
 
     rate = real("--rate", args.rate, 0.0, low_open=True)

@@ -4,23 +4,23 @@ import argparse
 import importlib
 from typing import Any
 
-# Name on the command line: module of this package with SUMMARY, DESCRIPTION, add_options(parser) and run(args). All are
-# imported to parse the command line, so numerics and plots are imported by their `run` only.
+# Name on the command line: module below icub_learning.experiments with SUMMARY, DESCRIPTION, add_options(parser) and
+# run(args). All are imported to parse the command line, so numerics and plots are imported by their `run` only.
 EXPERIMENTS = {
-    "figure-4.1": "reproduce_figure_4_1",
-    "figure-4.2": "reproduce_figure_4_2",
-    "nytro": "reproduce_nytro",
-    "figure-5.2": "reproduce_figure_5_2",
-    "table-6.2": "reproduce_table_6_2",
-    "falkon": "reproduce_falkon",
-    "figure-7.1": "reproduce_figure_7_1",
-    "table-7.1": "reproduce_table_7_1",
-    "figure-8.4": "reproduce_figure_8_4",
-    "polk-multidist": "reproduce_polk_multidist",
-    "polk-mnist": "reproduce_polk_mnist",
-    "tensor-layout": "reproduce_tensor_layout",
-    "tensor-selection": "reproduce_tensor_selection",
-    "tensor-wpbc": "reproduce_tensor_wpbc",
+    "figure-4.1": "thesis.figure_4_1",
+    "figure-4.2": "thesis.figure_4_2",
+    "nytro": "thesis.nytro",
+    "figure-5.2": "thesis.figure_5_2",
+    "table-6.2": "thesis.table_6_2",
+    "falkon": "falkon",
+    "figure-7.1": "thesis.figure_7_1",
+    "table-7.1": "thesis.table_7_1",
+    "figure-8.4": "thesis.figure_8_4",
+    "polk-multidist": "polk.multidist",
+    "polk-mnist": "polk.mnist",
+    "tensor-layout": "tensor.layout",
+    "tensor-selection": "tensor.selection",
+    "tensor-wpbc": "tensor.wpbc",
 }
 EXAMPLE = """\
 icub-learning reproduce EXPERIMENT --help explains an experiment and its options.
@@ -40,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
     )
     experiments = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True, dest="what")
     for name, module_name in EXPERIMENTS.items():
-        module = importlib.import_module(f"icub_learning.cli.{module_name}")
+        module = importlib.import_module(f"icub_learning.experiments.{module_name}")
         one = experiments.add_parser(
             name,
             help=module.SUMMARY,

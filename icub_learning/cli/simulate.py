@@ -1,12 +1,13 @@
 """`icub-learning simulate`: a recording of the simulated iCub arm, or pictures of objects before the iCub's eye."""
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli.report import add_json_option, write_json
-from icub_learning.simulation.settings import TASKS, SimulationSettings
+from icub_learning.cli.settings import add_settings
+from icub_learning.reporting.tables import add_json_option, write_json
+from icub_learning.settings import pick
+from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 EXAMPLE = """\
 example:
@@ -56,16 +57,7 @@ def add_parser(subparsers: Any) -> None:
         help="meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)",
     )
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
-    for entry in fields(SimulationSettings):
-        if entry.name == "task":
-            continue
-        group.add_argument(
-            "--" + entry.name.replace("_", "-"),
-            type=type(entry.default),
-            default=entry.default,
-            choices=entry.metadata.get("choices"),
-            help=f"{entry.metadata['description']} (default: {entry.default})",
-        )
+    add_settings(group, [SimulationSettings], leave_out=["task"])
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_images(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from icub_learning.simulation.image_folders import write_images
+    from icub_learning.simulation.objects.image_folders import write_images
 
     with tqdm(unit=" pictures", disable=None) as bar:
 
@@ -104,15 +96,13 @@ def _write_recording(args: argparse.Namespace) -> int:
 
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
-    from icub_learning.simulation.recordings import simulate
+    from icub_learning.simulation.arm.recordings import simulate
 
     durations = args.duration * len(args.task) if len(args.duration) == 1 else args.duration
     if len(durations) != len(args.task):
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
-    settings = SimulationSettings(
-        **{entry.name: getattr(args, entry.name) for entry in fields(SimulationSettings) if entry.name != "task"}
-    )
+    settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
     with tqdm(unit=" samples", disable=None) as bar:
 
         def show(made: int) -> None:

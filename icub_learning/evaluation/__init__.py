@@ -1,1 +1,1 @@
-"""Judging learners on recordings."""
+"""Evaluation of learners on recordings, and the choice of their settings."""

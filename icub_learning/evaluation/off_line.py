@@ -10,11 +10,12 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.metrics import nmse
-from icub_learning.dynamics.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import check_outputs
 from icub_learning.evaluation.zero_phase import FilteredSignals, Signals, resample, zero_phase
-from icub_learning.recording.comparison import check_outputs
 from icub_learning.recording.recording import Recording
 
 BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]
@@ -39,7 +40,7 @@ class OffLineIdentification:
     """
 
     regressor: Regressor
-    settings: assembly.Settings
+    settings: Settings
     parameters: Array
     bandwidth_hz: float
     measured_velocity: bool
@@ -83,7 +84,7 @@ class OffLineIdentification:
 
 def identify_off_line(
     recording: Recording,
-    settings: assembly.Settings,
+    settings: Settings,
     training: tuple[float, float] = (0.0, 0.7),
     bandwidths: tuple[float, ...] = BANDWIDTHS,
 ) -> OffLineIdentification:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.signal import butter, filtfilt
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError
 from icub_learning.recording.recording import Recording
 
@@ -68,7 +68,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
         assert recording.velocity is not None
         fields.append(recording.velocity[:, columns])
     if torque:
-        assert recording.effort is not None  # see comparison.check_outputs
+        assert recording.effort is not None  # see predict_then_learn.check_outputs
         fields.append(recording.effort[:, columns])
     times, kept = _rising(recording.joint_stamps, fields)
     position, velocity = kept[0], kept[1] if use_velocity else None

@@ -1,5 +1,5 @@
 /* Cosines and sines of many phases at once: what random Fourier features cost, where NumPy calls the C library for each. */
-#include "../_buffers.h"
+#include "_buffers.h"
 #include <math.h>
 
 #define LARGEST_PHASE 1e5 /* so far the three parts of pi / 2 take multiples of it off exactly */

@@ -1,19 +1,24 @@
 """Kernel learning whose cost is tailored to the data, as scikit-learn estimators."""
 
-from icub_learning.kernel_methods.dictionary import KernelDictionary, matching_pursuit
-from icub_learning.kernel_methods.falkon import FALKON
-from icub_learning.kernel_methods.iterative import AcceleratedGradient, ConjugateGradientKRLS, Landweber, NuMethod
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.krls import KRLS, SpectralCutoff
-from icub_learning.kernel_methods.nystrom import IncrementalNystromKRLS, NystromKRLS
-from icub_learning.kernel_methods.nytro import NYTRO
 from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
-from icub_learning.kernel_methods.polk import POLKClassifier, POLKRegressor, functional_sgd
-from icub_learning.kernel_methods.preconditioned import PreconditionedKRLS
+from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
+from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor, functional_sgd
+from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
 from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
-from icub_learning.kernel_methods.stochastic import StochasticKernelMachine
-from icub_learning.kernel_methods.symmetric_tensor import SymmetricTensor
-from icub_learning.kernel_methods.tensor_kernel import TensorKernelRegressor
+from icub_learning.kernel_methods.spectral.iterative import (
+    AcceleratedGradient,
+    ConjugateGradientKRLS,
+    Landweber,
+    NuMethod,
+)
+from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
+from icub_learning.kernel_methods.subsampling.falkon import FALKON
+from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
+from icub_learning.kernel_methods.subsampling.nytro import NYTRO
+from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
+from icub_learning.kernel_methods.tensor.regressor import TensorKernelRegressor
+from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
 __all__ = [
     "FALKON",

@@ -11,8 +11,8 @@ from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import check_varying
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.leverage import check_samples, leverage_scores
-from icub_learning.kernel_methods.spectrum import eigendecomposition
+from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
+from icub_learning.kernel_methods.subsampling.leverage import check_samples, leverage_scores
 
 __all__ = [
     "EffectiveDimensions",

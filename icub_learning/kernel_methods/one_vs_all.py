@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
-from icub_learning.kernel_methods.krls import KRLS
+from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):

@@ -13,10 +13,10 @@ from icub_learning.errors import ParameterError
 from icub_learning.features.fastfood import FastfoodProjection
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
-from icub_learning.kernel_methods.least_squares import GrowingLeastSquares, NormalEquations, solve_ridge
-from icub_learning.kernel_methods.nystrom import check_level_counts
-from icub_learning.kernel_methods.spectrum import eigendecomposition
+from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
+from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, NormalEquations, solve_ridge
+from icub_learning.kernel_methods.subsampling.nystrom import check_level_counts
 
 FEATURES = ("fourier", "fastfood")
 PANEL = 128  # features added at a time where their number is known

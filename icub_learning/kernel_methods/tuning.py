@@ -9,8 +9,8 @@ import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.nystrom import IncrementalNystromKRLS
 from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS
+from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS
 
 TOLERANCE = 0.01  # by which an error may exceed the least one where it needs fewer features or centres
 

@@ -1,7 +1,7 @@
 """The one table of what is started together: processes, their arguments, parameters and topics.
 
 Texts are templates: {name} stands for the launch argument `name`, {share} for the folder with config/ and urdf/, and
-{gazebo_model}, {gazebo_resources} for what icub_learning.launching.gazebo_model makes at launch.
+{gazebo_model}, {gazebo_resources} for what icub_learning.simulation.gazebo_model makes at launch.
 """
 
 from collections.abc import Mapping

@@ -23,13 +23,13 @@ def value(name: str, arguments: Mapping[str, str]) -> str:
 
 
 def _gazebo_model(arguments: Mapping[str, str]) -> str:
-    from icub_learning.launching.gazebo_model import model_file
+    from icub_learning.simulation.gazebo_model import model_file
 
     return str(model_file(arguments["config"]))
 
 
 def _gazebo_resources(arguments: Mapping[str, str]) -> str:
-    from icub_learning.launching.gazebo_model import resource_path
+    from icub_learning.simulation.gazebo_model import resource_path
 
     return resource_path(arguments["config"])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from icub_learning.arrays import integer
 from icub_learning.errors import ParameterError
-from icub_learning.recognition.labels import check_label, shorten
+from icub_learning.recognition.classifiers.labels import check_label, shorten
 
 UNKNOWN = "unknown"  # the label of what is not known; no object may have it
 MOST_FRAMES = 100_000  # of one lesson

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError, RecognitionError, SampleError, StateError
-from icub_learning.models import nested, part, scalar
-from icub_learning.recognition.classifiers import AnyClassifier, from_state, kind_of
+from icub_learning.models import check_version, nested, part, scalar
+from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_state, kind_of
+from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
-from icub_learning.recognition.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
+from icub_learning.recognition.settings import DEFAULTS
 
 STATE_VERSION = 1
 
@@ -77,9 +78,9 @@ class ObjectRecognizer:
     def __init__(
         self,
         make_classifier: Callable[[int], AnyClassifier],
-        smoothing_window: int = 5,
-        max_age: float = 1.0,
-        unknown_below: float = 0.5,
+        smoothing_window: int = DEFAULTS.smoothing_window,
+        max_age: float = DEFAULTS.max_age,
+        unknown_below: float = DEFAULTS.unknown_below,
     ) -> None:
         self._make_classifier = make_classifier
         self._window = FeatureWindow(smoothing_window, max_age)
@@ -229,9 +230,7 @@ class ObjectRecognizer:
         self.classifier.merge(other)
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
-        version = scalar(state, "recognizer")
-        if version != STATE_VERSION:
-            raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", value=version)
+        check_version(state, STATE_VERSION, "recognizer")
         return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
 
     def _origin(self) -> tuple[int, str]:

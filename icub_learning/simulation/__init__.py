@@ -1,20 +1,17 @@
-"""A simulated iCub: its arm, with tasks and effects that no rigid-body model explains, and objects before its eye.
+"""A simulated iCub: its arm, with tasks and effects that no rigid-body model explains, and objects before its eye."""
 
-The physics engine is loaded on first use: whoever only reads the settings need not wait for it.
-"""
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from icub_learning.simulation.settings import TASKS, SimulationSettings
+from icub_learning.lazy import lazy
+from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 if TYPE_CHECKING:
-    from icub_learning.simulation.arm_simulation import ArmSimulation
-    from icub_learning.simulation.object_catalogue import find_objects
-    from icub_learning.simulation.object_scene import ObjectScene
-    from icub_learning.simulation.object_views import UNSEEN, View
-    from icub_learning.simulation.readings import Sensors, Truth
-    from icub_learning.simulation.recordings import simulate
+    from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+    from icub_learning.simulation.arm.readings import Sensors, Truth
+    from icub_learning.simulation.arm.recordings import simulate
+    from icub_learning.simulation.objects.catalogue import find_objects
+    from icub_learning.simulation.objects.scene import ObjectScene
+    from icub_learning.simulation.objects.views import UNSEEN, View
 
 __all__ = [
     "TASKS",
@@ -29,19 +26,16 @@ __all__ = [
     "simulate",
 ]
 
-_HOMES = {
-    "ArmSimulation": "arm_simulation",
-    "ObjectScene": "object_scene",
-    "Sensors": "readings",
-    "Truth": "readings",
-    "UNSEEN": "object_views",
-    "View": "object_views",
-    "find_objects": "object_catalogue",
-    "simulate": "recordings",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        "ArmSimulation": "arm.arm_simulation",
+        "ObjectScene": "objects.scene",
+        "Sensors": "arm.readings",
+        "Truth": "arm.readings",
+        "UNSEEN": "objects.views",
+        "View": "objects.views",
+        "find_objects": "objects.catalogue",
+        "simulate": "arm.recordings",
+    },
+)

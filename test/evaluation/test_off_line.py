@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.recording.files import read

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.robot_model import RobotModel
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 
 
 class TrueBodies:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.simulation.quintic import QuinticSpline
+from icub_learning.simulation.arm.quintic import QuinticSpline
 
 Path = Callable[[Array], tuple[Array, Array, Array]]  # times (n,) [s] to q, v, a, (n, n_joints) each
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.integrate import cumulative_trapezoid
 
-from icub_learning.dynamics.assembly import Settings, make_regressor
+from icub_learning.dynamics.assembly import make_regressor
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
-from icub_learning.recording.comparison import check_outputs
+from icub_learning.evaluation.predict_then_learn import check_outputs
 from icub_learning.simulation.zoo import DEVELOPMENT, JUDGING, ZOO
 
 

@@ -1,0 +1,45 @@
+"""An image for a person to look at: as a file, or as coloured characters in a terminal."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
+from icub_learning.recognition.vision.opencv import cv2
+
+MOST_COLUMNS = 64  # of an image in the terminal
+
+
+def write_image(path: Path, image: NDArray[np.uint8]) -> None:
+    """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
+    good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
+    try:
+        if not good:
+            raise OSError(0, "OpenCV cannot encode it")
+        with replacing(path) as file:
+            file.write(content.tobytes())
+    except OSError as error:
+        raise ParameterError("--output", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def for_terminal(image: NDArray[np.uint8], columns: int | None = None) -> str:
+    """RGB (H, W, 3) as lines of half blocks in 24-bit colours, two pixels a character.
+
+    Args:
+        columns: width; None: what the terminal has, at most MOST_COLUMNS.
+    """
+    columns = columns or min(MOST_COLUMNS, shutil.get_terminal_size().columns - 1)
+    height, width = image.shape[:2]
+    rows = max(2, 2 * round(columns * height / width / 2))
+    small = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_AREA)
+    lines = []
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        cells = (
+            f"\x1b[38;2;{a[0]};{a[1]};{a[2]};48;2;{b[0]};{b[1]};{b[2]}m▀"
+            for a, b in zip(upper.tolist(), lower.tolist(), strict=True)
+        )
+        lines.append("".join(cells) + "\x1b[0m")
+    return "\n".join(lines)

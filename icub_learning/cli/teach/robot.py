@@ -1,0 +1,109 @@
+"""The robot that a person teaches, as topics and services: what it is shown, what it says, what it is asked."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import CompressedImage, Image
+
+from icub_learning.cli.teach.image_sources import ImageSource
+from icub_learning.clients.services import Services
+from icub_learning.errors import IcubLearningError
+from icub_learning.nodes.common.image_messages import image_message, rgb_of
+from icub_learning.nodes.common.image_subscription import ImageSubscription
+from icub_learning.recognition.vision.images import Pixels
+from icub_learning_msgs.msg import Recognition
+
+QOS = QoSProfile(depth=5)
+PERIOD = 0.02  # [s] between looks at whether something has come
+FRAME = "camera"
+
+
+class Robot:
+    """One object recognition node and the images it is shown.
+
+    Args:
+        node: to talk with.
+        spin: handles what arrives for some seconds.
+        stopped: whether a signal has asked to end.
+        name: of the recognition node.
+        topic: of the images; with "/compressed" at its end, of compressed ones.
+        source: images to publish there; None: images that somebody else publishes.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        spin: Callable[[float], None],
+        stopped: Callable[[], bool],
+        name: str,
+        topic: str,
+        source: ImageSource | None,
+    ) -> None:
+        self._node, self._spin, self._stopped = node, spin, stopped
+        self._name, self._topic, self._source = name.rstrip("/"), topic, source
+        self._message: Image | CompressedImage | None = None
+        self._images = 0
+        self.recognition: Recognition | None = None
+        self._recognitions = 0
+        self._due = time.monotonic()
+        self._services = Services(node, self.wait)
+        node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, QOS)
+        if source is None:
+            kind = CompressedImage if topic.endswith("/compressed") else Image
+            self._subscription = ImageSubscription(node, kind, topic, self._on_image)
+        else:
+            self._publisher = node.create_publisher(Image, topic, QOS)
+
+    def frame(self, limit: float) -> Pixels:
+        """The next image, RGB. Raises IcubLearningError if none comes in time, SampleError if it is none."""
+        before = self._images
+        if not self.wait(lambda: self._images > before, limit):
+            text = f"no image on '{self._topic}' within {limit:g} s: does a camera publish there? See --image, --source"
+            raise IcubLearningError(text, name="image")
+        assert self._message is not None
+        return rgb_of(self._message)
+
+    def says(self, count: int, limit: float) -> Recognition | None:
+        """What it says after `count` recognitions from now on; None if so many do not come in time."""
+        before = self._recognitions
+        return self.recognition if self.wait(lambda: self._recognitions >= before + count, limit) else None
+
+    def call(self, kind: Any, service: str, takes: float = 0.0, **fields: Any) -> Any:
+        """Call a service of the node, showing images meanwhile; see Services.call. Raises IcubLearningError."""
+        try:
+            return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
+        except IcubLearningError as error:
+            raise IcubLearningError(f"{error}: is `icub-learning launch recognition` running? See --node") from error
+
+    def wait(self, done: Callable[[], bool], limit: float) -> bool:
+        """Go on showing and listening until `done`, at most `limit` seconds; whether it is done.
+
+        Raises:
+            KeyboardInterrupt: a signal came.
+        """
+        end = time.monotonic() + limit
+        while not done():
+            if self._stopped():
+                raise KeyboardInterrupt
+            now = time.monotonic()
+            if now >= end:
+                return False
+            if self._source is None:
+                self._subscription.adapt()
+            elif now >= self._due:
+                self._due = max(self._due + self._source.period, now)
+                self._on_image(image_message(self._source.read(), time.time_ns(), FRAME))
+                self._publisher.publish(self._message)
+            self._spin(PERIOD)
+        return True
+
+    def _on_image(self, message: Image | CompressedImage) -> None:
+        self._message = message
+        self._images += 1
+
+    def _on_recognition(self, message: Recognition) -> None:
+        self.recognition = message
+        self._recognitions += 1

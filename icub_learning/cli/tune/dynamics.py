@@ -1,0 +1,192 @@
+"""`icub-learning tune` on a recording of motion: the inverse dynamics learner."""
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from icub_learning.arrays import integer, real
+from icub_learning.cli.evaluate.command import make_settings, read_recording
+from icub_learning.cli.tune import parameter_file as tune_parameters
+from icub_learning.cli.tune import picture as tune_picture
+from icub_learning.cli.tune import report as tune_report
+from icub_learning.cli.tune.progress import Progress, complete, fingerprint
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
+from icub_learning.evaluation.metrics import nmse, rmse
+from icub_learning.evaluation.predict_then_learn import Evaluation, check_outputs
+from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer
+from icub_learning.recording import Recording
+from icub_learning.reporting.tables import write_json
+
+LENGTH_SCALES = (1.25, 2.5, 5.0, 10.0)
+REGULARIZATIONS = tuple(0.003 * 4.0**power for power in range(-5, 4))
+SIZES = (250, 500, 1000)
+FOLDS = 6
+LEAST_EVENTS = 100
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tune, check on the last part, print, and write what was asked for."""
+    settings = replace(make_settings(args), estimator=args.estimator)
+    gap = real("--gap", args.gap, 0.0)
+    horizon = real("--horizon", args.horizon, 0.0, low_open=True)
+    most = integer("--most-samples", args.most_samples, 100)
+    grid = Grid(
+        tuple(args.length_scales or LENGTH_SCALES),
+        tuple(args.regularizations or REGULARIZATIONS),
+        tuple(args.sizes or SIZES),
+    )
+    tune_parameters.check_grid(grid)
+    recording, settings = read_recording(args, settings)
+    check_outputs(recording, settings)
+    events = list(recording.events())
+    if len(events) < LEAST_EVENTS:
+        raise RecordingError(
+            f"{args.recording} has {len(events)} messages: too few to tune on", name="recording", value=len(events),
+            bound=f"{LEAST_EVENTS} messages",
+        )  # fmt: skip
+    tuned_on = int(args.tune_on * len(events))
+    n_outputs = args.tune_on * (len(recording.wrench_stamps) if settings.output == "wrench" else len(events))
+    stride = max(1, -(-int(n_outputs) // most))
+    samples = collect(_bar("samples", len(events))(events[:tuned_on]), settings, stride)
+    rate, delay = _sample_rate(recording, settings), _learning_delay(recording, settings)
+    # A sample is learned from the motion around it: no motion after the gap may have been seen.
+    gap_samples, horizon_samples = int(np.ceil(max(gap, delay) * rate)), max(1, round(horizon * rate))
+    folds = samples.folds(args.folds or FOLDS, gap_samples, horizon_samples)
+    explorer = PathExplorer("features", grid, folds, samples.judge(), settings.seed)
+    cells = explorer.cells()
+    arrays = (array for fold in folds for array in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets))
+    progress = Progress(
+        args.parameters.with_suffix(".progress.json"), fingerprint(arrays, (grid, stride, settings.seed))
+    )
+    results = complete(progress, [cell.key for cell in cells], lambda place: explorer.measure(cells[place]))
+    surface = explorer.surface(results, "geometric")
+    best = surface.best()
+    tuned = replace(
+        settings,
+        length_scale=best.length_scale,
+        nonparametric_regularization=best.regularization,
+        n_random_features=best.size,
+    )
+    checks = _checks(events, {"tuned": tuned, "defaults": settings}, tuned_on)
+    figures = _figures(args, recording, surface, best, tuned, checks, samples)
+    figures["validation"] = {
+        "folds": len(folds),
+        "gap_s": gap_samples / rate,
+        "horizon_s": horizon_samples / rate,
+        "every_which_sample": stride,
+    }
+    print(tune_report.dynamics_text(figures))
+    comment = [f"Chosen by icub-learning tune from {args.recording.name}: {figures['verdict']}"]
+    tune_parameters.write_dynamics(args.parameters, args.urdf, tuned, comment)
+    print(f"parameters: {args.parameters}")
+    if args.plot is not None:
+        tune_picture.draw_dynamics(args.plot, args.recording.name, surface, best, settings, checks)
+        print(f"picture: {args.plot}")
+    if args.json is not None:
+        write_json(args.json, figures)
+        print(f"figures: {args.json}")
+    progress.done()
+    return 0
+
+
+def _checks(events: Any, candidates: dict[str, Settings], tuned_on: int) -> dict[str, dict[str, Any]]:
+    """By kind of check and name: the evaluation and the first sample of its last part."""
+    return {
+        kind: {
+            name: check(
+                events,
+                settings,
+                tuned_on,
+                stop_learning=stop,
+                watch=_bar(f"check {name}, {kind}", len(events)),
+            )
+            for name, settings in candidates.items()
+        }
+        for kind, stop in (("learning on", False), ("learning stopped", True))
+    }
+
+
+def _figures(
+    args: argparse.Namespace,
+    recording: Recording,
+    surface: Any,
+    best: Choice,
+    tuned: Settings,
+    checks: dict[str, dict[str, tuple[Evaluation, int]]],
+    samples: Samples,
+) -> dict[str, Any]:
+    judged = {kind: {name: _judge(*one) for name, one in by_name.items()} for kind, by_name in checks.items()}
+    evaluation, start = checks["learning on"]["tuned"]
+    held = replace(evaluation, predicted=evaluation.held)
+    judged["learning on"]["hold"] = _judge(held, start)
+    ours, shipped = (judged["learning on"][name]["overall nMSE"] for name in ("tuned", "defaults"))
+    stopped = [judged["learning stopped"][name]["overall nMSE"] for name in ("tuned", "defaults")]
+    return {
+        "recording": str(args.recording),
+        "duration_s": recording.duration,
+        "tuned_on": args.tune_on,
+        "samples": len(samples.inputs),
+        "last_samples": len(evaluation.stamps) - start,
+        "settings": {**asdict(tuned), "urdf": args.urdf},
+        "grid": asdict(surface.grid),
+        "errors": surface.errors,
+        "fold_errors": surface.fold_errors,
+        "chosen": asdict(best),
+        "at_the_edge": tune_report.edges(surface.grid, best),
+        "defaults": {
+            "length_scale": Settings.length_scale,
+            "regularization": Settings.nonparametric_regularization,
+            "size": Settings.n_random_features,
+        },
+        "check": judged,
+        "beats_defaults": bool(ours < shipped),
+        "verdict": tune_report.verdict("overall nMSE of the last part", ours, shipped)
+        + "; "
+        + tune_report.verdict("with learning stopped before it", *stopped),
+    }
+
+
+def _judge(evaluation: Evaluation, start: int) -> dict[str, Any]:
+    errors, measured = evaluation.errors[start:], evaluation.measured[start:]
+    if not len(errors):
+        raise RecordingError("the last part has no samples to judge by", name="recording", bound="samples in each part")
+    ratios = nmse(errors, measured)
+    if np.isnan(ratios).all():
+        raise RecordingError("no output varies in the last part", name="recording", bound="outputs that vary")
+    return {
+        "rmse": dict(zip(evaluation.output_names, rmse(errors).tolist(), strict=True)),
+        "nmse": dict(zip(evaluation.output_names, ratios.tolist(), strict=True)),
+        "overall nMSE": float(overall(ratios)),
+    }
+
+
+def _sample_rate(recording: Recording, settings: Settings) -> float:
+    """Samples learned in a second [Hz]."""
+    stamps = recording.wrench_stamps if settings.output == "wrench" else recording.joint_stamps
+    return 1.0 / max(_period(stamps), _period(recording.joint_stamps))
+
+
+def _learning_delay(recording: Recording, settings: Settings) -> float:
+    """From an instant to the newest joint state in the motion that is learned for it [s]."""
+    return (settings.derivative_delay + 1) * _period(recording.joint_stamps)
+
+
+def _period(stamps: Any) -> float:
+    steps = np.diff(np.sort(stamps))
+    steps = steps[steps > 0]
+    if not len(steps):
+        raise RecordingError("the recording has fewer than two instants", name="stamps", bound="more of them")
+    return float(np.median(steps)) * 1e-9
+
+
+def _bar(text: str, total: int) -> Any:
+    def watch(events: Iterable[Any]) -> Iterable[Any]:
+        return tqdm(events, text, total, disable=None, delay=1, leave=False, unit="msg")
+
+    return watch

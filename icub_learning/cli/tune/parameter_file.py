@@ -1,0 +1,90 @@
+"""Parameter files of nodes with the settings that `icub-learning tune` chose, in the form of those in config/."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import yaml
+
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.tuning import Grid
+from icub_learning.recognition.settings import Settings as RecognitionSettings
+from icub_learning.settings import settings_of
+
+WIDTH = 100  # characters of a comment
+CHOSEN = ("n_random_features", "length_scale", "nonparametric_regularization")
+
+
+def check_grid(grid: Grid) -> None:
+    """Raise ParameterError for numbers that the node does not take."""
+    for size in grid.sizes:
+        if size % 2:
+            raise ParameterError("--sizes", size, "even: a cosine and a sine for each frequency")
+
+
+def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[str]) -> None:
+    """Write the parameters of the inverse dynamics node: the robot, all settings that are not default, the chosen ones.
+
+    Args:
+        path: of the file.
+        urdf: as it was given, not where it was found.
+        settings: of the learner.
+        comment: lines at the head.
+
+    Raises:
+        ParameterError: the file cannot be written.
+    """
+    default = Settings()
+    sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
+    always = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source", *CHOSEN}
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        value = urdf if field.name == "urdf" else getattr(settings, field.name)
+        if field.name in always or value != getattr(default, field.name):
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+    write(path, "inverse_dynamics", Settings, values, CHOSEN, comment)
+
+
+def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[str]) -> None:
+    """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
+    tuned = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}[settings.classifier]
+    values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
+    write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
+
+
+def write(
+    path: Path, node: str, group: type, values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
+) -> None:
+    """Write parameters of a node, each below its meaning. Raises ParameterError if the file cannot be written.
+
+    Args:
+        path: path of the file.
+        node: name of the node.
+        group: dataclass of its settings.
+        values: values by parameter.
+        tuned: names of the parameters that were tuned; the file says so.
+        comment: lines at the head of the file.
+    """
+    meanings = {setting.name: setting.meaning for setting in settings_of(group)}
+    lines = [*(f"# {line}" for line in comment), f"{node}:", "  ros__parameters:"]
+    for name, value in values.items():
+        lines += [f"    # {line}" for line in wrap(meanings[name], WIDTH)]
+        note = "  # tuned" if name in tuned else ""
+        if isinstance(value, (list, tuple)):
+            lines += [f"    {name}:", *(f"      - {plain(entry)}" for entry in value)]
+        else:
+            lines.append(f"    {name}: {plain(value)}{note}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def plain(value: Any) -> str:
+    """A YAML scalar of the type that ROS expects: 1.0 for a float and not 1, 1.0e-05 and not 1e-05, which is text."""
+    rounded = float(f"{value:.6g}") if isinstance(value, float) else value
+    return yaml.safe_dump(rounded, width=10_000).removesuffix("...\n").strip()

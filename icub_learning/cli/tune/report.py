@@ -1,0 +1,112 @@
+"""What `icub-learning tune` prints: the surface of errors, the choice, and what it is worth."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.kernel_methods.tuning import Choice, Grid
+from icub_learning.reporting.tables import number, table
+
+OPTIONS = {"length_scale": "--length-scales", "regularization": "--regularizations", "size": "--sizes"}
+
+
+def surface_table(grid: Mapping[str, Any], errors: Array, chosen: Mapping[str, Any], sizes: str) -> str:
+    """Errors over the grid: a row for each length scale and lambda, a column for each size; * marks the choice."""
+    rows = []
+    for i, scale in enumerate(grid["length_scales"]):
+        for j, level in enumerate(grid["regularizations"]):
+            cells = []
+            for k, size in enumerate(grid["sizes"]):
+                point = (chosen["length_scale"], chosen["regularization"], chosen["size"])
+                mark = "*" if point == (scale, level, size) else " "
+                cells.append(number(float(errors[i, j, k]), 4) + mark)
+            rows.append([number(scale), number(level), *cells])
+    head = ["length scale", "lambda", *(f"{size} " for size in grid["sizes"])]
+    return table(head, rows, [("", 1), (sizes, len(grid["sizes"]))])
+
+
+def edges(grid: Grid, chosen: Choice) -> list[str]:
+    """Options whose largest or smallest value was chosen, of several: what lies beyond was not tried."""
+    found = []
+    for name, values in zip(OPTIONS, (grid.length_scales, grid.regularizations, grid.sizes), strict=True):
+        if len(values) > 1 and getattr(chosen, name) in (values[0], values[-1]):
+            found.append(OPTIONS[name])
+    return found
+
+
+def edge_text(found: list[str]) -> str:
+    """In words."""
+    return "" if not found else f"\nAt the edge of what was tried: {', '.join(found)}; there may be better beyond it."
+
+
+def verdict(what: str, ours: float, shipped: float) -> str:
+    """In words, whether ours is better than the shipped defaults."""
+    if not np.isfinite([ours, shipped]).all():
+        return f"{what}: no comparison"
+    pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
+    if ours == shipped:
+        return f"{pair}, no better and no worse"
+    if ours > shipped:
+        return f"{pair}: does NOT beat them"
+    return f"{pair}, {number(shipped / ours)} times better" if ours > 0 else f"{pair}: better"
+
+
+def dynamics_text(figures: Mapping[str, Any]) -> str:
+    """Surface, choice and check of the inverse dynamics learner."""
+    chosen, defaults, validation = figures["chosen"], figures["defaults"], figures["validation"]
+    stretch = f"{1e3 * validation['gap_s']:.0f} to {1e3 * (validation['gap_s'] + validation['horizon_s']):.0f} ms"
+    every = validation["every_which_sample"]
+    skipped = "" if every == 1 else f", every {every}. sample"
+    blocks = [
+        f"{figures['recording']}: {figures['duration_s']:.1f} s; tuned on the first {figures['tuned_on']:.0%}"
+        f" ({figures['samples']} samples{skipped})",
+        f"nMSE of what lies {stretch} ahead of all that is learned, geometric mean over outputs and"
+        f" {validation['folds']} moments\n"
+        + surface_table(figures["grid"], figures["errors"], chosen, "random features"),
+        f"chosen *: length scale {number(chosen['length_scale'])}, lambda {number(chosen['regularization'])},"
+        f" {chosen['size']} random features (shipped: {number(defaults['length_scale'])},"
+        f" {number(defaults['regularization'])}, {defaults['size']})" + edge_text(figures["at_the_edge"]),
+        f"Check with the node's code on the last {1 - figures['tuned_on']:.0%} ({figures['last_samples']} samples,"
+        " not tuned on): nMSE\n" + _check_table(figures["check"]),
+    ]
+    better = "beat" if figures["beats_defaults"] else "do NOT beat"
+    blocks.append(f"On this recording the tuned settings {better} the shipped defaults. {figures['verdict']}.")
+    return "\n\n".join(blocks)
+
+
+def _check_table(check: Mapping[str, Any]) -> str:
+    on, stopped = check["learning on"], check["learning stopped"]
+    columns = [on["tuned"], on["defaults"], on["hold"], stopped["tuned"], stopped["defaults"]]
+    rows = [[name, *(number(column["nmse"][name]) for column in columns)] for name in on["tuned"]["nmse"]]
+    rows.append(["overall", *(number(column["overall nMSE"]) for column in columns)])
+    head = ["output", "tuned", "defaults", "hold", "tuned", "defaults"]
+    return table(head, rows, [("predict, then learn", 3), ("learning stopped", 2)])
+
+
+def objects_text(figures: Mapping[str, Any]) -> str:
+    """Surface, choice and check of the classifier of objects."""
+    chosen, check, line = figures["chosen"], figures["check"], figures["linear"]
+    rows = [
+        [number(level) + ("*" if level == chosen["linear_regularization"] else " "), number(100 * error), number(loss)]
+        for level, error, loss in zip(line["regularizations"], line["errors"], line["losses"], strict=True)
+    ]
+    late = figures["late_errors_while_tuning"]
+    blocks = [
+        f"{figures['pictures']}: {len(figures['labels'])} objects, tuned on {figures['views_tuned_on']} views",
+        f"Linear (classifier rlsc), mean over {figures['folds']} moments:\n"
+        + table(["lambda", "named wrong [%]", "squared error"], rows),
+        f"Gaussian kernel, batch (for classifier polk), views named wrong [%], mean over {figures['folds']} moments\n"
+        + surface_table(figures["grid"], 100 * figures["errors"], chosen, "examples kept as centres"),
+        f"chosen *: rlsc with lambda {number(chosen['linear_regularization'])}; polk with length scale"
+        f" {number(chosen['length_scale'])} and {chosen['size']} examples" + edge_text(figures["at_the_edge"]),
+        "Learning the views tuned on one after the other, named wrong in their later half: "
+        + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
+        + f". So the classifier is {chosen['classifier']}.",
+        f"Check: {figures['views_last']} last views, predicted, then learned, named wrong: "
+        + ", ".join(f"{name} {number(value * figures['views_last'])}" for name, value in check.items()),
+    ]
+    better = "beat" if figures["beats_defaults"] else "do NOT beat"
+    blocks.append(f"On these pictures the tuned settings {better} the shipped defaults: {figures['verdict']}.")
+    return "\n\n".join(blocks)

@@ -1,0 +1,1 @@
+"""Parametric, nonparametric and semiparametric estimators of inverse dynamics."""

@@ -1,0 +1,67 @@
+"""Running estimate of the noise variance of the measurements that a recursive learner predicts."""
+
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, integer
+from icub_learning.errors import StateError
+from icub_learning.models import reading_state
+
+MEMORY_SAMPLES = 1000  # the average runs over about this many samples
+EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
+
+
+class NoiseVariance:
+    """Running mean of the squared innovations, each divided by 1 + its leverage.
+
+    For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
+    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean runs over a
+    quarter of all samples at first: sample i of n counts by about (i / n)^3, so that the errors made before anything
+    was known, however large, are soon outgrown. Later weights fade exponentially with a memory of MEMORY_SAMPLES.
+
+    Attributes:
+        n_samples: number of innovations so far.
+        value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_samples = 0
+        self.value = np.full(n_outputs, np.inf)
+
+    def update(self, innovation: Array, leverage: float | Array) -> None:
+        """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
+        estimate = innovation**2 / (1.0 + leverage)
+        self.n_samples += 1
+        if self.n_samples == 1:
+            self.value = estimate
+        else:
+            memory = min(max(EARLY_SHARE * self.n_samples, 1.0), MEMORY_SAMPLES)
+            self.value = self.value + (estimate - self.value) / memory
+
+    def state(self) -> dict[str, Array]:
+        """Return the estimate as a dict of arrays; see `from_state`."""
+        return {"value": self.value.copy(), "n_samples": np.asarray(self.n_samples)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_outputs: int) -> "NoiseVariance":
+        """Rebuild from `state`. Raises StateError."""
+        noise = cls(n_outputs)
+        with reading_state("a noise variance"):
+            noise.n_samples = integer("n_samples", int(state["n_samples"]), 0)
+            value = np.asarray(state["value"], dtype=np.float64)
+        if value.shape != (n_outputs,) or not (value >= 0).all():
+            raise StateError(f"noise variance {value} must be {n_outputs} numbers of at least 0")
+        noise.value = value.copy()
+        return noise
+
+    def merge(self, other: "NoiseVariance") -> None:
+        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES)."""
+        if not other.n_samples:
+            return
+        if self.n_samples:
+            mine, theirs = (min(noise.n_samples, MEMORY_SAMPLES) for noise in (self, other))
+            self.value = (mine * self.value + theirs * other.value) / (mine + theirs)
+        else:
+            self.value = other.value.copy()
+        self.n_samples += other.n_samples

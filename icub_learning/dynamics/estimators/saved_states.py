@@ -1,0 +1,76 @@
+"""Checks that a saved state is one of the right estimator and robot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.friction import PLAIN_COLUMNS
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError, ParameterError, ShapeError, StateError
+from icub_learning.models import part, scalar
+
+
+def check_kind(state: Mapping[str, Any], kind: str) -> None:
+    """Raise StateError unless `state` is that of the estimator called `kind`."""
+    found = scalar(state, "estimator")
+    if found != kind:
+        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
+
+
+def matching_regressor(
+    state: Mapping[str, Any], regressor: Regressor | None, *, may_lack_parameters: bool = False
+) -> Regressor:
+    """Return the given regressor, or, without one, a new one made from the URDF in the state.
+
+    Args:
+        state: of an estimator.
+        regressor: to compare with it.
+        may_lack_parameters: whether the saved model may have fewer parameters than the given regressor.
+
+    Raises:
+        StateError: the regressor has other joints, outputs or parameters than the saved model, or cannot be rebuilt.
+    """
+    saved = part(state, "regressor")
+    if regressor is None:
+        regressor = rebuild_regressor(saved)
+    for key in ("joints", "output_names", "parameter_names"):
+        ours, theirs = tuple(getattr(regressor, key)), tuple(str(name) for name in np.atleast_1d(saved.get(key, ())))
+        lacking = may_lack_parameters and key == "parameter_names" and theirs and set(theirs) < set(ours)
+        if ours != theirs and not lacking:
+            text = f"{key} of the saved model are {theirs}, here they are {ours}"
+            raise StateError(text, name=key, value=theirs, bound=str(ours))
+    return regressor
+
+
+def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
+    """Return a regressor rebuilt from what `describe` returned. Raises StateError."""
+    kind, urdf = scalar(saved, "kind"), scalar(saved, "urdf")
+    joints = [str(name) for name in np.atleast_1d(saved.get("joints", ()))]
+    try:
+        if kind == "wrench":
+            sensor, direction = str(scalar(saved, "sensor")), str(scalar(saved, "direction"))
+            # Models of earlier releases have no such columns, and say nothing about them.
+            columns = [str(name) for name in np.atleast_1d(saved.get("sensor_columns", ()))]
+            return WrenchRegressor.from_urdf(urdf, joints, sensor, direction, "offset" in columns, "gain" in columns)
+        if kind == "torque":
+            if "friction" not in saved or "coulomb_velocity" not in saved:
+                raise StateError("the saved model says nothing about friction", name="friction")
+            friction = np.asarray(saved["friction"])
+            if friction.dtype == bool:  # an earlier release: all or none of the columns that there were then
+                columns = list(PLAIN_COLUMNS) if friction else []
+            else:
+                columns = [str(name) for name in np.atleast_1d(friction)]
+            return TorqueRegressor.from_urdf(urdf, joints, columns, saved["coulomb_velocity"])
+    except (ModelError, ParameterError, ShapeError) as error:
+        raise StateError(f"the saved model's robot cannot be rebuilt: {error}") from None
+    raise StateError(f"the saved model's regressor is of kind {kind!r}, not 'wrench' or 'torque'", value=kind)
+
+
+def describe(regressor: Regressor) -> dict[str, Array]:
+    """Return the state of a regressor and its names of joints, outputs and parameters."""
+    names = {key: np.asarray(getattr(regressor, key)) for key in ("joints", "output_names", "parameter_names")}
+    return {**regressor.state(), **names}

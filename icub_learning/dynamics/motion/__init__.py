@@ -1,0 +1,1 @@
+"""From joint states to positions, velocities and accelerations at one instant."""

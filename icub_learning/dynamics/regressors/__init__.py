@@ -1,0 +1,1 @@
+"""Rigid-body regressors of wrenches and joint torques, from a URDF."""

@@ -1,0 +1,75 @@
+"""Base parameters: the combinations of a linear model's parameters that measurements can determine."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import qr
+
+from icub_learning.arrays import Array
+
+# Columns are scaled to unit length first. What is left of a dependent column after taking the others away is rounding,
+# around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
+# shorter than the longest one is rounding as well.
+_DEPENDENT = 1e-9
+
+
+def base_projection(
+    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int = 0
+) -> Array:
+    """Return the identifiable combinations of the parameters of `regressor`, one in a row.
+
+    The result B has full row rank and B @ p determines regressor(q, v, a) @ p for every state, so two parameter
+    vectors predict the same exactly when B maps them to the same base parameters. It is the reduced row echelon form
+    of the regressor's row space, hence unique: each row begins with a 1 at the first parameter, in the regressor's
+    order, that does not depend on those before it, and holds the multiples of later parameters that act through it.
+
+    The rank is found from a fixed pseudo-random sample of states. The regressor is analytic in the state, so its rank
+    over any random sample of enough states is, with probability one, its rank over all states (Gautier and Khalil,
+    "Exciting trajectories for the identification of base inertial parameters of robots", 1992; numerical rank by QR:
+    Gautier, "Numerical calculation of the base inertial parameters of robots", 1991).
+
+    Args:
+        regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
+        n_joints: number of joints.
+        n_parameters: number of parameters.
+        seed: seed of the sample of states.
+
+    Returns:
+        (n_base, n_parameters), n_base the rank.
+    """
+    triangle, scale = _scaled_triangle(regressor, n_joints, n_parameters, seed)
+    kept: list[int] = []
+    basis = np.zeros((n_parameters, 0))
+    for index in range(n_parameters):
+        rest = triangle[:, index]
+        for _ in range(2):  # twice, or rounding would keep the basis from being orthogonal
+            rest = rest - basis @ (basis.T @ rest)
+        length = float(np.linalg.norm(rest))
+        if length > _DEPENDENT:
+            kept.append(index)
+            basis = np.column_stack([basis, rest / length])
+    # basis.T @ triangle[:, kept] is triangular: solving with it expresses every column in those kept.
+    rows = np.linalg.solve(basis.T @ triangle[:, kept], basis.T @ triangle)
+    rows[np.abs(rows) < _DEPENDENT] = 0.0
+    rows[:, kept] = np.eye(len(kept))
+    return np.ascontiguousarray(rows * scale / scale[kept, None])
+
+
+def _scaled_triangle(
+    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int
+) -> tuple[Array, Array]:
+    """Return R of the QR factorization of the regressor stacked over many states, and the lengths of its columns.
+
+    The columns are scaled to unit length before the factorization.
+    """
+    random = np.random.default_rng(seed)
+    n_states = 2 * n_parameters + 20  # a joint's own row may be all that shows a parameter: count states, not rows
+    q = random.uniform(-np.pi, np.pi, (n_states, n_joints))
+    v = random.normal(0.0, 3.0, (n_states, n_joints))  # [rad/s] with a, makes motion weigh about as much as gravity
+    a = random.normal(0.0, 10.0, (n_states, n_joints))  # [rad/s^2]
+    stack = np.concatenate([regressor(*state) for state in zip(q, v, a, strict=True)])
+    scale = np.linalg.norm(stack, axis=0)
+    silent = scale < _DEPENDENT * scale.max()
+    scale[silent] = 1.0
+    stack[:, silent] = 0.0
+    return qr(stack / scale, mode="r", overwrite_a=True)[0][:n_parameters], scale

@@ -1,0 +1,243 @@
+"""A Pinocchio model from a URDF in which only the chosen joints move, and errors that name faults of the URDF."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ModelError, ShapeError
+
+# Pinocchio's order of the parameters of one rigid body (`Inertia.toDynamicParameters`): mass [kg], first moment
+# m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
+BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+
+_ONE_DOF = ("revolute", "continuous", "prismatic")
+
+
+class RobotModel:
+    """A fixed-base robot in which the chosen joints move and all others are held at their neutral position.
+
+    Neutral is 0, clipped into the joint's limits. Links that a held or fixed joint ties to a moving link count as
+    part of it: their inertias are carried into its frame. A force/torque sensor is a fixed joint; here it becomes a
+    joint with six degrees of freedom that never moves, because Pinocchio would otherwise merge the links on its two
+    sides and the wrench between them could not be read. Not for several threads at once: buffers are reused.
+
+    Args:
+        urdf: path of a URDF file, or its XML text.
+        joints: names of the joints that move, in the order of the entries of q, v and a.
+        sensor: name of the fixed joint that carries the force/torque sensor, if there is one.
+
+    Attributes:
+        joints: the names of the joints that move, as given.
+        known_joints: the names of all joints of one degree of freedom that the URDF has.
+        model: the reduced Pinocchio model.
+        data: Pinocchio's working memory for the model.
+        velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
+        body_names: for every body of `model` after the universe, the link that its joint moves.
+        sensor_id: Pinocchio's number of the sensor joint, 0 without one.
+        urdf: XML text that builds the same model again; geometry and other content without masses left out.
+
+    Raises:
+        ModelError: the file is missing; the text is no URDF; a joint is absent, listed twice or has not exactly one
+            degree of freedom; the sensor is absent or not a fixed joint; a number of an inertia is missing or not
+            finite.
+    """
+
+    def __init__(self, urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str | None = None) -> None:
+        root = read_urdf(urdf)
+        for element in list(root):
+            if element.tag not in ("link", "joint"):
+                root.remove(element)
+        for link in root.findall("link"):
+            _check_inertial(link)
+            for geometry in link.findall("visual") + link.findall("collision"):
+                link.remove(geometry)
+        self.urdf = ElementTree.tostring(root, encoding="unicode")
+        elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
+        self.joints = _checked_joints(joints, elements)
+        self.known_joints = tuple(name for name, joint in elements.items() if joint.get("type") in _ONE_DOF)
+        moving = set(self.joints)
+        if sensor is not None:
+            _free_sensor(sensor, elements)
+            moving.add(sensor)
+        try:
+            full = pinocchio.buildModelFromXML(ElementTree.tostring(root, encoding="unicode"))
+        except (RuntimeError, ValueError) as error:
+            text = f"Pinocchio cannot build a model from the URDF: {error}"
+            raise ModelError(text, name="urdf", value=str(error), bound="a valid URDF") from error
+        held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
+        self.model = pinocchio.buildReducedModel(full, held, _neutral(full))
+        self.data = self.model.createData()
+        self.body_names = tuple(_child_link(elements[name]) for name in list(self.model.names)[1:])
+        self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
+
+        ids = [self.model.getJointId(name) for name in self.joints]
+        self.velocity_index = np.array([self.model.joints[index].idx_v for index in ids])
+        # A continuous joint is stored as (cos, sin) of its angle, every other one as its position.
+        position = np.array([self.model.joints[index].idx_q for index in ids])
+        circular = np.array([self.model.joints[index].nq == 2 for index in ids])
+        self._position_index = position[~circular]
+        self._plain = np.flatnonzero(~circular)
+        self._cosine_index = position[circular]
+        self._circular = np.flatnonzero(circular)
+        self._q = pinocchio.neutral(self.model)
+        self._v = np.zeros(self.model.nv)
+        self._a = np.zeros(self.model.nv)
+        self._shape = (len(self.joints),)
+        self._position_place, self._velocity_place = _as_slice(self._position_index), _as_slice(self.velocity_index)
+
+    def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
+
+        Args:
+            q: (n_joints,) positions [rad or m].
+            v: (n_joints,) velocities [rad/s or m/s].
+            a: (n_joints,) accelerations [rad/s^2 or m/s^2].
+
+        Raises:
+            ShapeError: an array is not of shape (n_joints,). Values are not checked.
+        """
+        for name, values in (("q", q), ("v", v), ("a", a)):
+            # The attribute first: calling np.shape three times per prediction takes longer.
+            if getattr(values, "shape", None) != self._shape and np.shape(values) != self._shape:
+                raise ShapeError(name, np.shape(values), f"{self._shape}")
+        if self._circular.size:
+            angles = np.asarray(q)[self._circular]
+            self._q[self._position_index] = np.asarray(q)[self._plain]
+            self._q[self._cosine_index] = np.cos(angles)
+            self._q[self._cosine_index + 1] = np.sin(angles)
+        else:
+            self._q[self._position_place] = q
+        self._v[self._velocity_place] = v
+        self._a[self._velocity_place] = a
+        return self._q, self._v, self._a
+
+    def body_parameter_names(self, bodies: Iterable[int]) -> tuple[str, ...]:
+        """Return the names "link.parameter" of the ten parameters of each body, in the order of BODY_PARAMETERS."""
+        return tuple(f"{self.body_names[body - 1]}.{parameter}" for body in bodies for parameter in BODY_PARAMETERS)
+
+    def body_parameters(self, bodies: Iterable[int]) -> Array:
+        """Return the bodies' parameters from the URDF, (10 n_bodies,), in the order of `body_parameter_names`."""
+        return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
+
+
+def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Return consecutive indices as a slice, which is faster to index with; others unchanged."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices
+
+
+def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:
+    """Return the root element of a URDF given as a path or as XML text.
+
+    Raises:
+        ModelError: the file cannot be read, or its content is not well-formed XML with a <robot> at its root.
+    """
+    if isinstance(urdf, str) and urdf.lstrip("\ufeff \t\r\n").startswith("<"):
+        text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
+    else:
+        path = Path(urdf)
+        source = f"URDF file {path}"
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise ModelError(f"{source}: {reason}", name="urdf", value=str(path), bound="a readable file") from error
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError) as error:
+        bound = "well-formed XML"
+        raise ModelError(f"{source} does not parse: {error}", name="urdf", value=str(error), bound=bound) from error
+    if root.tag != "robot":
+        message = f"{source} has <{root.tag}> at its root, not <robot>: it is no URDF"
+        raise ModelError(message, name="urdf", value=root.tag, bound="robot")
+    if any(element.tag.startswith("{http://www.ros.org/wiki/xacro}") for element in root.iter()):
+        message = f"{source} is a xacro file: expand it with the xacro tool first"
+        raise ModelError(message, name="urdf", value="xacro", bound="a URDF without xacro elements")
+    return root
+
+
+def _check_inertial(link: ElementTree.Element) -> None:
+    """Raise ModelError unless all numbers of the link's inertia are finite: the URDF parser would drop it silently."""
+    inertial = link.find("inertial")
+    if inertial is None:
+        return
+    numbers = {("mass", "value"): 1} | {("inertia", f"i{axes}"): 1 for axes in ("xx", "xy", "xz", "yy", "yz", "zz")}
+    if (origin := inertial.find("origin")) is not None:
+        numbers |= {("origin", attribute): 3 for attribute in ("xyz", "rpy") if origin.get(attribute) is not None}
+    for (tag, attribute), count in numbers.items():
+        element = inertial.find(tag)
+        text = element.get(attribute) if element is not None else None
+        try:
+            values = [float(number) for number in (text or "").split()]
+        except ValueError:
+            values = []
+        if len(values) != count or not np.isfinite(values).all():
+            name, bound = f"{link.get('name')}.{tag}.{attribute}", f"{count} finite number{'s' if count > 1 else ''}"
+            raise ModelError(f"{name} of the URDF is {text!r}, but must be {bound}", name=name, value=text, bound=bound)
+
+
+def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Element]) -> tuple[str, ...]:
+    """Return the names as a tuple. Raises ModelError unless each is known, unique and of one degree of freedom."""
+    names = () if isinstance(joints, str) else tuple(joints)
+    if not names:
+        bound = "a non-empty list of joint names"
+        raise ModelError(f"joints is {joints!r}, but must be {bound}", name="joints", value=joints, bound=bound)
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        message = f"joint {', '.join(repr(name) for name in repeated)} is listed more than once"
+        raise ModelError(message, name="joints", value=repeated, bound="each joint once")
+    movable = [name for name, joint in elements.items() if joint.get("type") in _ONE_DOF]
+    for name in names:
+        if name not in elements:
+            raise _absent("joint", name, movable)
+        kind = elements[name].get("type")
+        if kind not in _ONE_DOF:
+            message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
+            raise ModelError(message, name=name, value=kind, bound=", ".join(_ONE_DOF))
+    return names
+
+
+def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
+    """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
+    if sensor not in elements:
+        fixed = [name for name, joint in elements.items() if joint.get("type") == "fixed"]
+        raise _absent("sensor joint", sensor, fixed)
+    joint = elements[sensor]
+    if joint.get("type") != "fixed":
+        message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"
+        raise ModelError(message, name=sensor, value=joint.get("type"), bound="fixed")
+    joint.set("type", "floating")
+    for tag in ("axis", "limit", "mimic"):
+        for element in joint.findall(tag):
+            joint.remove(element)
+
+
+def _absent(what: str, name: Any, known: list[str]) -> ModelError:
+    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    return ModelError(f"the URDF has no {what} '{name}'{hint}", name=str(name), value=name, bound=", ".join(close))
+
+
+def _child_link(joint: ElementTree.Element) -> str:
+    child = joint.find("child")
+    return child.get("link", "") if child is not None else ""
+
+
+def _neutral(model: Any) -> Array:
+    """Return position 0 of every joint, clipped into its limits where it has one coordinate."""
+    q: Array = pinocchio.neutral(model)
+    for joint in model.joints[1:]:
+        if joint.nq == 1:
+            low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
+            q[joint.idx_q] = min(max(q[joint.idx_q], low), high)
+    return q

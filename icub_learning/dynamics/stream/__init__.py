@@ -1,0 +1,1 @@
+"""The stream that node and command line share: check, predict, pair measurements, learn."""

@@ -1,0 +1,60 @@
+"""Plausibility check of the first measurements of a sensor, which finds axes that a faulty driver publishes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from icub_learning.arrays import Array
+
+CHECKED_SAMPLES = 200
+LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
+
+
+class SensorCheck:
+    """Reports, once after CHECKED_SAMPLES measurements, which axes look wrong.
+
+    Real sensors are noisy, so an axis that repeats one number exactly is not measured (a driver that reads the wrong
+    index shows a constant or a number near zero). A torque beyond force times LONGEST_LEVER is not that of the same
+    sensor.
+
+    Args:
+        names: names of the axes.
+        is_wrench: whether they are three forces and three torques.
+    """
+
+    def __init__(self, names: Sequence[str], is_wrench: bool) -> None:
+        self._names = tuple(names)
+        self._is_wrench = is_wrench
+        self._first: Array | None = None
+        self._moved = np.zeros(len(names), dtype=bool)
+        self._largest = np.zeros(len(names))
+        self._count = 0
+
+    def add(self, measured: Array) -> str | None:
+        """Add one measurement; return the findings in words after the last one ("" if there are none), else None."""
+        if self._count >= CHECKED_SAMPLES:
+            return None
+        if self._first is None:
+            self._first = measured.copy()
+        # Smaller differences are remains in uninitialized memory, not measurements.
+        self._moved |= np.abs(measured - self._first) > 1e-12
+        np.maximum(self._largest, np.abs(measured), out=self._largest)
+        self._count += 1
+        return self._verdict() if self._count == CHECKED_SAMPLES else None
+
+    def _verdict(self) -> str:
+        findings = []
+        if self._moved.any():
+            still = [name for name, moved in zip(self._names, self._moved, strict=True) if not moved]
+            if still:
+                findings.append(f"{', '.join(still)} never changed: a faulty driver?")
+        else:
+            findings.append("no axis ever changed: is the sensor connected?")
+        if self._is_wrench and self._moved[:3].any():
+            limit = LONGEST_LEVER * max(float(np.linalg.norm(self._largest[:3])), 1.0)
+            beyond = [self._names[i] for i in range(3, 6) if self._largest[i] > limit]
+            if beyond:
+                findings.append(
+                    f"{', '.join(beyond)} beyond {limit:.3g} Nm, too much for these forces: a faulty driver?"
+                )
+        return "; ".join(findings)

@@ -1,0 +1,335 @@
+"""From joint states and measurements to predictions and learned samples, as node and command line both do it."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
+from icub_learning.dynamics.motion.derivatives import Motion
+from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
+from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.errors import SampleError
+
+LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
+WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
+REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
+
+
+class Estimator(Protocol):
+    """What a stream needs of an estimator."""
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
+
+    def update(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None
+    ) -> None: ...
+
+
+class Derivatives(Protocol):
+    """What a stream needs to find velocities and accelerations; see CausalDerivatives."""
+
+    def reset(self) -> None: ...
+
+    def add(self, stamp: int, position: Array, velocity: Array | None) -> None: ...
+
+    def newest(self) -> Motion: ...
+
+    def delayed(self) -> Motion | None: ...
+
+
+@dataclass
+class StateRecord:
+    """One joint state on its way from prediction to learning."""
+
+    stamp: int  # ns
+    known: Motion  # at `stamp`, derived without delay: what the prediction was made from
+    prediction: Prediction
+    motion: Motion | None = None  # at `stamp`, derived with the delay of the derivatives
+    measured: Array | None = None  # (n_outputs,)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample to learn from: the motion and the measurement of one instant.
+
+    Attributes:
+        motion: derived with the delay of the derivatives.
+        known: derived without delay: what the prediction was made from.
+        measured: (n_outputs,).
+    """
+
+    motion: Motion
+    known: Motion
+    measured: Array
+
+    def teach(self, estimator: Estimator) -> None:
+        """Update an estimator with this sample."""
+        motion, known = self.motion, self.known
+        estimator.update(
+            motion.position,
+            motion.velocity,
+            motion.acceleration,
+            self.measured,
+            known=(known.position, known.velocity, known.acceleration),
+        )
+
+
+@dataclass(frozen=True)
+class External:
+    """A measurement and its external part: what the prediction made for the same instant does not explain.
+
+    Attributes:
+        stamp: of the joint state [ns].
+        measured: (n_outputs,).
+        external: (n_outputs,), measured minus predicted.
+    """
+
+    stamp: int
+    measured: Array
+    external: Array
+
+
+@dataclass
+class StreamCounts:
+    """How many messages a stream has accepted, paired, learned and refused.
+
+    Attributes:
+        predicted: joint states accepted, each answered by one prediction.
+        measured: measurements paired with a joint state.
+        learned: samples learned by `learn`.
+        unpaired: joint states for which no measurement came within the tolerance.
+        refused: messages refused, by reason.
+        last_refusal: reason and text of the newest refusal.
+    """
+
+    predicted: int = 0
+    measured: int = 0
+    learned: int = 0
+    unpaired: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    last_refusal: str = ""
+
+
+class InverseDynamicsStream:
+    """Feeds an estimator from joint states and measurements as they arrive, without threads or clocks.
+
+    For each joint state call `joint_state` and use its prediction at once: work that can wait is deferred to the next
+    call. Give measurements to `measurement`; then call `pair` for their external parts, and `learn` to learn from all
+    samples whose motion and measurement are both known by then. To learn in another thread, take the samples from
+    `complete` instead. Where efforts are learned, they come with the joint states and `measurement` is not called.
+
+    Args:
+        estimator: one of the three estimators, or anything with their predict and update.
+        reader: checks joint states and picks the learned joints.
+        derivatives: estimates velocity and acceleration.
+        output_names: names of the measured quantities, for error messages.
+        effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
+        tolerance: largest difference between the stamps of a measurement and its joint state [s].
+
+    Attributes:
+        output_names, effort: as given.
+        predictor: makes the predictions: the estimator, or what another thread has learned.
+        learning: whether samples are learned; can be switched at any time.
+        counts: see StreamCounts.
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        reader: JointStateReader,
+        derivatives: Derivatives,
+        output_names: Sequence[str],
+        *,
+        effort: bool,
+        tolerance: float = DEFAULTS.tolerance,
+    ) -> None:
+        self.estimator = estimator
+        self.predictor: Predictor = estimator
+        self.learning = True
+        self.counts = StreamCounts()
+        self._reader = reader
+        self._derivatives = derivatives
+        self.output_names = tuple(output_names)
+        self.effort = effort
+        self._tolerance = round(tolerance * 1e9)  # ns
+        self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
+        self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
+        self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
+        self._paired: list[External] = []  # not yet returned by `pair`
+        self._delayed_stamp = 0  # ns: joint states up to here have been given their delayed motion, or never will
+        self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
+
+    def joint_state(
+        self,
+        stamp: int,
+        names: Sequence[str],
+        position: ArrayLike,
+        velocity: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+    ) -> StateRecord:
+        """Return the prediction for one joint state, in the record that will hold its measurement too.
+
+        Args:
+            stamp: ns.
+            names, position, velocity, effort: as in sensor_msgs/JointState; empty or None where not measured.
+
+        Raises:
+            SampleError: it was refused, and counted under its reason; nothing else changes.
+        """
+        self._run_deferred()
+        try:
+            state = self._reader.read(stamp, names, position, velocity, effort)
+            clock_set_back = self._state_stamps.accept(stamp)
+        except SampleError as error:
+            self._refuse(error)
+            raise
+        if clock_set_back:
+            self._drop_incomplete()
+        self._derivatives.add(stamp, state.position, state.velocity)
+        motion = self._derivatives.newest()
+        prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        record = StateRecord(stamp, motion, prediction)
+        self._records.append(record)
+        self.counts.predicted += 1
+        self._deferred = record, state.effort
+        return record
+
+    def measurement(self, stamp: int, values: ArrayLike) -> None:
+        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time.
+
+        Raises:
+            SampleError: it was refused, and counted under its reason; nothing else changes.
+        """
+        try:
+            measured = self._check_output(values)
+            clock_set_back = self._measurement_stamps.accept(stamp)
+        except SampleError as error:
+            self._refuse(error)
+            raise
+        self._run_deferred()
+        if clock_set_back:
+            self._waiting.clear()
+        self._waiting.append((stamp, measured))
+        if len(self._waiting) > WAITING_MEASUREMENTS:
+            self._refuse_unmatched(self._waiting.popleft()[0])
+
+    def pair(self) -> list[External]:
+        """Pair waiting measurements with the joint states nearest in time; return the new pairs.
+
+        A measurement newer than every joint state waits: the state nearest to it may be the next one.
+        """
+        self._run_deferred()
+        while self._waiting:
+            stamp, measured = self._waiting[0]
+            newest = self._records[-1].stamp if self._records else self._state_stamps.last
+            if newest < stamp:
+                break
+            self._waiting.popleft()
+            if nearest := self._nearest(stamp):
+                self._pair(nearest, measured)
+            else:
+                self._refuse_unmatched(stamp)
+        paired, self._paired = self._paired, []
+        return paired
+
+    def complete(self) -> list[Sample]:
+        """Return the samples completed since the last call, oldest first; none while `learning` is off."""
+        self._run_deferred()
+        samples = []
+        while self._records and self._is_final(self._records[0]):
+            record = self._records.popleft()
+            if record.measured is None:
+                self.counts.unpaired += 1
+            elif record.motion is not None and self.learning:
+                samples.append(Sample(record.motion, record.known, record.measured))
+        return samples
+
+    def learn(self) -> int:
+        """Learn from the samples completed since the last call; return how many."""
+        samples = self.complete()
+        for sample in samples:
+            sample.teach(self.estimator)
+        self.counts.learned += len(samples)
+        return len(samples)
+
+    def _run_deferred(self) -> None:
+        """Run the work on the newest joint state that was deferred until its prediction was out."""
+        if self._deferred is None:
+            return
+        (record, effort), self._deferred = self._deferred, None
+        self._add_delayed_motion()
+        if self.effort:
+            self._take_effort(record, effort)
+
+    def _add_delayed_motion(self) -> None:
+        """Give its motion to the joint state that lies the derivatives' delay back."""
+        delayed = self._derivatives.delayed()
+        if delayed is None:
+            return
+        self._delayed_stamp = delayed.stamp
+        for record in reversed(self._records):
+            if record.stamp <= delayed.stamp:
+                record.motion = delayed if record.stamp == delayed.stamp else record.motion
+                return
+
+    def _pair(self, record: StateRecord, measured: Array) -> None:
+        record.measured = measured
+        self.counts.measured += 1
+        self._paired.append(External(record.stamp, measured, measured - record.prediction.total))
+
+    def _nearest(self, stamp: int) -> StateRecord | None:
+        """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
+        recent = takewhile(lambda record: record.stamp >= stamp - self._tolerance, reversed(self._records))
+        near = [one for one in recent if one.stamp <= stamp + self._tolerance and one.measured is None]
+        return min(near, key=lambda record: abs(record.stamp - stamp), default=None)
+
+    def _is_final(self, record: StateRecord) -> bool:
+        """Return whether neither motion nor measurement can be added to this record any more."""
+        if record.stamp > self._delayed_stamp:
+            return False
+        passed = self._measurement_stamps.last > record.stamp + self._tolerance
+        awaited = bool(self._waiting) and self._waiting[0][0] <= record.stamp + self._tolerance
+        given_up = len(self._records) > REMEMBERED_STATES
+        return self.effort or record.measured is not None or given_up or (passed and not awaited)
+
+    def _take_effort(self, record: StateRecord, effort: Array | None) -> None:
+        """Pair a joint state with its own effort; a bad effort is refused alone, and the prediction stands."""
+        try:
+            if effort is None:
+                text = "effort is empty: predicted, but nothing to learn from"
+                raise SampleError("effort_missing", text, name="effort")
+            self._pair(record, self._check_output(effort))
+        except SampleError as error:
+            self._refuse(error)
+
+    def _check_output(self, values: ArrayLike) -> Array:
+        measured = np.asarray(values, dtype=np.float64)
+        if measured.shape != (len(self.output_names),):
+            expected = str(len(self.output_names))
+            text = f"measurement has {measured.size} numbers, expected {expected}"
+            raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
+        check_values("measurement", measured, self.output_names, LARGEST_OUTPUT)
+        return measured
+
+    def _refuse(self, error: SampleError) -> None:
+        self.counts.refused[error.reason] += 1
+        self.counts.last_refusal = f"{error.reason}: {error}"
+
+    def _refuse_unmatched(self, stamp: int) -> None:
+        text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
+        self._refuse(SampleError("measurement_without_state", text, value=stamp))
+
+    def _drop_incomplete(self) -> None:
+        """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
+        self._derivatives.reset()
+        self._records.clear()
+        self._waiting.clear()
+        self._deferred = None
+        self._delayed_stamp = 0

@@ -1,0 +1,138 @@
+"""Channels of a recording: a name, stamps and one number per stamp for each measured or derived quantity."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.motions import smooth
+from icub_learning.recording.recording import AXES, Recording
+
+TIMES = ("stamp_ns", "arrival_ns", "time")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A quantity over time: `stamps` (n,) int64 [ns], strictly increasing, and finite `values` (n,)."""
+
+    stamps: np.ndarray
+    values: Array
+
+
+def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
+    """Return all channels: position, velocity, effort and acceleration of joints, wrench axes, columns of the file.
+
+    Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
+    them, smoothed from both sides in time.
+
+    Args:
+        recording: as read from `path`.
+        path: a .csv or .npz file whose other columns (temperature.<joint>, current.<joint>, ...) are channels too.
+    """
+    found: dict[str, Channel] = {}
+    fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
+    for field, values in fields.items():
+        if values is not None:
+            for joint, column in zip(recording.joint_names, values.T, strict=True):
+                _add(found, f"{field}.{joint}", recording.joint_stamps, column)
+    missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
+    if missing:
+        reader = JointStateReader(
+            recording.joint_names, recording.joint_names, any_order=True, need_velocity=recording.velocity is not None
+        )
+        weight = 0.0 if recording.velocity is None else DEFAULTS.velocity_weight
+        motions = smooth(recording.events(), reader, weight, DEFAULTS.velocity_delay, DEFAULTS.max_gap)
+        stamps = np.fromiter(motions, dtype=np.int64)
+        for field in missing:
+            rows = np.array([getattr(motion, field) for motion in motions.values()])
+            for place, joint in enumerate(recording.joint_names):
+                if len(rows):
+                    _add(found, f"{field}.{joint}", stamps, rows[:, place])
+    if recording.wrench is not None:
+        for axis, column in zip(AXES, recording.wrench.T, strict=True):
+            _add(found, f"wrench.{axis}", recording.wrench_stamps, column)
+    for name, (stamps, column) in _other_columns(path).items():
+        if name not in found:
+            _add(found, name, stamps, column)
+    return found
+
+
+def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
+    """Return inputs (n, d), interpolated at the stamps of the output, the output (n,), and the names of the inputs.
+
+    Args:
+        found: from `channels`.
+        output: name of the output.
+        inputs: patterns of names, such as "position.*"; empty: all but those of the output's own kind.
+
+    Raises:
+        RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
+    """
+    if output not in found:
+        text = f"there is no channel {output!r}; there are {', '.join(sorted(found))}"
+        raise RecordingError(text, name="output", value=output)
+    kind = output.split(".")[0] + "."
+    names: list[str] = []
+    for pattern in inputs:
+        fitting = [name for name in found if fnmatchcase(name, pattern) and name != output]
+        if not fitting:
+            text = f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}"
+            raise RecordingError(text, name="inputs", value=pattern)
+        names += [name for name in fitting if name not in names]
+    if not inputs:
+        names = [name for name in found if name != output and not (name.startswith(kind) and "." in output)]
+    if not names:
+        raise RecordingError(f"nothing is left to explain {output}", name="inputs", bound="at least one channel")
+    stamps = found[output].stamps
+    start, stop = (pick(found[name].stamps[end] for name in names) for pick, end in ((max, 0), (min, -1)))
+    inside = (stamps >= start) & (stamps <= stop)
+    if not inside.any():
+        raise RecordingError("the channels were never recorded at the same time", name="inputs", bound="one time")
+    seconds = (stamps[inside] - start) * 1e-9
+    columns = [np.interp(seconds, (found[name].stamps - start) * 1e-9, found[name].values) for name in names]
+    return np.column_stack(columns), found[output].values[inside], tuple(names)
+
+
+def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array) -> None:
+    """Add a channel of the finite values at increasing stamps, if there are any."""
+    good = np.isfinite(values)
+    stamps, places = np.unique(stamps[good], return_index=True)
+    if len(stamps):
+        found[name] = Channel(stamps, np.ascontiguousarray(values[good][places], dtype=np.float64))
+
+
+def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
+    """Return stamps and values of the numeric columns that `recording.read` ignores; the file is known to be valid."""
+    if path is None or path.suffix not in (".csv", ".npz") or not path.is_file():
+        return {}
+    table: dict[str, np.ndarray] = {}
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as archive:
+            table = {name: archive[name] for name in archive.files}
+    else:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = [name.strip() for name in next(reader)]
+            columns = list(zip(*(row for row in reader if row), strict=False))
+        for name, cells in zip(header, columns, strict=False):
+            if name == "stamp_ns":
+                table[name] = np.array([int(cell) for cell in cells], dtype=np.int64)
+                continue
+            try:
+                table[name] = np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+            except ValueError:
+                continue  # words
+    stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
+    return {
+        name: (stamps, values)
+        for name, values in table.items()
+        if name not in TIMES and not name.startswith("wrench.") and values.shape == stamps.shape
+        and values.dtype.kind in "iuf"
+    }  # fmt: skip

@@ -1,0 +1,100 @@
+"""Measures of prediction error and time: RMSE, nMSE, windowed RMSE, percentiles."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, integer
+from icub_learning.errors import ShapeError
+
+
+def rmse(errors: ArrayLike) -> Array:
+    """Return the root mean squared error of each column, sqrt(mean(e^2)), (n_outputs,); NaN without samples.
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+
+    Raises:
+        ShapeError: not two-dimensional.
+        NotFiniteError: an error is NaN or infinite.
+    """
+    return np.sqrt(_mean_square(_table("errors", errors)))
+
+
+def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
+    """Return each column's mean squared error over the variance of the measurement in the same samples, (n_outputs,).
+
+    Predicting the mean of these samples has nMSE 1. NaN where the measurement does not vary, or without samples.
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+        measured: (n, n_outputs).
+
+    Raises:
+        ShapeError: not two-dimensional, or of different shapes.
+        NotFiniteError: a value is NaN or infinite.
+    """
+    table, outputs = _table("errors", errors), _table("measured", measured)
+    if table.shape != outputs.shape:
+        raise ShapeError("measured", outputs.shape, f"{table.shape}, as the errors")
+    if not len(table):
+        return np.full(table.shape[1], np.nan)
+    variance = outputs.var(axis=0)
+    constant = np.ptp(outputs, axis=0) == 0  # the rounding of var would make a ratio of noise
+    ratios = np.full(table.shape[1], np.nan)
+    np.divide(_mean_square(table), variance, out=ratios, where=~constant)
+    return ratios
+
+
+def group_rmse(errors: ArrayLike) -> float:
+    """Return the root mean squared error over all entries, e.g. of the three axes of a force; NaN without samples.
+
+    Args:
+        errors: of any shape, predicted minus measured.
+
+    Raises:
+        NotFiniteError: an error is NaN or infinite.
+    """
+    table = finite("errors", errors)
+    return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
+
+
+def windowed_rmse(errors: ArrayLike, window: int) -> Array:
+    """Return at each sample the RMSE over all columns and the last `window` samples, (n,) (thesis fig. 8.4).
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+        window: number of samples; at the start there are fewer.
+
+    Raises:
+        ShapeError: not two-dimensional.
+        NotFiniteError: an error is NaN or infinite.
+        ParameterError: a window below 1.
+    """
+    table, window = _table("errors", errors), integer("window", window, 1)
+    squares = np.mean(table**2, axis=1)
+    sums = np.concatenate([[0.0], np.cumsum(squares)])
+    ends = np.arange(1, len(squares) + 1)
+    starts = np.maximum(ends - window, 0)
+    # The difference of sums may round below zero where errors vanish after large ones.
+    means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
+    return np.sqrt(means)
+
+
+def percentiles(values: ArrayLike) -> dict[str, float]:
+    """Return median, 99th percentile and maximum as "p50", "p99" and "max"; NaN without values."""
+    array = finite("values", values).ravel()
+    if not array.size:
+        return dict.fromkeys(("p50", "p99", "max"), float("nan"))
+    p50, p99 = np.percentile(array, [50, 99])
+    return {"p50": float(p50), "p99": float(p99), "max": float(array.max())}
+
+
+def _mean_square(table: Array) -> Array:
+    return np.mean(table**2, axis=0) if len(table) else np.full(table.shape[1], np.nan)
+
+
+def _table(name: str, values: ArrayLike) -> Array:
+    table = finite(name, values)
+    if np.ndim(values) != 2:
+        raise ShapeError(name, np.shape(values), "(n, n_outputs)")
+    return table

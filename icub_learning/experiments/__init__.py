@@ -1,0 +1,1 @@
+"""The experiments of the sources, each beside its published figures."""

@@ -1,0 +1,1 @@
+"""Experiments of the paper on POLK, one module each."""

@@ -1,0 +1,1 @@
+"""Experiments of R. Camoriano's thesis, one module each."""

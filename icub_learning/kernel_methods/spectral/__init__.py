@@ -1,0 +1,1 @@
+"""Methods on the full kernel matrix: Tikhonov regularization, spectral cut-off, early stopping."""

@@ -1,0 +1,399 @@
+"""Regularization by early stopping of iterations on the full kernel matrix; the number of iterations is the level."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.estimator import check_levels
+from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor
+
+
+class IterativeRegressor(SpectralRegressor):
+    """Base of iterations alpha_t on K alpha = Y. A subclass defines `_iterate`, which may use `step_size_` and `_n`.
+
+    The filter of a linear iteration is the iteration itself, run on one eigenvalue with y = 1.
+    """
+
+    max_iter: int
+    tol: float
+    path: Any
+    _largest_step = 1.0  # in units of n / ||K||, beyond which the iteration need not converge
+
+    def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
+        max_iter, tol = check_iterations(self.max_iter, self.tol)
+        kept = check_iteration_levels(self.path, max_iter)
+        self.centers_, self._n = samples, len(samples)
+        gram = kernel.gram(samples)
+        self._set_step(gram)
+        sizes = np.linalg.norm(targets, axis=0)
+        path: list[Array] = []
+        levels: list[int] = []
+        self.n_iter_ = 0
+        for coefficients, residual in self._iterate(lambda a: gram @ a, targets, max_iter):
+            self.n_iter_ += 1
+            if kept is None or self.n_iter_ in kept:
+                path.append(coefficients.copy())
+                levels.append(self.n_iter_)
+            if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
+                break
+        self._coefficients, self._level = coefficients.copy(), self.n_iter_
+        if kept is not None:  # what was asked for beyond the last iteration has not changed since
+            path += [self._coefficients] * (len(kept) - len(path))
+            levels = sorted(kept)
+        self._path, self.path_levels_ = np.stack(path), np.asarray(levels)
+
+    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+        """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
+        raise NotImplementedError
+
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        count = integer("level", level, 1)
+        shape, flat = eigenvalues.shape, eigenvalues.reshape(-1, 1)
+        for coefficients, _ in self._iterate(lambda a: flat * a, np.ones_like(flat), count):
+            values = coefficients
+        return values.reshape(shape).copy()
+
+    def _set_step(self, gram: Array) -> None:
+        self.step_size_ = choose_step(
+            getattr(self, "step_size", "auto"), self._largest_step, largest_eigenvalue(gram) / len(gram), "||K||"
+        )
+
+
+class Landweber(IterativeRegressor):
+    """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
+
+    alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0; t plays the part of 1 / (eta lambda)
+    (thesis 3.4; the bound on the step misses its n there).
+
+    Args:
+        kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
+        max_iter: the number of iterations.
+        step_size: eta < 2 n / ||K||, or "auto": n / ||K||.
+        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
+        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+
+    Attributes:
+        dual_coef_: (n,) or (n, T), after the last iteration.
+        centers_: the training samples, (n, d).
+        n_iter_, step_size_, path_levels_: iterations done, eta, and the iterations of the path.
+    """
+
+    _largest_step = 2.0
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        length_scale: float = 1.0,
+        degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
+        max_iter: int = 500,
+        step_size: float | str = "auto",
+        tol: float = 1e-8,
+        path: Sequence[int] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.step_size = step_size
+        self.tol = tol
+        self.path = path
+
+    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+        coefficients = np.zeros_like(targets)
+        residual = targets
+        for _ in range(max_iter):
+            coefficients = coefficients + (self.step_size_ / self._n) * residual
+            residual = targets - apply(coefficients)
+            yield coefficients, residual
+
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        count = integer("level", level, 1)
+        shrink = self.step_size_ * eigenvalues / self._n
+        # For small eigenvalues 1 - (1 - x)^t cancels; expm1 and log1p keep its digits.
+        with np.errstate(divide="ignore"):
+            gained = np.where(
+                shrink < 1, -np.expm1(count * np.log1p(-np.minimum(shrink, 1.0))), 1 - (1 - shrink) ** count
+            )
+        nonzero = eigenvalues > 0
+        return np.where(nonzero, gained / np.where(nonzero, eigenvalues, 1.0), self.step_size_ * count / self._n)
+
+
+class NuMethod(IterativeRegressor):
+    """The nu-method of Brakhage: an accelerated iteration that needs about sqrt(t) of Landweber's t iterations.
+
+    alpha_i = alpha_{i-1} + u_i (alpha_{i-1} - alpha_{i-2}) + (w_i eta / n) (Y - K alpha_{i-1}) with u_i, w_i of the
+    Jacobi polynomials that belong to nu; i^2 plays the part of 1 / lambda (thesis 3.4).
+
+    Args:
+        kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
+        nu: > 0, the smoothness up to which the method is optimal.
+        max_iter: the number of iterations.
+        step_size: eta <= n / ||K||, or "auto": n / ||K||.
+        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
+        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+
+    Attributes: as of `Landweber`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        length_scale: float = 1.0,
+        degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
+        nu: float = 1.0,
+        max_iter: int = 100,
+        step_size: float | str = "auto",
+        tol: float = 1e-8,
+        path: Sequence[int] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
+        self.nu = nu
+        self.max_iter = max_iter
+        self.step_size = step_size
+        self.tol = tol
+        self.path = path
+
+    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+        nu = real("nu", self.nu, 0.0, low_open=True)
+        before = coefficients = np.zeros_like(targets)
+        residual = targets
+        for i in range(1, max_iter + 1):
+            u = (i - 1) * (2 * i - 3) * (2 * i + 2 * nu - 1)
+            u /= (i + 2 * nu - 1) * (2 * i + 4 * nu - 1) * (2 * i + 2 * nu - 3) if i > 1 else 1.0
+            w = 4 * (2 * i + 2 * nu - 1) * (i + nu - 1) / ((i + 2 * nu - 1) * (2 * i + 4 * nu - 1))
+            step = u * (coefficients - before) + (w * self.step_size_ / self._n) * residual
+            before, coefficients = coefficients, coefficients + step
+            residual = targets - apply(coefficients)
+            yield coefficients, residual
+
+
+class AcceleratedGradient(IterativeRegressor):
+    """Gradient descent with momentum and early stopping, by Nesterov's or the heavy-ball method.
+
+    * "nesterov": from the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}),
+      alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
+    * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
+
+    Args:
+        kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
+        method: "nesterov" or "heavy_ball".
+        momentum: in [0, 1), of "heavy_ball".
+        max_iter: the number of iterations.
+        step_size: eta <= n / ||K||, for "heavy_ball" < 2 (1 + momentum) n / ||K||; or "auto": n / ||K||.
+        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
+        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+
+    Attributes: as of `Landweber`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        length_scale: float = 1.0,
+        degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
+        method: str = "nesterov",
+        momentum: float = 0.9,
+        max_iter: int = 100,
+        step_size: float | str = "auto",
+        tol: float = 1e-8,
+        path: Sequence[int] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
+        self.method = method
+        self.momentum = momentum
+        self.max_iter = max_iter
+        self.step_size = step_size
+        self.tol = tol
+        self.path = path
+
+    def _set_step(self, gram: Array) -> None:
+        if self.method not in ("nesterov", "heavy_ball"):
+            raise ParameterError("method", self.method, "'nesterov' or 'heavy_ball'")
+        momentum = real("momentum", self.momentum, 0.0)
+        if momentum >= 1.0:
+            raise ParameterError("momentum", momentum, "in [0, 1)")
+        self._largest_step = 1.0 if self.method == "nesterov" else 2 * (1 + momentum)
+        super()._set_step(gram)
+
+    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+        rate = self.step_size_ / self._n
+        coefficients = velocity = image_change = np.zeros_like(targets)
+        image = np.zeros_like(targets)  # K alpha_t, so that K at the extrapolated point costs no second product
+        for t in range(max_iter):
+            momentum = (t - 1) / (t + 2) if self.method == "nesterov" else self.momentum
+            momentum = momentum if t else 0.0
+            point = image + momentum * image_change if self.method == "nesterov" else image
+            velocity = momentum * velocity + rate * (targets - point)
+            coefficients = coefficients + velocity
+            before, image = image, apply(coefficients)
+            image_change = image - before
+            yield coefficients, targets - image
+
+
+class ConjugateGradientKRLS(IterativeRegressor):
+    """Conjugate gradients with early stopping (kernel partial least squares).
+
+    alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
+    conjugate gradients of the least squares problem in the kernel's function space. The filter depends on the data:
+    `filter_function` gives one column for each target.
+
+    Args:
+        kernel, length_scale, degree: see `Kernel`.
+        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
+        max_iter: the number of iterations.
+        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
+        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+
+    Attributes: as of `Landweber`, without a step size.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        length_scale: float = 1.0,
+        degree: int = 3,
+        regularization: float = 1e-6,
+        random_state: Any = None,
+        max_iter: int = 50,
+        tol: float = 1e-8,
+        path: Sequence[int] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.degree = degree
+        self.regularization = regularization
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.tol = tol
+        self.path = path
+
+    def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
+        """g(sigma) as in the other methods, (..., T), or of the shape of `eigenvalues` for a 1-D target."""
+        values = super().filter_function(eigenvalues, level)
+        return values[..., 0] if self._one_target else values
+
+    def _set_step(self, gram: Array) -> None:
+        self._scalars: list[tuple[Array, Array, Array]] = []
+
+    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+        n_targets = targets.shape[1]
+        coefficients, residual = np.zeros_like(targets), targets.copy()
+        max_iter = min(max_iter, len(targets))  # the whole space
+        directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
+        enough = float(self.tol) * np.linalg.norm(targets, axis=0)
+        for t in range(max_iter):
+            active = np.linalg.norm(residual, axis=0) > enough
+            direction, image = residual.copy(), apply(residual)
+            largest = np.linalg.norm(image, axis=0)
+            # Against all earlier directions, twice: with the last alone, as in exact arithmetic would do, orthogonality
+            # is lost after some iterations, and with it the digits of the path.
+            turns = np.zeros((t, n_targets))
+            for _ in range(2):
+                turn = np.einsum("tij,ij->tj", images[:t], image)
+                direction -= np.einsum("tij,tj->ij", directions[:t], turn)
+                image -= np.einsum("tij,tj->ij", images[:t], turn)
+                turns += turn
+            size = np.linalg.norm(image, axis=0)
+            active &= size > 1e-14 * largest
+            scale = np.where(active, 1.0 / np.where(active, size, 1.0), 0.0)
+            directions[t], images[t] = direction * scale, image * scale
+            step = np.einsum("ij,ij->j", images[t], residual)
+            coefficients = coefficients + step * directions[t]
+            residual = residual - step * images[t]
+            self._scalars.append((turns, scale, step))
+            yield coefficients, residual
+            if not active.any():
+                return
+
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        count = integer("level", level, 1)
+        sigma = eigenvalues[..., None]
+        values = np.zeros((*eigenvalues.shape, self._coefficients.shape[1]))
+        residual = np.ones_like(values)
+        directions: list[Array] = []
+        for turns, scale, step in self._scalars[:count]:
+            direction = residual.copy()
+            for turn, earlier in zip(turns, directions, strict=True):
+                direction -= turn * earlier
+            directions.append(direction * scale)
+            values += step * directions[-1]
+            residual -= step * sigma * directions[-1]
+        return values
+
+
+def check_iterations(max_iter: Any, tol: Any) -> tuple[int, float]:
+    """max_iter >= 1 and tol >= 0. Raises ParameterError."""
+    return integer("max_iter", max_iter, 1), real("tol", tol, 0.0)
+
+
+def check_iteration_levels(path: Any, max_iter: int) -> set[int] | None:
+    """The iterations to keep, None for all. Raises ParameterError, ShapeError."""
+    if path is None:
+        return None
+    levels = check_levels("path", path, [])
+    if levels.max() > max_iter or (levels != np.round(levels)).any():
+        raise ParameterError("path", levels.tolist(), f"whole numbers from 1 to max_iter = {max_iter}")
+    return {int(level) for level in levels}
+
+
+def choose_step(step_size: Any, largest: float, norm: float, norm_name: str) -> float:
+    """eta: given and below the bound of convergence, largest * n / norm_name = largest / norm; or "auto", 1 / norm.
+
+    Raises ParameterError, which names the bound.
+    """
+    if isinstance(step_size, str):
+        if step_size != "auto":
+            raise ParameterError("step_size", step_size, "'auto' or a positive number")
+        return 1.0 / norm
+    step = real("step_size", step_size, 0.0, low_open=True)
+    if step > largest / norm * (1 + 1e-9):
+        text = f"at most {largest:g} n / {norm_name} = {largest / norm:.6g}, beyond which the iteration diverges"
+        raise ParameterError("step_size", step, text)
+    return step
+
+
+def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
+    """The largest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos from a fixed start."""
+    n = matrix.shape[0]
+    if isinstance(matrix, np.ndarray) and n <= 64:
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    start = np.cos(np.arange(n) * 1.618) + 1.5  # no symmetry of a data set is likely to be orthogonal to it
+    try:
+        return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200)[0])
+    except ArpackNoConvergence as error:
+        if len(error.eigenvalues):
+            return float(error.eigenvalues[-1])
+        v = start / np.linalg.norm(start)
+        for _ in range(50):
+            image = matrix @ v
+            v = image / np.linalg.norm(image)
+        return float(np.linalg.norm(matrix @ v)) * 1.05

@@ -1,0 +1,1 @@
+"""Methods on Nyström centres: choice of centres, direct solutions, early stopping, FALKON."""

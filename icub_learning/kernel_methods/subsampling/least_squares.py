@@ -1,0 +1,129 @@
+"""Ridge regression on feature columns: normal equations summed over blocks of rows, and columns added one by one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg.blas import dsyrk, dtrsm
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis, invert_triangle
+
+FeatureFunction = Callable[[Array], Array]  # rows (r, d) to features (r, k), of which the caller may change the entries
+
+
+class BasisFeatures:
+    """x -> k(x, centres) T^-1, the coordinates of x in a CenterBasis: (r, d) to (r, k)."""
+
+    def __init__(self, kernel: Kernel, basis: CenterBasis) -> None:
+        self.n_features = len(basis.kept)
+        self._against = kernel.against(basis.centers[basis.kept])
+        self._triangle = basis.triangle
+
+    def __call__(self, samples: Array) -> Array:
+        cross = self._against(samples)
+        # cross^T is in Fortran order: the triangular solve happens in place.
+        return dtrsm(1.0, self._triangle, cross.T, lower=0, trans_a=1, overwrite_b=1).T
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """Sums A^T A (upper triangle) and A^T Y over rows, A the features of each block (see `rows.Sum`)."""
+
+    features: Any  # FeatureFunction with an attribute n_features
+    n_targets: int
+
+    def start(self) -> tuple[Array, ...]:
+        k = self.features.n_features
+        return np.zeros((k, k), order="F"), np.zeros((k, self.n_targets))
+
+    def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
+        gram, moment = totals
+        for rows in blocks(len(samples), max(256, rows_per_block(len(gram)))):
+            part = self.features(np.asarray(samples[rows], dtype=np.float64))
+            dsyrk(1.0, part.T, beta=1.0, c=gram, overwrite_c=1)
+            moment += part.T @ targets[rows]
+
+
+def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
+    """(gram + ridge I)^-1 moment from the upper triangle of `gram`. Raises ParameterError if singular."""
+    regularized = gram + ridge * np.eye(len(gram))
+    try:
+        return cho_solve(cho_factor(regularized, check_finite=False), moment, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise too_small(ridge / n, float(np.trace(gram)) / n) from None
+
+
+def too_small(regularization: float, trace: float) -> ParameterError:
+    """The error for a lambda below what rounding of A^T A / n, of the given trace, lets stand."""
+    bound = (
+        f"larger, some {10 * trace * np.finfo(float).eps:.1e}: the normal equations are singular to working precision"
+    )
+    return ParameterError("regularization", regularization, bound)
+
+
+class GrowingLeastSquares:
+    """Solutions of min ||A_t b - Y||^2 + ridge ||b||^2 for every number t of leading columns, while columns come.
+
+    The factor U of A^T A + ridge I is bordered by each block of columns: its leading blocks are the factors of all
+    smaller t, those of its inverse W their inverses, and so b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y: one
+    factorization gives all levels (thesis algorithm 1 and appendix C, in blocks, and without its downdates, which fail
+    when A^T A + ridge I is nearly singular).
+
+    Args:
+        targets: Y (n, T).
+        ridge: lambda n > 0.
+        capacity: columns to make room for; more are possible.
+    """
+
+    def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
+        self.targets = targets
+        self.ridge = ridge
+        self.columns = np.empty((len(targets), capacity), order="F")  # A
+        self.inverse = np.zeros((0, 0))  # W, upper triangular
+        self.factor = np.zeros((0, 0))  # U, upper triangular
+        self.moments = np.zeros((0, targets.shape[1]))  # z
+
+    def __len__(self) -> int:
+        return len(self.factor)
+
+    def extend(self, columns: Array) -> None:
+        """Border with further columns (n, b). Raises ParameterError if ridge is lost in rounding."""
+        k, b = len(self), columns.shape[1]
+        if k + b > self.columns.shape[1]:
+            grown = np.empty((len(self.targets), max(k + b, 2 * k)), order="F")
+            grown[:, :k] = self.columns[:, :k]
+            self.columns = grown
+        before = self.columns[:, :k]
+        self.columns[:, k : k + b] = columns
+        new = self.columns[:, k : k + b]
+        across = solve_triangular(self.factor, before.T @ new, trans="T", check_finite=False) if k else np.zeros((0, b))
+        corner = new.T @ new - across.T @ across
+        corner.flat[:: b + 1] += self.ridge
+        try:
+            root = cholesky(corner, check_finite=False, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            n = len(self.targets)
+            raise too_small(self.ridge / n, float(np.einsum("ij,ij->", new, new)) / n) from None
+        moment = new.T @ self.targets - across.T @ self.moments
+        self.moments = np.vstack([self.moments, solve_triangular(root, moment, trans="T", check_finite=False)])
+        corner_inverse = invert_triangle(root)
+        self.inverse = border(self.inverse, -(self.inverse @ across) @ corner_inverse, corner_inverse)
+        self.factor = border(self.factor, across, root)
+
+    def solution(self, t: int) -> Array:
+        """b_t (t, T): the solution on the first t columns."""
+        return self.inverse[:t, :t] @ self.moments[:t]
+
+
+def border(square: Array, across: Array, corner: Array) -> Array:
+    """[[square, across], [0, corner]]."""
+    k, b = across.shape
+    out = np.zeros((k + b, k + b))
+    out[:k, :k], out[:k, k:], out[k:, k:] = square, across, corner
+    return out

@@ -1,0 +1,189 @@
+"""Which of many input channels matter for one output: sparse regression, repeated on parts of the data."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from icub_learning.arrays import Array, finite, integer, real, vector
+from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.kernel_methods.tensor.regressor import READ_OUT, TensorKernelRegressor
+
+FOLDS = 5  # stretches of time that are held out, one after the other
+STRENGTHS = np.logspace(-1, 5, 13)  # gamma n that are tried
+MOST_SAMPLES = {"linear": 4000, "polynomial": 60, "exponential": 60}  # of one fit; a tensor grows with their 4th power
+SHARE = 0.5  # of the stretches of time that one resample keeps
+STRETCHES = 20  # that the data are cut into for that: neighbours in time are alike, so single samples will not do
+SHORTEST_SHIFT = 0.1  # of the data, by which a decoy is shifted at least
+
+
+@dataclass(frozen=True)
+class ChannelRanking:
+    """What was found.
+
+    Attributes:
+        names: of the channels, most important first.
+        importance: mean importance of each, as a fraction of their sum; (d,).
+        spread: standard deviation of it over the resamples; (d,).
+        frequency: part of the resamples in which the channel stood out from the decoys; (d,).
+        matters: whether `frequency` reaches the threshold; (d,) bool.
+        explained: part of the output's variance that all channels explain in stretches of time held out.
+        explained_by_chosen: the same with the channels that matter alone; 0 where there is none.
+        gamma_n: gamma times the number of samples, chosen on stretches held out.
+        n_resamples: as given.
+    """
+
+    names: tuple[str, ...]
+    importance: Array
+    spread: Array
+    frequency: Array
+    matters: np.ndarray
+    explained: float
+    explained_by_chosen: float
+    gamma_n: float
+    n_resamples: int
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Names of the channels that matter, most important first."""
+        return tuple(name for name, matters in zip(self.names, self.matters, strict=True) if matters)
+
+
+def rank_channels(
+    values: Array,
+    output: Array,
+    names: Sequence[str],
+    *,
+    kernel: str = "linear",
+    degree: int = 2,
+    order: int = 4,
+    n_resamples: int = 20,
+    threshold: float = 0.8,
+    seed: int = 0,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> ChannelRanking:
+    """Rank channels by the weights that tensor-kernel regression gives them on resampled stretches of time.
+
+    Beside the channels each fit is offered as many decoys: the same channels shifted in time by random amounts, which
+    are as smooth as these but know nothing of the output. A channel counts where its weight exceeds two standard
+    deviations of theirs (the sources' read-out, with the deviation of what is known not to matter), and matters if that
+    happens in most resamples: what depends on the stretch of time that was recorded does not.
+
+    Args:
+        values: (n, d) channels as columns, in order of time.
+        output: (n,).
+        names: of the d channels.
+        kernel, degree, order: see TensorKernelRegressor.
+        n_resamples: fits that are compared.
+        threshold: part of them in which a channel that matters must count.
+        seed: of resamples and decoys.
+        progress: wraps the iteration over the resamples.
+
+    Raises:
+        ShapeError, NotFiniteError, ParameterError: an argument is outside its range.
+        DataError: the output, or every channel, is constant, or there are too few samples.
+    """
+    values, names = finite("values", values), tuple(names)
+    if values.ndim != 2 or values.shape[1] != len(names) or not len(names):
+        raise ShapeError("values", values.shape, f"(n, {len(names)}) with at least one channel")
+    output = vector("output", output, len(values))
+    integer("n_resamples", n_resamples, 2)
+    real("threshold", threshold, 0.0, 1.0, low_open=True)
+    if kernel not in MOST_SAMPLES:
+        raise ParameterError("kernel", kernel, f"one of {', '.join(MOST_SAMPLES)}")
+    if len(values) < 5 * FOLDS * 2:
+        raise DataError(
+            f"{len(values)} samples, but at least {10 * FOLDS} are needed", name="output", value=len(values)
+        )
+    moving = np.ptp(values, axis=0) > 1e-12 * np.abs(values).max(axis=0)
+    if np.ptp(output) <= 1e-12 * np.abs(output).max() or not moving.any():
+        raise DataError("the output, or every channel, is constant: there is nothing to explain", name="output")
+    random = np.random.default_rng(seed)
+
+    def model(gamma_n: float, n: int) -> TensorKernelRegressor:
+        return TensorKernelRegressor(order=order, kernel=kernel, degree=degree, gamma=gamma_n / n, tol=1e-6)
+
+    moved = np.flatnonzero(moving)
+    scaled, target = _standardize(values[:, moved]), _standardize(output)
+    if kernel == "exponential":
+        scaled *= (2 * len(moved)) ** (-1.0 / order)  # sums of products of all channels and decoys stay near 1
+    most = MOST_SAMPLES[kernel]
+    gamma_n, explained = _choose_strength(model, scaled, target, most)
+    d = len(moved)
+    importances, counts = np.zeros((n_resamples, len(names))), np.zeros((n_resamples, len(names)), dtype=bool)
+    for k in progress(range(n_resamples)):
+        rows = _resample(len(scaled), most, random)
+        offered = np.column_stack([scaled, _decoys(scaled, random)])[rows]
+        found = _fit(model, gamma_n, offered, target[rows]).feature_importances_
+        importances[k, moved] = found[:d]
+        counts[k, moved] = found[:d] > READ_OUT * np.sqrt(np.mean(found[d:] ** 2))
+    importances /= np.maximum(importances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    frequency = counts.mean(axis=0)
+    order_ = np.lexsort((-importances.mean(axis=0), -np.round(frequency * n_resamples)))
+    matters = frequency >= threshold - 1e-12
+    chosen = [place for place, column in enumerate(moved) if matters[column]]
+    by_chosen = _choose_strength(model, scaled[:, chosen], target, most)[1] if chosen else 0.0
+    return ChannelRanking(
+        names=tuple(names[place] for place in order_),
+        importance=importances.mean(axis=0)[order_],
+        spread=importances.std(axis=0)[order_],
+        frequency=frequency[order_],
+        matters=matters[order_],
+        explained=explained,
+        explained_by_chosen=by_chosen,
+        gamma_n=gamma_n,
+        n_resamples=n_resamples,
+    )
+
+
+def _standardize(values: Array) -> Array:
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def _fit(model: Any, gamma_n: float, x: Array, y: Array) -> TensorKernelRegressor:
+    """Fit centered data; a fit that stops early still ranks."""
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)
+        return model(gamma_n, len(x)).fit(x - x.mean(axis=0), y - y.mean())
+
+
+def _choose_strength(model: Any, x: Array, y: Array, most: int) -> tuple[float, float]:
+    """gamma n with the least error in stretches of time that are held out, and the part of the variance it explains."""
+    n = len(x)
+    edges = np.linspace(0, n, FOLDS + 1).astype(int)
+    folds = []
+    for start, stop in pairwise(edges):
+        held = np.arange(start, stop)
+        folds.append((_thin(np.setdiff1d(np.arange(n), held), most), _thin(held, most)))
+    errors = np.zeros(len(STRENGTHS))
+    for place, gamma_n in enumerate(STRENGTHS):
+        for train, test in folds:
+            fitted = _fit(model, gamma_n, x[train], y[train])
+            predicted = fitted.predict(x[test] - x[train].mean(axis=0)) + y[train].mean()
+            errors[place] += np.mean((predicted - y[test]) ** 2) / FOLDS
+    best = int(errors.argmin())
+    return float(STRENGTHS[best]), float(1.0 - errors[best] / y.var())
+
+
+def _resample(n: int, most: int, random: np.random.Generator) -> np.ndarray:
+    """Rows of a random half of the stretches of time, at most `most` of them."""
+    edges = np.linspace(0, n, STRETCHES + 1).astype(int)
+    kept = np.sort(random.choice(STRETCHES, size=round(SHARE * STRETCHES), replace=False))
+    return _thin(np.concatenate([np.arange(edges[k], edges[k + 1]) for k in kept]), most)
+
+
+def _thin(rows: np.ndarray, most: int) -> np.ndarray:
+    """At most `most` of the rows, evenly spaced."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+
+def _decoys(x: Array, random: np.random.Generator) -> Array:
+    """Each channel shifted in time by an amount of its own, its end put before its beginning."""
+    n = len(x)
+    low = max(1, int(SHORTEST_SHIFT * n))
+    shifts = [int(random.integers(low, n - low + 1)) for _ in range(x.shape[1])]
+    return np.column_stack([np.roll(x[:, j], shift) for j, shift in enumerate(shifts)])

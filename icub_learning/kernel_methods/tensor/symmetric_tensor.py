@@ -1,0 +1,81 @@
+"""Symmetric tensors of any order that keep each entry once: C(n + q - 1, q) numbers instead of n^q."""
+
+from collections.abc import Callable, Sequence
+from math import comb, factorial
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.kernel_methods.memory import check_fits
+from icub_learning.kernel_methods.tensor import _symmetric
+
+CHUNK = 2**16  # numbers that a function is applied to at a time, so that they stay in the cache
+
+
+def n_entries(n: int, order: int) -> int:
+    """C(n + order - 1, order), the number of different entries."""
+    return comb(n + order - 1, order)
+
+
+def position(indices: Sequence[int]) -> int:
+    """Where the entry of these indices, in any order, is kept: sum_k C(i_k + k - 1, k) of the sorted ones."""
+    return sum(comb(index + k - 1, k) for k, index in enumerate(sorted(indices), start=1))
+
+
+class SymmetricTensor:
+    """T(i_1, ..., i_q) of n samples, the same for every order of the indices.
+
+    Args:
+        n: samples.
+        order: q, 1 to 16.
+
+    Attributes:
+        entries: (C(n + q - 1, q),), see `position`.
+
+    Raises:
+        ParameterError: more entries than memory holds; the message has their number and the bytes.
+    """
+
+    def __init__(self, n: int, order: int) -> None:
+        self.n, self.order = n, order
+        check_fits("n", n_entries(n, order), f"different entries of a tensor of order {order} and {n} samples")
+        self.entries = np.empty(n_entries(n, order))
+        self._gradients = np.empty((order + 1, n))
+
+    def fill(self, samples: Array, weights: Array, function: Callable[[Array], None] | None = None) -> None:
+        """Set each entry to function(sum_k weights_k x_{i_1 k} ... x_{i_q k}).
+
+        Args:
+            samples: (n, d).
+            weights: (d,).
+            function: of an array, in place; None for none.
+        """
+        d = samples.shape[1]
+        samples = np.ascontiguousarray(samples)
+        work = np.empty((self.order + 1) * d)
+        _symmetric.fill(
+            self.entries, samples, np.ascontiguousarray(samples.T), weights.copy(), work, self.n, d, self.order
+        )
+        if function is not None:
+            for start in range(0, len(self.entries), CHUNK):
+                function(self.entries[start : start + CHUNK])
+
+    def form(self, vector: Array) -> float:
+        """T(alpha, ..., alpha), the sum over all n^q index tuples, of vector (n,)."""
+        return factorial(self.order) * _symmetric.contract(
+            self.entries, vector.copy(), self._gradients, None, self.n, self.order
+        )
+
+    def gradient(self, vector: Array) -> Array:
+        """T(., alpha, ..., alpha), (n,): the gradient of form / q."""
+        self.form(vector)
+        return factorial(self.order - 1) * self._gradients[self.order]
+
+    def derivatives(self, vector: Array) -> tuple[float, Array, Array]:
+        """`form`, `gradient`, and the second derivatives of form / q, (n, n), in one walk through the entries."""
+        hessian = np.zeros((self.n, self.n))
+        value = factorial(self.order) * _symmetric.contract(
+            self.entries, vector.copy(), self._gradients, hessian, self.n, self.order
+        )
+        scale = factorial(self.order - 1)
+        return value, scale * self._gradients[self.order], scale * (hessian + hessian.T)

@@ -1,0 +1,1 @@
+"""The node that turns images into features."""

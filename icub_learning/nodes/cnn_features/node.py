@@ -1,0 +1,164 @@
+"""The node that turns images into features of a convolutional network, always of the newest image."""
+
+import time
+import traceback
+from collections import deque
+from collections.abc import Sequence
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import CompressedImage, Image
+
+from icub_learning.errors import SampleError
+from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
+from icub_learning.nodes.cnn_features.parameters import PARAMETERS
+from icub_learning.nodes.cnn_features.report import ImageReport
+from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common.conversions import floats, stamp_to_ns
+from icub_learning.nodes.common.image_messages import rgb_of
+from icub_learning.nodes.common.image_subscription import ImageSubscription
+from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.recognition import CNNFeatures
+from icub_learning.recognition.vision.opencv import cv2
+from icub_learning_msgs.msg import FeatureVector
+
+STREAM_QOS = QoSProfile(depth=10)
+ADAPT_PERIOD = 0.2  # s between looks at what publishers of images offer
+REMEMBERED = 16  # stamps; a camera's raw and compressed images of one instant arrive closer together than that
+
+
+class CNNFeaturesNode(LifecycleNode):
+    """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md.
+
+    The executor only takes images in. A thread of its own decodes and computes, so that images that arrive meanwhile
+    replace each other instead of waiting in line.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("cnn_features")
+        parameters.declare(self, PARAMETERS)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # publishers come and go, whatever simulated time does
+        self._configured = self._active = False
+
+    @transition
+    def on_configure(self) -> None:
+        """Load the network and make everything that talks to it."""
+        settings = parameters.values(self, PARAMETERS)
+        cv2.setNumThreads(settings["n_threads"])
+        self._features = CNNFeatures(
+            settings["model"] or None,
+            output=settings["output"] or None,
+            **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
+        )
+        self._report = ImageReport(self, self._features.source)
+        self._stamps: dict[type, deque[int]] = {kind: deque(maxlen=REMEMBERED) for kind in (Image, CompressedImage)}
+        self._message = FeatureVector(source=self._features.source)
+        self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM_QOS)
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        self._images = [
+            ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
+            ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
+        ]
+        self._dropped_before = 0
+        self._timers = [
+            self.create_timer(settings["report_period"], self._publish_report, clock=self._steady),
+            self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady),
+        ]
+        self._configured = True
+        self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to compute."""
+        super().on_activate(None)
+        self._worker: NewestWorker[tuple[Image | CompressedImage, float]] = NewestWorker(self._compute)
+        self._active = True
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop to compute; the image that is being worked on is finished."""
+        self._stop()
+        super().on_deactivate(None)
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Drop network and endpoints."""
+        self._drop()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """As on_cleanup."""
+        self._drop()
+
+    def _stop(self) -> None:
+        if self._active:
+            self._active = False
+            self._worker.stop()
+            self._dropped_before += self._worker.dropped
+
+    def _drop(self) -> None:
+        self._stop()
+        if not self._configured:
+            return
+        self._configured = False
+        for timer in self._timers:
+            self.destroy_timer(timer)
+        for images in self._images:
+            images.destroy()
+        self.destroy_lifecycle_publisher(self._publisher)
+        self.destroy_publisher(self._diagnostics_publisher)
+
+    def _adapt(self) -> None:
+        for images in self._images:
+            images.adapt()
+
+    def _on_image(self, message: Image | CompressedImage) -> None:
+        if not self._active:
+            return
+        self._report.received += 1
+        if self._came_the_other_way(message):
+            self._report.repeated += 1
+        else:
+            self._worker.put((message, time.perf_counter()))
+
+    def _came_the_other_way(self, message: Image | CompressedImage) -> bool:
+        """Whether this is an image that came compressed, now raw, or the other way round."""
+        stamp, kind = stamp_to_ns(message.header.stamp), type(message)
+        self._stamps[kind].append(stamp)
+        return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other is not kind)
+
+    def _compute(self, item: tuple[Image | CompressedImage, float]) -> None:
+        """In the worker's thread: decode, compute, publish."""
+        message, arrival = item
+        report = self._report
+        try:
+            start = time.perf_counter()
+            image = rgb_of(message)
+            decoded = time.perf_counter()
+            values = self._features.transform(image)
+            report.decoding.add(decoded - start)
+            report.network.add(time.perf_counter() - decoded)
+            self._message.header, self._message.values = message.header, floats(values)
+            self._publisher.publish(self._message)
+            report.latency.add(time.perf_counter() - arrival)
+            report.computed += 1
+        except SampleError as error:
+            report.refused(error)
+        except Exception as error:  # a node never dies of a message
+            self.get_logger().error(traceback.format_exc())
+            report.refused(SampleError("internal", str(error)))
+
+    def _publish_report(self) -> None:
+        dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
+        self._diagnostics_publisher.publish(self._report.diagnostics(self._active, dropped))
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run(CNNFeaturesNode, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

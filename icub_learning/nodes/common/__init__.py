@@ -1,0 +1,1 @@
+"""What all nodes share: parameters, spinning, scheduling, timing, conversions of messages."""

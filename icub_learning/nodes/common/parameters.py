@@ -1,0 +1,94 @@
+"""ROS parameters derived from settings: each with a description and a range; a bad value is refused with a reason."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from icub_learning.errors import ParameterError
+from icub_learning.settings import Setting
+
+
+def ros_default(setting: Setting) -> Any:
+    """Return the default as ROS holds it: a tuple as a list, which for strings must not be empty."""
+    return (list(setting.default) or [""]) if isinstance(setting.default, tuple) else setting.default
+
+
+def descriptor(setting: Setting) -> ParameterDescriptor:
+    """Return what `ros2 param describe` shows."""
+    described = ParameterDescriptor(description=setting.meaning, read_only=not setting.live)
+    described.additional_constraints = setting.bound
+    low, high = setting.low, setting.high
+    if isinstance(setting.default, float) and not (low is None and high is None):
+        described.floating_point_range = [
+            FloatingPointRange(
+                from_value=-math.inf if low is None else float(low), to_value=math.inf if high is None else float(high)
+            )
+        ]
+    elif isinstance(setting.default, int) and not (low is None and high is None):
+        described.integer_range = [
+            IntegerRange(
+                from_value=-(2**63) if low is None else int(low), to_value=2**63 - 1 if high is None else int(high)
+            )
+        ]
+    return described
+
+
+def declare(
+    node: Node,
+    settings: Sequence[Setting],
+    on_change: Callable[[str, Any], None] | None = None,
+) -> None:
+    """Declare all parameters of `settings` on `node`, and guard them from then on.
+
+    Args:
+        on_change: called with name and new value when an accepted parameter changes after its declaration;
+            raising ParameterError there refuses the change with the message of the error.
+
+    Raises:
+        ParameterError: a value given at start-up is outside its range.
+    """
+    table = {setting.name: setting for setting in settings}
+
+    def guard(parameters: list[Parameter]) -> SetParametersResult:
+        ours = [parameter for parameter in parameters if parameter.name in table]
+        try:
+            for parameter in ours:
+                table[parameter.name].validate(parameter.value)
+            for parameter in ours:
+                if on_change and node.has_parameter(parameter.name):
+                    on_change(parameter.name, parameter.value)
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(guard)
+    for setting in settings:
+        default = ros_default(setting)
+        try:
+            node.declare_parameter(setting.name, default, descriptor(setting))
+        except ParameterException:
+            given = node._parameter_overrides[setting.name].value  # rclpy has no public way to read a refused override
+            if type(given) is type(default):
+                setting.validate(given)
+            raise ParameterError(setting.name, given, f"a {type(default).__name__}") from None
+
+
+def values(node: Node, settings: Sequence[Setting]) -> dict[str, Any]:
+    """Return the present values by name; lists come as Python lists, without empty strings."""
+    result = {}
+    for setting in settings:
+        value = node.get_parameter(setting.name).value
+        if isinstance(setting.default, tuple):
+            value = [entry for entry in value if entry != ""]
+        result[setting.name] = value
+    return result

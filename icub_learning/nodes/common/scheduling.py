@@ -1,0 +1,106 @@
+"""What a process may ask of the system so that it runs when it has to: priority, cores, memory that stays."""
+
+import contextlib
+import ctypes
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icub_learning.settings import setting
+
+HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
+# Of the learning thread, from -20 to 19. It holds the interpreter now and then; if it loses its core just then, the
+# thread that predicts waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
+LEARNER_NICENESS = -10
+_MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
+
+
+@dataclass(frozen=True)
+class SchedulingSettings:
+    """What a node asks of the operating system's scheduler."""
+
+    realtime_priority: int = setting(
+        10,
+        "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which gets a"
+        " niceness of -10; 0 keeps ordinary scheduling",
+        low=0,
+        high=99,
+    )
+    cpu_affinity: Sequence[int] = setting((-1,), "numbers of the cores to run on; -1: all cores", low=-1, high=4095)
+    lock_memory: bool = setting(False, "keep all memory of the process in RAM, where permitted")
+
+
+def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
+    """Ask for all that the parameters name.
+
+    Args:
+        settings: values of SchedulingSettings, by name.
+        learner: native id of the thread that learns.
+
+    Returns:
+        What came of each, in words.
+    """
+    words = [ask_for_real_time(settings["realtime_priority"], learner)]
+    cores = [core for core in settings["cpu_affinity"] if core >= 0]
+    if cores:
+        words.append(ask_for_cores(cores))
+    if settings["lock_memory"]:
+        words.append(ask_for_locked_memory())
+    return words
+
+
+def ask_for_real_time(priority: int, learner: int | None = None) -> str:
+    """Have the system run all threads of this process before ordinary ones (SCHED_FIFO).
+
+    Joint states wait for 25 ms at 200 Hz, and on a busy machine an ordinary process may wait longer for a core. Threads
+    that are started later inherit it. Without the right to it, and where there is no such thing, nothing changes.
+
+    Args:
+        priority: 1 to 99, 0 for ordinary scheduling.
+        learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the
+            system then holds up every real-time thread of that core for 50 ms of each second. It gets LEARNER_NICENESS.
+    """
+    if not priority:
+        return "ordinary scheduling"
+    try:
+        for thread in _threads():
+            if thread == learner:
+                with contextlib.suppress(OSError):  # the right to this is another one
+                    os.setpriority(os.PRIO_PROCESS, thread, LEARNER_NICENESS)
+                continue
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+    except (AttributeError, OSError) as error:
+        return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
+    return f"real-time priority {priority}"
+
+
+def ask_for_cores(cores: Sequence[int]) -> str:
+    """Run all threads of this process on the given cores only."""
+    try:
+        for thread in _threads():
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(thread, cores)
+    except (AttributeError, OSError) as error:
+        return f"any core: cpu_affinity {list(cores)} was refused ({error})"
+    return f"on cores {', '.join(map(str, cores))}"
+
+
+def ask_for_locked_memory() -> str:
+    """Keep what this process uses, now and later, in RAM."""
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        failed = libc.mlockall(_MCL_CURRENT | _MCL_FUTURE)
+    except (AttributeError, OSError) as error:
+        return f"memory not locked ({error})"
+    if failed:
+        return f"memory not locked ({os.strerror(ctypes.get_errno())}); {HELP}"
+    return "memory locked"
+
+
+def _threads() -> list[int]:
+    if os.path.isdir("/proc/self/task"):
+        return [int(thread) for thread in os.listdir("/proc/self/task")]
+    return [threading.get_native_id()]

@@ -1,0 +1,1 @@
+"""The node of the simulated iCub."""

@@ -1,0 +1,95 @@
+"""Messages of the simulated arm: made once, filled for every sample."""
+
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from icub_learning.arrays import Array
+from icub_learning.nodes.common.conversions import NANOSECONDS, doubles, set_stamp, set_wrench
+from icub_learning.simulation import Sensors, Truth
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.arm.payload import ball_inertia
+
+ROOT_FRAME = "root_link"
+
+
+class SensorMessages:
+    """What the robot publishes of itself."""
+
+    def __init__(self, arm: ArmModel) -> None:
+        self.joint_states = JointState(name=list(arm.joint_names))
+        self.wrench = WrenchStamped()
+        self.wrench.header.frame_id = arm.sensor_frame
+
+    def fill(self, sensors: Sensors) -> None:
+        """Write one reading into the messages."""
+        for message in (self.joint_states, self.wrench):
+            set_stamp(message.header.stamp, sensors.stamp)
+        self.joint_states.position = doubles(sensors.position)
+        self.joint_states.velocity = doubles(sensors.velocity)
+        self.joint_states.effort = doubles(sensors.effort)
+        set_wrench(self.wrench.wrench, sensors.wrench)
+
+
+class TruthMessages:
+    """What is true, by the name of the topic under ~/truth/."""
+
+    WRENCHES = ("wrench", "rigid_wrench", "cable_wrench", "drift")
+    TYPES = {"motion": JointTrajectory, "hand": PointStamped} | dict.fromkeys(WRENCHES, WrenchStamped)
+
+    def __init__(self, arm: ArmModel) -> None:
+        self._messages: dict[str, Any] = {name: kind() for name, kind in self.TYPES.items()}
+        self._messages["motion"].joint_names = list(arm.joint_names)
+        self._messages["motion"].points = [JointTrajectoryPoint()]
+        self._messages["hand"].header.frame_id = ROOT_FRAME
+        for name in self.WRENCHES:
+            self._messages[name].header.frame_id = arm.sensor_frame
+
+    def message(self, name: str, truth: Truth) -> Any:
+        """Return the message of one topic, filled."""
+        message = self._messages[name]
+        set_stamp(message.header.stamp, truth.stamp)
+        if name == "motion":
+            point = message.points[0]
+            point.positions, point.velocities = doubles(truth.position), doubles(truth.velocity)
+            point.accelerations = doubles(truth.acceleration)
+        elif name == "hand":
+            message.point.x, message.point.y, message.point.z = truth.hand_position.tolist()
+        else:
+            set_wrench(message.wrench, getattr(truth, name))
+        return message
+
+
+def payload_message(stamp: int, hand: str, mass: float, position: Array) -> InertiaStamped:
+    """The payload in the frame of the hand; its inertia is about its centre of mass."""
+    message = InertiaStamped()
+    set_stamp(message.header.stamp, stamp)
+    message.header.frame_id = hand
+    inertia = message.inertia
+    inertia.m = mass
+    inertia.com.x, inertia.com.y, inertia.com.z = np.asarray(position).tolist()
+    inertia.ixx = inertia.iyy = inertia.izz = ball_inertia(mass)
+    return message
+
+
+def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
+    """The points of a trajectory as ArmSimulation.command_trajectory takes them; fields that no point has are None."""
+
+    def rows(field: str) -> list[list[float]] | None:
+        values = [list(getattr(point, field)) for point in message.points]
+        return values if any(values) else None
+
+    def seconds(duration: Duration) -> float:
+        return duration.sec + duration.nanosec / NANOSECONDS
+
+    return {
+        "joint_names": list(message.joint_names),
+        "times": [seconds(point.time_from_start) for point in message.points],
+        "positions": [list(point.positions) for point in message.points],
+        "velocities": rows("velocities"),
+        "accelerations": rows("accelerations"),
+    }

@@ -1,0 +1,287 @@
+"""The node of the simulated iCub arm: steps it in time with the wall clock and publishes what it senses."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.nodes.common.spinning import LifecycleSettings, run, transition
+from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
+from icub_learning.nodes.icub_simulation.messages import (
+    SensorMessages,
+    TruthMessages,
+    payload_message,
+    trajectory_points,
+)
+from icub_learning.nodes.icub_simulation.pacing import Pacer
+from icub_learning.settings import pick, setting, settings_of
+from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
+from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
+from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
+
+STREAM_QOS = QoSProfile(depth=10)
+STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+REPORT_PERIOD = 1.0  # [s]
+KEEPS_UP = 0.98  # share of the real-time factor asked for, below which diagnostics warn
+
+
+def _rate_bound(rate: float) -> str | None:
+    try:
+        steps_per_sample(rate)
+    except ParameterError as error:
+        return error.bound
+    return None
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of the simulated arm and its camera."""
+
+    rate: float = setting(
+        200.0,
+        "joint states and wrenches per simulated second; a divisor of 1000",
+        unit="Hz",
+        low=1.0,
+        high=float(STEPS_PER_SECOND),
+        check=_rate_bound,
+    )
+    real_time_factor: float = setting(1.0, "simulated seconds per second", low=0.01, high=100.0, live=True)
+
+
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings, SimulationSettings, CameraSettings)
+
+
+class IcubSimulationNode(LifecycleNode):
+    """Publishes joint states, wrenches, /clock and the truth; see docs/ros_interface.md."""
+
+    def __init__(self) -> None:
+        super().__init__("icub_simulation")
+        parameters.declare(self, PARAMETERS, self._on_parameter)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # /clock is this node's own work
+        self._simulation: ArmSimulation  # from configure to cleanup
+        self._pacer: Pacer  # from activate to deactivate
+        self._configured = self._running = False
+
+    @transition
+    def on_configure(self) -> None:
+        """Build the arm and everything that talks to it."""
+        chosen = parameters.values(self, PARAMETERS)
+        self._factor = chosen["real_time_factor"]
+        self._every = steps_per_sample(chosen["rate"])
+        self._simulation = ArmSimulation(pick(SimulationSettings, chosen))
+        arm = self._simulation.arm
+        self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
+        self._clock_message = ClockMessage()
+        self._refused, self._last_refusal = 0, ""
+        self._make_endpoints()
+        self._camera = ObjectCamera(self, chosen)
+        self._configured = True
+        self.get_logger().info(f"{self._simulation.settings.side} arm at {chosen['rate']:g} Hz: {chosen['task']}")
+
+    @transition
+    def on_activate(self) -> None:
+        """Let simulated time run."""
+        super().on_activate(None)
+        self._publish_task()
+        self._publish_payload()
+        self._camera.activate()
+        self._start_pacing()
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop simulated time; the arm stays where it is in its motion."""
+        self._stop_pacing()
+        self._camera.deactivate("the node has been deactivated")
+        super().on_deactivate(None)
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Drop the arm and its endpoints."""
+        self._drop()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """As on_cleanup."""
+        self._drop()
+
+    def _make_endpoints(self) -> None:
+        make = self.create_lifecycle_publisher
+        self._clock_publisher = make(ClockMessage, "/clock", STREAM_QOS)
+        self._joint_publisher = make(JointState, "joint_states", STREAM_QOS)
+        self._wrench_publisher = make(WrenchStamped, "wrench", STREAM_QOS)
+        self._truth_publishers = {
+            name: make(kind, f"~/truth/{name}", STREAM_QOS) for name, kind in TruthMessages.TYPES.items()
+        }
+        self._task_publisher = make(String, "~/truth/task", STATE_QOS)
+        self._payload_publisher = make(InertiaStamped, "~/truth/payload", STATE_QOS)
+        self._diagnostics_publisher = make(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        self._trajectories = self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, 10)
+        self._offered = [
+            self.create_service(SetTask, "~/set_task", self._set_task),
+            self.create_service(AttachPayload, "~/attach_payload", self._attach_payload),
+            self.create_service(ShowObject, "~/show_object", self._show_object),
+        ]
+
+    def _drop(self) -> None:
+        if not self._configured:
+            return
+        self._stop_pacing()
+        self._configured = False
+        self._camera.drop()
+        self.destroy_subscription(self._trajectories)
+        for service in self._offered:
+            self.destroy_service(service)
+        single = (self._clock_publisher, self._joint_publisher, self._wrench_publisher, self._task_publisher)
+        for publisher in (
+            *single,
+            self._payload_publisher,
+            self._diagnostics_publisher,
+            *self._truth_publishers.values(),
+        ):
+            self.destroy_lifecycle_publisher(publisher)
+
+    def _start_pacing(self) -> None:
+        period = self._every / STEPS_PER_SECOND
+        self._pacer = Pacer(period, self._factor, time.monotonic())
+        self._running = True
+        self._timers = [
+            self.create_timer(period / self._factor, self._tick, clock=self._steady),
+            self.create_timer(REPORT_PERIOD, self._report, clock=self._steady),
+        ]
+
+    def _stop_pacing(self) -> None:
+        if self._running:
+            for timer in self._timers:
+                self.destroy_timer(timer)
+            self._running = False
+
+    def _tick(self) -> None:
+        for _ in range(self._pacer.due(time.monotonic())):
+            for _ in range(self._every):
+                self._simulation.step()
+            self._publish()
+        last = self._simulation.stamp - TIME_STEP_NS  # of the joint states published last
+        if last > 0:
+            self._camera.update(last)
+
+    def _publish(self) -> None:
+        sensors = self._simulation.sensors()
+        set_stamp(self._clock_message.clock, sensors.stamp)
+        self._clock_publisher.publish(self._clock_message)
+        self._messages.fill(sensors)
+        self._joint_publisher.publish(self._messages.joint_states)
+        self._wrench_publisher.publish(self._messages.wrench)
+        for name, publisher in self._truth_publishers.items():
+            if publisher.get_subscription_count():
+                publisher.publish(self._truth_messages.message(name, self._simulation.truth()))
+
+    def _publish_task(self) -> None:
+        self._task_publisher.publish(String(data=self._simulation.task))
+
+    def _publish_payload(self) -> None:
+        simulation = self._simulation
+        mass, position = simulation.payload
+        self._payload_publisher.publish(payload_message(simulation.stamp, simulation.arm.hand, mass, position))
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        def command() -> str:
+            self._simulation.command_trajectory(**trajectory_points(message))
+            self._publish_task()
+            return "trajectory"
+
+        self._try(command)
+
+    def _set_task(self, request: SetTask.Request, response: SetTask.Response) -> SetTask.Response:
+        def change() -> str:
+            self._simulation.set_task(request.task)
+            self._publish_task()
+            return f"changing over to {request.task}, one of {', '.join(TASKS)}"
+
+        response.success, response.message = self._try(change)
+        return response
+
+    def _attach_payload(
+        self, request: AttachPayload.Request, response: AttachPayload.Response
+    ) -> AttachPayload.Response:
+        def attach() -> str:
+            self._simulation.attach_payload(request.mass, request.position)
+            self._publish_payload()
+            return f"carrying {request.mass:g} kg" if request.mass else "carrying nothing"
+
+        response.success, response.message = self._try(attach)
+        return response
+
+    async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:
+        """Answers when the object is in the hand, or is not to be had; the simulation goes on meanwhile."""
+        why = await self._camera.show(request.name) if self._running else "the node is not active"
+        response.success = not why
+        response.message = why or (f"showing {request.name}" if request.name else "showing the empty hand")
+        if why:
+            self._refuse(why)
+        return response
+
+    def _try(self, act: Callable[[], str]) -> tuple[bool, str]:
+        """Do what was commanded; what is refused is said and counted, and changes nothing."""
+        try:
+            return True, act()
+        except IcubLearningError as error:
+            self._refuse(str(error))
+            return False, str(error)
+
+    def _refuse(self, why: str) -> None:
+        self._refused += 1
+        self._last_refusal = why
+        self.get_logger().warning(f"refused: {why}")
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        if name == "real_time_factor":
+            self._factor = value
+            if self._running:
+                self._stop_pacing()
+                self._start_pacing()
+
+    def _report(self) -> None:
+        simulation, pacer = self._simulation, self._pacer
+        reached = pacer.reached(time.monotonic())
+        status = DiagnosticStatus(name=f"{self.get_name()}: pace", hardware_id=self.get_name())
+        slow = reached < KEEPS_UP * self._factor
+        status.level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
+        status.message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
+        pairs = {
+            "real-time factor": f"{reached:.4f}",
+            "real-time factor asked for": f"{self._factor:g}",
+            "late samples": pacer.late,
+            "largest delay [ms]": f"{pacer.largest_delay * 1e3:.2f}",
+            "simulated time given up [s]": f"{pacer.given_up:.3f}",
+            "simulated time [s]": f"{simulation.time:.3f}",
+            "task": simulation.task,
+            "payload [kg]": f"{simulation.payload[0]:g}",
+            "refused commands": self._refused,
+            "last refusal": self._last_refusal,
+        }
+        status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
+        message = DiagnosticArray(status=[status, self._camera.status()])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics_publisher.publish(message)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run(IcubSimulationNode, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,302 @@
+"""The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.sensor_check import SensorCheck
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
+from icub_learning.errors import SampleError
+from icub_learning.models import load_state, save_state
+from icub_learning.nodes.common import parameters, scheduling
+from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.timing import TimingLimits
+from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
+from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
+from icub_learning.nodes.inverse_dynamics.report import LOG_PERIOD, StreamReport
+from icub_learning.nodes.object_recognition.waiting import Waiting
+from icub_learning.robots import find_urdf
+from icub_learning.settings import pick
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+from icub_learning_msgs.srv import ModelFile
+
+SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+STREAM_QOS = QoSProfile(depth=10)
+LOOK_PERIOD = 0.002  # [s] between looks whether the learning thread has done what a service asked for
+STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class InverseDynamicsNode(LifecycleNode):
+    """Subscribes to joint states and wrenches, publishes predictions; see docs/ros_interface.md."""
+
+    def __init__(self) -> None:
+        super().__init__("inverse_dynamics")
+        parameters.declare(self, PARAMETERS, self._on_parameter)
+        self._stream: InverseDynamicsStream  # from configure to cleanup
+        self._configured = self._active = False
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+
+    @transition
+    def on_configure(self) -> None:
+        """Build learner and stream from the parameters, and everything that talks to them."""
+        settings = parameters.values(self, PARAMETERS)
+        self._settings = pick(Settings, settings, urdf=find_urdf(settings["urdf"]))
+        self._regressor = assembly.make_regressor(self._settings)
+        estimator = assembly.make_estimator(self._settings, self._regressor)
+        self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
+        self._stream.learning = settings["learning"]
+        # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
+        own = assembly.make_regressor(self._settings)
+        self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
+        self._by_arrival = settings["stamp_source"] == "arrival"
+        self._is_wrench = settings["output"] == "wrench"
+        self._scheduling = settings
+        self._frame = settings["frame_id"] or self._regressor.frame
+        self._make_messages()
+        self._make_endpoints()
+        self._report = StreamReport(self, asdict(pick(TimingLimits, settings)))
+        self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
+        self._timer = self.create_timer(settings["report_period"], self._publish_report)
+        self._configured = True
+        self.get_logger().info(
+            f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
+            f"{self._regressor.n_joints} joints, {self._regressor.n_base} identifiable of "
+            f"{self._regressor.n_parameters} rigid-body parameters"
+        )
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to predict."""
+        self.get_logger().info("; ".join(scheduling.apply(self._scheduling, self._learner.thread_id)))
+        self._active = True
+        super().on_activate(None)
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop to predict and learn; what was learned stays."""
+        self._active = False
+        super().on_deactivate(None)
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Drop learner and endpoints."""
+        self._active = False
+        self._drop()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """As on_cleanup."""
+        self._active = False
+        self._drop()
+
+    def _make_messages(self) -> None:
+        """Messages are made once: only stamps and numbers change."""
+        self._decoder = JointStateDecoder()
+        n, names = self._regressor.n_outputs, list(self._regressor.output_names)
+        prediction = DynamicsPrediction(names=names)
+        output = WrenchStamped() if self._is_wrench else JointState(name=names)
+        prediction.header.frame_id = output.header.frame_id = self._frame
+        self._prediction = MessageTemplate(prediction, (n,) * 4, _fill_prediction)
+        self._output = MessageTemplate(output, (n,), _fill_wrench if self._is_wrench else _fill_effort)
+
+    def _make_endpoints(self) -> None:
+        kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
+        self._output_publishers = {
+            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM_QOS)
+            for name in ("predicted", "parametric", "external")
+        }
+        self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
+        self._heard = False  # whether someone got the last prediction
+        self._inertial_publisher = self.create_lifecycle_publisher(
+            InertialParameters, "~/inertial_parameters", STATE_QOS
+        )
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        states = self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR_QOS, raw=True)
+        self._endpoints = [states]
+        if self._is_wrench:
+            self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR_QOS))
+        services = (
+            (SetBool, "set_learning", self._set_learning),
+            (Trigger, "reset", self._reset),
+            (ModelFile, "save_model", self._save_model),
+            (ModelFile, "load_model", self._load_model),
+            (ModelFile, "merge_model", self._merge_model),
+        )
+        self._services_made = [self.create_service(kind, f"~/{name}", call) for kind, name, call in services]
+
+    def _drop(self) -> None:
+        if not self._configured:
+            return
+        self._configured = False
+        self._learner.stop()
+        self.destroy_timer(self._timer)
+        for subscription in self._endpoints:
+            self.destroy_subscription(subscription)
+        for service in self._services_made:
+            self.destroy_service(service)
+        for publisher in (*self._output_publishers.values(), self._prediction_publisher, self._inertial_publisher):
+            self.destroy_lifecycle_publisher(publisher)
+        self.destroy_publisher(self._diagnostics_publisher)
+
+    def _on_joint_state(self, data: bytes) -> None:
+        if not self._active:
+            return
+        arrival = time.perf_counter()
+        message = self._decoder.decode(data)
+        stamp = self._stamp(message.stamp)
+        self._stream.predictor = self._learner.predictor  # the newest finished one
+        try:
+            record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
+        except SampleError as error:
+            self._report.refused(error)
+            self._report.cycle.arrived(arrival)
+            return
+        self._publish_output("predicted", stamp, record.prediction.total, self._heard)
+        # Whatever can wait until the prediction is out does.
+        self._heard = self._output_publishers["predicted"].get_subscription_count() > 0
+        cycle = self._report.cycle
+        cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
+        self._publish_parts(record)
+        self._pair_and_hand_over()
+        cycle.end()
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        if not self._active:
+            return
+        try:
+            self._stream.measurement(self._stamp(stamp_to_ns(message.header.stamp)), wrench_to_array(message.wrench))
+        except SampleError as error:
+            self._report.refused(error)
+            return
+        self._pair_and_hand_over()
+
+    def _pair_and_hand_over(self) -> None:
+        for external in self._stream.pair():
+            self._publish_output("external", external.stamp, external.external)
+            self._report.checked(self._sensor_check.add(external.measured))
+        for sample in self._stream.complete():
+            self._learner.offer(sample)
+
+    def _on_learning_error(self, text: str) -> None:
+        self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
+
+    def _stamp(self, given: int) -> int:
+        return self.get_clock().now().nanoseconds if self._by_arrival else given
+
+    def _publish_parts(self, record: StateRecord) -> None:
+        """Publish what makes up the prediction."""
+        prediction = record.prediction
+        if self._prediction_publisher.get_subscription_count():
+            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
+            self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
+        self._publish_output("parametric", record.stamp, prediction.parametric)
+
+    def _publish_output(self, kind: str, stamp: int, values: Array, heard: bool = False) -> None:
+        """Publish if anyone gets it, which is known if `heard`: a message for no one costs as much as others."""
+        publisher = self._output_publishers[kind]
+        if heard or publisher.get_subscription_count():
+            publisher.publish(self._output.bytes_of(stamp, values))
+
+    def _publish_report(self) -> None:
+        self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
+        if self._active:
+            message = self._report.inertial_parameters(self._learner, self._regressor, self._frame)
+            if message is not None:
+                self._inertial_publisher.publish(message)
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        if not self._configured:
+            return
+        if name == "learning":
+            self._stream.learning = bool(value)
+        elif name in self._report.limits:
+            self._report.limits[name] = value
+
+    def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._stream.learning = request.data
+        response.success, response.message = True, "learning" if request.data else "predicting only"
+        return response
+
+    async def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        settings, regressor = self._settings, self._regressor
+        return await self._ask(
+            response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
+        )
+
+    async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        return await self._ask(
+            response, lambda estimator: (estimator, f"saved to {save_state(request.path, estimator.state())}")
+        )
+
+    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def load(estimator: Any) -> tuple[Any, str]:
+            loaded = type(estimator).from_state(load_state(request.path), estimator.regressor)
+            return loaded, f"loaded a model of {loaded.n_samples} samples"
+
+        return await self._ask(response, load)
+
+    async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def merge(estimator: Any) -> tuple[Any, str]:
+            other = type(estimator).from_state(load_state(request.path), estimator.regressor)
+            estimator.merge(other)
+            return estimator, f"merged {other.n_samples} samples; the model now holds {estimator.n_samples}"
+
+        return await self._ask(response, merge)
+
+    async def _ask(self, response: Any, act: Callable[[Any], tuple[Any, str]]) -> Any:
+        """Have the learning thread do what a service asks, while predictions go on; what is refused changes nothing."""
+        if not self._configured:
+            response.success, response.message = False, "the node is not configured"
+            return response
+        asked = self._learner.ask(act)
+        answered = Future(executor=self.executor)
+
+        def look() -> None:
+            if asked.done.is_set() and not answered.done():
+                answered.set_result(None)
+
+        # A future must be set in the executor's thread; a file takes milliseconds to write, so looking is cheap.
+        timer = self.create_timer(LOOK_PERIOD, look, clock=self._steady)
+        await Waiting(answered)
+        self.destroy_timer(timer)
+        response.success, response.message = asked.success, asked.message
+        if not asked.success:
+            self.get_logger().warning(asked.message)
+        return response
+
+
+def _fill_prediction(message: DynamicsPrediction, *parts: Array) -> None:
+    message.total, message.parametric, message.residual, message.variance = map(doubles, parts)
+
+
+def _fill_wrench(message: WrenchStamped, values: Array) -> None:
+    set_wrench(message.wrench, values)
+
+
+def _fill_effort(message: JointState, values: Array) -> None:
+    message.effort = doubles(values)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run(InverseDynamicsNode, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

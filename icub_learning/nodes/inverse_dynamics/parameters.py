@@ -1,0 +1,26 @@
+"""The parameters of the inverse dynamics node."""
+
+from dataclasses import dataclass
+
+from icub_learning.dynamics.settings import Settings
+from icub_learning.nodes.common.scheduling import SchedulingSettings
+from icub_learning.nodes.common.spinning import LifecycleSettings
+from icub_learning.nodes.common.timing import TimingLimits
+from icub_learning.settings import setting, settings_of
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of learning."""
+
+    learning_backlog: int = setting(
+        50, "samples that may wait to be learned; when more arrive, some are skipped evenly", low=1, high=100000
+    )
+    learning: bool = setting(True, "learn from the start; ~/set_learning switches it while the node runs", live=True)
+    frame_id: str = setting("", "frame of published wrenches; empty: the sensor's link in the URDF")
+    report_period: float = setting(
+        1.0, "period of ~/inertial_parameters and /diagnostics", unit="s", low=0.05, high=60.0
+    )
+
+
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, TimingLimits, SchedulingSettings)

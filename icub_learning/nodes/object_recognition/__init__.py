@@ -1,0 +1,1 @@
+"""The node that recognizes objects and is taught new ones."""

@@ -1,0 +1,1 @@
+"""Classifiers that take examples and classes as they come, and the confidence in their labels."""

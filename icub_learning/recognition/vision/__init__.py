@@ -1,0 +1,1 @@
+"""From encoded images to features of a convolutional network."""

@@ -1,0 +1,126 @@
+"""Features of an image: the activations of one layer of a convolutional network."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import finite, integer, real
+from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.recognition.vision import default_network
+from icub_learning.recognition.vision.onnx_network import OnnxNetwork
+from icub_learning.recognition.vision.opencv import cv2
+
+MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # what the bundled network was trained with, of pixel values 0 to 255
+
+
+class CNNFeatures:
+    """Computes features of RGB images.
+
+    An image is cropped to its centre, in the network's proportions, and resized: by areas where it shrinks (every pixel
+    counts, nothing aliases), by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale.
+
+    Args:
+        model: path of an ONNX file; None for EfficientNet-Lite0.
+        output: name of the layer, any tensor of the network. None: the only output of the network; for
+            EfficientNet-Lite0 "features", its 1280 averages before the classifier ("logits" is the other).
+        n_threads: threads that work on one image.
+        mean: pixel value that becomes 0; one number, or three in `channel_order`.
+        scale: pixel values per unit; one number, or three in `channel_order`.
+        crop: share of the shorter side that is kept, in (0, 1].
+        channel_order: "rgb" or "bgr", as the network was trained with.
+
+    Attributes:
+        n_features: length of a feature vector.
+        source: names network and layer, and the preprocessing where it is not the default; vectors of equal source are
+            comparable.
+
+    Raises:
+        ModelError: the network cannot be used (see OnnxNetwork), or the weights of the bundled one are not intact.
+        ParameterError, ShapeError, NotFiniteError: another argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | None = None,
+        *,
+        output: str | None = None,
+        n_threads: int = 1,
+        mean: float | Sequence[float] = MEAN,
+        scale: float | Sequence[float] = SCALE,
+        crop: float = CROP,
+        channel_order: str = "rgb",
+    ) -> None:
+        self._crop = real("crop", crop, 0.0, 1.0, low_open=True)
+        self._mean, self._scale = _per_channel("mean", mean), _per_channel("scale", scale)
+        if (self._scale <= 0.0).any():
+            raise ParameterError("scale", scale, "positive")
+        if channel_order not in ("rgb", "bgr"):
+            raise ParameterError("channel_order", channel_order, "rgb or bgr")
+        self._reverse = channel_order == "bgr"
+        threads = integer("n_threads", n_threads, 1)
+        if model is None:
+            self._network = OnnxNetwork(default_network.default_network(), output or "features", threads)
+            name = default_network.NAME
+        else:
+            self._network = OnnxNetwork(model, output or None, threads)
+            name = f"{Path(model).stem}-{self._network.digest[:8]}"
+        self.n_features = self._network.n_outputs
+        self.source = f"{name}/{self._network.output}{self._preprocessing()}"
+
+    def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return the features (n_features,) of an RGB image (H, W, 3) of uint8.
+
+        Raises:
+            ShapeError, ParameterError: the image has another shape, no pixels, or another type of numbers.
+        """
+        return self._network(self.preprocess(image))
+
+    def preprocess(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return what the network sees: (height, width, 3), cropped, resized and scaled. Raises as `transform`."""
+        pixels = np.asarray(image)
+        if pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
+            raise ShapeError("image", pixels.shape, "(height, width, 3), without a zero")
+        if pixels.dtype != np.uint8:
+            raise ParameterError("image", str(pixels.dtype), "an array of uint8")
+        resized = resize(centre(pixels, self._network.height, self._network.width, self._crop), self._network.height,
+                         self._network.width)  # fmt: skip
+        channels = resized[:, :, ::-1] if self._reverse else resized
+        return (channels - self._mean) / self._scale
+
+    def _preprocessing(self) -> str:
+        """What `source` says of it: nothing for the default."""
+        parts = []
+        for name, values, default in (("mean", self._mean, MEAN), ("scale", self._scale, SCALE)):
+            if (values != np.float32(default)).any():
+                parts.append(f";{name}=" + ",".join(f"{value:g}" for value in values))
+        if self._crop != CROP:
+            parts.append(f";crop={self._crop:g}")
+        return "".join(parts) + (";bgr" if self._reverse else "")
+
+
+def centre(image: NDArray[np.uint8], height: int, width: int, share: float) -> NDArray[np.uint8]:
+    """Return the largest part in the middle of an image with proportions height : width, times `share`; a view."""
+    rows, columns = image.shape[:2]
+    unit = min(rows / height, columns / width) * share
+    kept_rows, kept_columns = max(round(unit * height), 1), max(round(unit * width), 1)
+    top, left = (rows - kept_rows) // 2, (columns - kept_columns) // 2
+    return image[top : top + kept_rows, left : left + kept_columns]
+
+
+def resize(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+    """Return the image with other numbers of pixels: averages of areas where it shrinks, cubic where it grows."""
+    if image.shape[:2] == (height, width):
+        return image
+    shrinks = image.shape[0] >= height and image.shape[1] >= width
+    method = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(np.ascontiguousarray(image), (width, height), interpolation=method), dtype=np.uint8)
+
+
+def _per_channel(name: str, value: float | Sequence[float]) -> NDArray[np.float32]:
+    values = finite(name, value)
+    if values.shape not in ((), (1,), (3,)):
+        raise ShapeError(name, values.shape, "one number or three")
+    return np.broadcast_to(values, (3,)).astype(np.float32)

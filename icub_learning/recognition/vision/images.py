@@ -1,0 +1,163 @@
+"""Images as messages carry them, in any of their encodings, to RGB."""
+
+import sys
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.errors import SampleError
+from icub_learning.recognition.vision.compressed_images import decompress
+from icub_learning.recognition.vision.opencv import cv2
+
+Pixels = NDArray[np.uint8]
+
+# Channels of a pixel, and which of them are red, green and blue. Numbers of 8 bits without a meaning are taken for what
+# OpenCV makes of them: grey, BGR or BGRA.
+RGB, BGR = slice(0, 3), slice(2, None, -1)
+COLOR = {
+    **{f"rgb{bits}": (3, RGB) for bits in (8, 16)},
+    **{f"rgba{bits}": (4, RGB) for bits in (8, 16)},
+    **{f"bgr{bits}": (3, BGR) for bits in (8, 16)},
+    **{f"bgra{bits}": (4, BGR) for bits in (8, 16)},
+    "8UC3": (3, BGR),
+    "8UC4": (4, BGR),
+}
+GREY = ("mono8", "mono16", "8UC1")
+# The name tells the colours of the first two pixels of the first two rows.
+BAYER = {
+    "bayer_rggb": cv2.COLOR_BayerRGGB2RGB,
+    "bayer_bggr": cv2.COLOR_BayerBGGR2RGB,
+    "bayer_gbrg": cv2.COLOR_BayerGBRG2RGB,
+    "bayer_grbg": cv2.COLOR_BayerGRBG2RGB,
+}
+# Two pixels share their colour.
+YUV422 = {
+    "uyvy": cv2.COLOR_YUV2RGB_UYVY,
+    "yuv422": cv2.COLOR_YUV2RGB_UYVY,
+    "yuyv": cv2.COLOR_YUV2RGB_YUYV,
+    "yuv422_yuy2": cv2.COLOR_YUV2RGB_YUYV,
+}
+# Two by two pixels share their colour, which follows the brightness of the whole image.
+YUV420 = {"nv12": cv2.COLOR_YUV2RGB_NV12, "nv21": cv2.COLOR_YUV2RGB_NV21}
+YUV444 = ("nv24",)
+SMALLEST_BAYER = 3  # pixels, height and width
+
+ENCODINGS = (*COLOR, *GREY, *(f"{name}{bits}" for name in BAYER for bits in (8, 16)), *YUV422, *YUV420, *YUV444)
+DEPTH = ("16UC1", "32FC1")  # REP-118
+
+
+def decode(encoding: str, height: int, width: int, step: int, data: Any, big_endian: bool = False) -> Pixels:
+    """Return an image as RGB (height, width, 3) of uint8, a view of `data` where that is possible.
+
+    Of 16 bits the upper 8 are used, an alpha channel is left out, YUV is ITU-R BT.601 with Y from 16 to 235.
+
+    Args:
+        encoding: one of ENCODINGS, the names of sensor_msgs/image_encodings.hpp.
+        height: rows of the image, of its brightness where colour comes separately.
+        width: pixels of a row.
+        step: bytes from one row to the next; may be more than a row needs.
+        data: buffer of bytes.
+        big_endian: order of the bytes of 16-bit numbers.
+
+    Raises:
+        SampleError: with the reason image_empty, encoding_unknown, encoding_without_color, image_size, image_step or
+            image_data_length.
+    """
+    if not height or not width:
+        _refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
+    if encoding not in ENCODINGS:
+        _refuse_encoding(encoding)
+    if encoding in COLOR:
+        count, order = COLOR[encoding]
+        samples = _upper_bytes(encoding, height, width * count, step, data, big_endian)
+        return samples.reshape(height, width, count)[:, :, order]
+    if encoding in GREY:
+        samples = _upper_bytes(encoding, height, width, step, data, big_endian)
+        return np.broadcast_to(samples[:, :, np.newaxis], (height, width, 3))
+    if encoding.startswith("bayer"):
+        if min(height, width) < SMALLEST_BAYER:
+            bound = f"at least {SMALLEST_BAYER} x {SMALLEST_BAYER}"
+            _refuse("image_size", f"{encoding}: {width} x {height} pixels must be {bound}", (height, width))
+        mosaic = _upper_bytes(encoding, height, width, step, data, big_endian)
+        return _convert(mosaic, BAYER[encoding.rstrip("0123456789")])
+    if encoding in YUV422:
+        _check_even(encoding, width=width)
+        rows = _rows(encoding, height, width * 2, height, step, data)
+        return _convert(rows.reshape(height, width, 2), YUV422[encoding])
+    if encoding in YUV420:
+        _check_even(encoding, width=width, height=height)
+        return _convert(_rows(encoding, height * 3 // 2, width, height, step, data), YUV420[encoding])
+    return _decode_nv24(height, width, step, data)
+
+
+def decode_compressed(description: str, data: Any) -> Pixels:
+    """Return a compressed image as RGB (height, width, 3) of uint8.
+
+    Args:
+        description: the field `format`: "jpeg", "png", or as image_transport writes it, "rgb8; jpeg compressed bgr8".
+        data: buffer of bytes: JPEG, or a format that OpenCV reads, such as PNG.
+
+    Raises:
+        SampleError: with the reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
+    """
+    encoding, array = decompress(description, data)
+    height, width = array.shape[:2]
+    flat = np.ascontiguousarray(array).view(np.uint8).reshape(height, -1)
+    return decode(encoding, height, width, flat.shape[1], flat.reshape(-1), sys.byteorder == "big")
+
+
+def _rows(encoding: str, n_rows: int, n_bytes: int, height: int, step: int, data: Any) -> Pixels:
+    """The first `n_bytes` bytes of each of `n_rows` rows, without what pads them."""
+    if step < n_bytes:
+        _refuse("image_step", f"{encoding}: a step of {step} bytes is too short for a row of {n_bytes} bytes", step)
+    values = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
+    if values.size != n_rows * step:
+        wanted = f"{n_rows * step} bytes of data ({n_rows} rows of {step} for {height} rows of pixels)"
+        _refuse("image_data_length", f"{encoding}: {values.size} bytes of data came instead of {wanted}", values.size)
+    return values.reshape(n_rows, step)[:, :n_bytes]
+
+
+def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Any, big_endian: bool) -> Pixels:
+    """(height, n_samples) numbers of 8 bits, or the upper 8 of those of 16."""
+    if not encoding.endswith("16"):
+        return _rows(encoding, height, n_samples, height, step, data)
+    pairs = _rows(encoding, height, 2 * n_samples, height, step, data)
+    return pairs[:, 0 if big_endian else 1 :: 2]
+
+
+def _decode_nv24(height: int, width: int, step: int, data: Any) -> Pixels:
+    """Brightness of all rows, then colour of all rows, two bytes a pixel: as YUV 4:2:2 of two equal pixels for one."""
+    planes = _rows("nv24", 3 * height, width, height, step, data)  # checks only: rows of colour are two steps long
+    values = np.frombuffer(data, np.uint8)
+    colour = values[height * step :].reshape(height, 2 * step)[:, : 2 * width].reshape(height, width, 2)
+    doubled = np.empty((height, 2 * width, 2), np.uint8)
+    doubled[:, :, 1] = np.repeat(planes[:height], 2, axis=1)
+    doubled[:, 0::2, 0], doubled[:, 1::2, 0] = colour[:, :, 0], colour[:, :, 1]
+    return _convert(doubled, cv2.COLOR_YUV2RGB_UYVY)[:, ::2]
+
+
+def _convert(pixels: Pixels, code: int) -> Pixels:
+    return np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), code), dtype=np.uint8)
+
+
+def _check_even(encoding: str, **sizes: int) -> None:
+    for name, size in sizes.items():
+        if size % 2:
+            _refuse("image_size", f"{encoding}: its pixels share colours, so the {name} {size} must be even", size)
+
+
+def _refuse_encoding(encoding: str) -> NoReturn:
+    known = ", ".join(ENCODINGS)
+    if encoding in DEPTH:
+        _refuse("encoding_without_color", f"{encoding} is a depth image; needed is one of {known}", encoding)
+    bits, kind = encoding[:2].rstrip("USF"), encoding.lstrip("0123456789")
+    if bits in ("8", "16", "32", "64") and kind[:2] in ("UC", "SC", "FC"):
+        message = f"{encoding} says nothing of colours; needed is one of {known}"
+        _refuse("encoding_without_color", message, encoding)
+    shown = encoding if len(encoding) <= 40 else encoding[:40] + "..."
+    _refuse("encoding_unknown", f"unknown encoding {shown!r}; needed is one of {known}", shown)
+
+
+def _refuse(reason: str, message: str, value: Any) -> NoReturn:
+    raise SampleError(reason, message, name="image", value=value)

@@ -1,0 +1,1 @@
+"""Tables, JSON files and plots that commands, experiments and benchmarks share."""

@@ -1,0 +1,89 @@
+"""What commands print: tables for people, and the same figures as JSON."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add --json FILE."""
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")
+
+
+def write_json(path: Path, figures: Mapping[str, Any]) -> None:
+    """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
+
+    Raises:
+        ParameterError: the file cannot be written.
+    """
+    text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
+    try:
+        with replacing(path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def _plain(value: Any) -> Any:
+    """Only dict, list, str, int, bool, finite float and None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):  # of NumPy
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for people: `digits` significant ones, no exponent where it can be avoided; - for none."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    if not -4 <= magnitude < 7:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - magnitude)}f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:
+    """Columns of text: the first to the left, the others to the right, a rule below the head.
+
+    Args:
+        head: one title a column.
+        rows: cells of text.
+        over: titles that span several columns, as (text, number of columns), from the second column on.
+    """
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    place = 1
+    for text, span in over:  # widen the last column of a group whose title needs more room
+        room = sum(widths[place : place + span]) + 2 * (span - 1)
+        widths[place + span - 1] += max(0, len(text) - room)
+        place += span
+
+    def join(cells: Sequence[str]) -> str:
+        first, *others = [
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join([first, *others]).rstrip()
+
+    out = []
+    if over:
+        line, place = " " * widths[0], 1
+        for text, span in over:
+            line += "  " + text.center(sum(widths[place : place + span]) + 2 * (span - 1), "─" if text else " ")
+            place += span
+        out.append(line.rstrip())
+    out += [join(lines[0]), "─" * (sum(widths) + 2 * (len(widths) - 1))]
+    return "\n".join(out + [join(line) for line in lines[1:]])

@@ -1,0 +1,1 @@
+"""The simulated arm of the iCub: physics, tasks, effects, sensors and recordings."""

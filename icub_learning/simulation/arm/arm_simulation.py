@@ -1,0 +1,261 @@
+"""The simulated arm: physics, controller, effects and sensors, one millisecond at a time."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm.arm_model import ROTOR_INERTIA, ArmModel
+from icub_learning.simulation.arm.effects import (
+    CableBundle,
+    CrossTalk,
+    Encoders,
+    JointFriction,
+    Pose,
+    SensorDrift,
+    SensorNoise,
+)
+from icub_learning.simulation.arm.motions import Blend, Hold, Motion, Reference, task_motions
+from icub_learning.simulation.arm.payload import Payload
+from icub_learning.simulation.arm.readings import Sensors, Truth
+from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
+from icub_learning.simulation.arm.trajectory import TrajectoryMotion
+
+BANDWIDTH = 80.0  # [rad/s], of the computed torque controller: three equal poles
+BLEND_SPEED = 0.7  # [rad/s], mean speed of the joint with the longest way in a change of task
+MIN_BLEND = 1.0  # [s]
+MAX_DEPTH = 8  # changes of motion under way at once
+_BLOCK = 20  # time steps for which references and noise are computed at once
+
+
+class ArmSimulation:
+    """iCub's arm under a computed torque controller, which moves as tasks or trajectories command.
+
+    The reading after a step belongs to the state before it: positions, velocities, the acceleration that leads to the
+    next state, and the wrench at the same instant. Same settings and commands give the same readings.
+
+    Args:
+        settings: what is simulated.
+
+    Attributes:
+        settings: as given.
+        arm: names and kinematics of the arm.
+        task: the task under way, or "trajectory".
+    """
+
+    def __init__(self, settings: SimulationSettings | None = None) -> None:
+        self.settings = settings if settings is not None else SimulationSettings()
+        self.arm = ArmModel(self.settings.side)
+        self.task = self.settings.task
+        self._model = self.arm.physics()
+        self._data = mujoco.MjData(self._model)
+        self._payload = Payload(self._model)
+        self._hand, self._sensor, self._shoulder, self._elbow = (
+            self._model.body(name).id
+            for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow)
+        )
+        self._steps = 1  # a stamp of 0 means "not set" in ROS
+        self._motions = task_motions(self.arm, self.settings)
+        self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
+        self._fill()
+        self._data.qpos[:], self._data.qvel[:], _ = self._reference()
+        self._make_effects()
+        self._integral = np.zeros(len(self._data.qpos))  # [rad s], of the tracking errors
+        self._sensors: Sensors | None = None
+        self._truth: Truth | None = None
+
+    def _make_effects(self) -> None:
+        chosen = self.settings
+        rng = np.random.default_rng([chosen.seed, 100])
+        self._cross_talk = CrossTalk(chosen.cross_talk, rng)
+        self._drift = SensorDrift(chosen.drift, rng)
+        self._noise = SensorNoise(chosen.noise)
+        self._rng = rng
+        self._normals = rng.standard_normal((1000, 2, 6))
+        self._friction = JointFriction(chosen.joint_friction)
+        self._encoders = Encoders(chosen.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
+        self._cable = CableBundle(
+            chosen.cable_stiffness, chosen.cable_bending_stiffness, chosen.cable_hysteresis, chosen.side
+        )
+        relaxed = mujoco.MjData(self._model)
+        relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
+        mujoco.mj_kinematics(self._model, relaxed)
+        self._cable.relax(*(self._pose(relaxed, body) for body in (self._sensor, self._elbow)))
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the next reading [s]."""
+        return self._steps * TIME_STEP
+
+    @property
+    def stamp(self) -> int:
+        """Simulated time of the next reading [ns]."""
+        return self._steps * TIME_STEP_NS
+
+    @property
+    def payload(self) -> tuple[float, Array]:
+        """Mass [kg] of what is in the hand, and its place (3,) in the frame of the hand [m]."""
+        return self._payload.mass, self._payload.position
+
+    def sensors(self) -> Sensors:
+        """Return what the sensors showed at the last step. Raises SimulationError before the first one."""
+        if self._sensors is None:
+            raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
+        return self._sensors
+
+    def truth(self) -> Truth:
+        """Return what was true at the last step. Raises SimulationError before the first one."""
+        if self._truth is None:
+            raise SimulationError("there is no truth before the first step", name="step", value=0, bound="at least 1")
+        return self._truth
+
+    def set_task(self, task: str) -> None:
+        """Change over smoothly to `task`, one of TASKS.
+
+        Raises:
+            SimulationError: the task is unknown, or too many changes are still under way.
+        """
+        if task not in TASKS:
+            message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"
+            raise SimulationError(message, name="task", value=task, bound=", ".join(TASKS))
+        if task == self.task and task != "hold":
+            return
+        q = self._reference()[0]
+        new = self._motions.get(task) or Hold(q)
+        target = new(np.array([self.time]))[0][0]
+        self._blend_to(new, max(MIN_BLEND, float(np.abs(target - q).max()) / BLEND_SPEED))
+        self.task = task
+
+    def command_trajectory(
+        self,
+        joint_names: Sequence[str],
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None,
+    ) -> None:
+        """Follow a trajectory from now on, and hold at its end; see TrajectoryMotion for arguments and errors.
+
+        What the arm did before fades out until the first point.
+        """
+        trajectory = TrajectoryMotion(
+            self.time,
+            self._reference()[0],
+            joint_names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            arm_joints=self.arm.joint_names,
+            limits=self.arm.limits,
+        )
+        self._blend_to(trajectory, min(trajectory.first_point, MIN_BLEND))
+        self.task = "trajectory"
+
+    def attach_payload(self, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Put a ball of `mass` [kg] into the hand at `position` (3,) [m] in its frame; 0 drops it. See Payload."""
+        self._payload.attach(mass, position)
+
+    def step(self) -> None:
+        """Advance by one millisecond."""
+        model, data = self._model, self._data
+        q, v = data.qpos.copy(), data.qvel.copy()
+        mujoco.mj_step1(model, data)
+        cable_wrench = self._pull_cable()
+        data.qfrc_applied[:] = self._control(q, v)
+        mujoco.mj_step2(model, data)
+
+        # what the drives measure behind the rotors; they make up for what their gears lose
+        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + self._friction.torque(v)
+        wrench = data.sensordata.copy()
+        drift_normal, noise_normal = self._next_normals()
+        drift = self._drift.step(drift_normal)
+        measured = self._cross_talk.matrix @ wrench + drift + self._noise.step(noise_normal)
+        self._sensors = Sensors(self.stamp, *self._encoders.step(q, v), effort, measured)
+        self._truth = Truth(
+            stamp=self.stamp,
+            position=q,
+            velocity=v,
+            acceleration=data.qacc.copy(),
+            wrench=wrench,
+            rigid_wrench=wrench - cable_wrench,
+            cable_wrench=cable_wrench,
+            drift=drift,
+            payload_mass=self._payload.mass,
+            payload_position=self._payload.position,
+            hand_position=data.xpos[self._hand].copy(),
+        )
+        self._row += 1
+        self._steps += 1
+
+    def _reference(self) -> Reference:
+        """The reference of the step to come."""
+        if self._row == _BLOCK:
+            self._settle()
+            self._fill()
+        q, v, a = self._block
+        return q[self._row], v[self._row], a[self._row]
+
+    def _blend_to(self, new: Motion, duration: float) -> None:
+        """Change over to a motion. Raises SimulationError if too many changes are still under way."""
+        self._settle()
+        blend = Blend(self._motion, new, self.time, duration)
+        if blend.depth > MAX_DEPTH:
+            message = f"{MAX_DEPTH} changes of motion are still under way: wait until they are done"
+            raise SimulationError(
+                message, name="motion", value=blend.depth, bound=f"at most {MAX_DEPTH} changes at once"
+            )
+        self._motion = blend
+        self._fill()
+
+    def _settle(self) -> None:
+        """Forget the motions that are blended out."""
+        while isinstance(self._motion, Blend) and self.time >= self._motion.end:
+            self._motion = self._motion.new
+
+    def _fill(self) -> None:
+        """Compute the references of the steps to come."""
+        self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
+        self._row = 0
+
+    def _next_normals(self) -> Array:
+        """Standard normal numbers for one step, (2, 6); their sequence does not depend on commands."""
+        row = self._steps % len(self._normals)
+        if row == 0:
+            self._normals = self._rng.standard_normal(self._normals.shape)
+        return self._normals[row]
+
+    def _control(self, q: Array, v: Array) -> Array:
+        """Return motor torques (7,) that make the arm, as far as it is rigid and empty-handed, follow the reference."""
+        to_q, to_v, to_a = self._reference()
+        error = to_q - q
+        self._integral += TIME_STEP * error  # takes up what the model does not know: cables and payload
+        a = to_a + 3 * BANDWIDTH * (to_v - v) + 3 * BANDWIDTH**2 * error + BANDWIDTH**3 * self._integral
+        robot = self.arm.kinematics
+        return pinocchio.rnea(robot.model, robot.data, q, v, a).copy()
+
+    def _pull_cable(self) -> Array:
+        """Let the cable bundle pull at both of its ends; return its share of the wrench at the sensor, (6,)."""
+        data = self._data
+        point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._elbow))
+        for body, sign in ((self._elbow, 1.0), (self._shoulder, -1.0)):
+            data.xfrc_applied[body, :3] = sign * force
+            data.xfrc_applied[body, 3:] = sign * (torque + _cross(point - data.xipos[body], force))
+        axes = data.xmat[self._sensor].reshape(3, 3)
+        moment = torque + _cross(point - data.xpos[self._sensor], force)
+        return -np.concatenate([force @ axes, moment @ axes])
+
+    @staticmethod
+    def _pose(data: mujoco.MjData, body: int) -> Pose:
+        return data.xpos[body], data.xmat[body], data.xquat[body]
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross product; NumPy's own takes ten times as long for single vectors."""
+    result = np.empty(3)
+    mujoco.mju_cross(result, a, b)
+    return result

@@ -1,0 +1,152 @@
+"""Joint-space paths that lead the hand along a circle: least squares over the harmonics of all joints at once.
+
+Following a circle point by point, inverse kinematics runs into joint limits in these planes and leaves a kink there.
+Here the whole closed path is one problem: Gauss-Newton with damping over its Fourier coefficients, with penalties on
+high harmonics (smoothness), on positions beyond a margin to the limits, and a weak pull to a posture.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio
+from scipy.linalg import cho_factor, cho_solve
+
+from icub_learning.arrays import Array
+from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.arm.fourier_path import fourier_basis
+
+N_HARMONICS = 8
+LIMIT_MARGIN = np.deg2rad(2.5)  # [rad], asked of the path; the penalty may spend a part of it
+_N_POINTS = 64  # along the circle
+_LIMIT_WEIGHT = 1.0  # [m/rad]
+_POSTURE_WEIGHT = 1e-3  # [m/rad]
+_SMOOTHNESS_WEIGHT = 5e-4  # [m/rad] times the square of the harmonic
+_MAX_ITERATIONS = 60
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A circle of the hand in the root frame.
+
+    Attributes:
+        center: (3,) [m].
+        axes: (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1]).
+        radius: [m].
+        posture: (n_joints,) joint positions that the path stays near to [rad].
+    """
+
+    center: Array
+    axes: Array
+    radius: float
+    posture: Array
+
+    def points(self, phases: Array) -> Array:
+        """Return positions of the hand at `phases` (n,) [rad] as (n, 3) [m]."""
+        return self.center + self.radius * np.stack([np.cos(phases), np.sin(phases)], axis=-1) @ self.axes
+
+
+def circle(task: str, side: str, radius: float) -> Circle:
+    """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm.
+
+    Centres and postures at which circles of 10 cm radius fit between the joint limits with the torso upright.
+    """
+    if task == "circle_xy":
+        center, second = np.array([-0.150, 0.110, -0.100]), np.array([0.0, 1.0, 0.0])
+        posture = np.deg2rad([6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0])
+    else:
+        center, second = np.array([-0.081, 0.292, 0.375]), np.array([0.0, 0.0, 1.0])
+        posture = np.deg2rad([-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0])
+    mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])  # same joint positions, mirrored hand
+    return Circle(center * mirror, np.stack([np.array([1.0, 0.0, 0.0]), second * mirror]), radius, posture)
+
+
+def solve(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
+    """Return the Fourier coefficients (2 * N_HARMONICS + 1, n_joints) of the joint path for `target`.
+
+    Args:
+        start: coefficients to start from; the posture of the circle if None.
+
+    Raises:
+        SimulationError: the path that was found touches a joint limit.
+    """
+    problem = _Problem(arm, target)
+    coefficients = problem.constant(target.posture) if start is None else start.copy()
+    damping = 1e-3
+    cost, gradient, hessian = problem.evaluate(coefficients)
+    for _ in range(_MAX_ITERATIONS):
+        damped = hessian + damping * np.eye(len(hessian))
+        candidate = coefficients - cho_solve(cho_factor(damped), gradient).reshape(coefficients.shape)
+        new_cost, new_gradient, new_hessian = problem.evaluate(candidate)
+        if new_cost > cost:
+            damping *= 5
+            continue
+        converged = cost - new_cost < 1e-6 * cost
+        coefficients, cost, gradient, hessian = candidate, new_cost, new_gradient, new_hessian
+        damping = max(damping / 5, 1e-9)
+        if converged:
+            break
+    problem.check_limits(coefficients)
+    return coefficients
+
+
+class _Problem:
+    """Cost, gradient and Gauss-Newton matrix of the path."""
+
+    def __init__(self, arm: ArmModel, target: Circle) -> None:
+        phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
+        self.target = target
+        self.goals = target.points(phases)
+        self.values = fourier_basis(phases, N_HARMONICS)[0]
+        self.limits = arm.limits
+        self.robot = arm.kinematics
+        self.frame = self.robot.model.getFrameId(arm.hand)
+        self.shape = (self.values.shape[1], len(target.posture))
+        harmonics = np.arange(1.0, N_HARMONICS + 1)
+        orders = np.concatenate([[0.0], harmonics, harmonics])
+        self.stiffness = _N_POINTS * (_SMOOTHNESS_WEIGHT * orders**2) ** 2
+
+    def constant(self, posture: Array) -> Array:
+        coefficients = np.zeros(self.shape)
+        coefficients[0] = posture
+        return coefficients
+
+    def evaluate(self, coefficients: Array) -> tuple[float, Array, Array]:
+        size, n_joints = self.shape
+        positions = self.values @ coefficients
+        errors, jacobians = self._kinematics(positions)
+        low, high = self.limits
+        beyond = np.maximum(0.0, positions - high + LIMIT_MARGIN) - np.maximum(0.0, low + LIMIT_MARGIN - positions)
+        away = positions - self.target.posture
+        cost = (errors**2).sum() + (self.stiffness[:, None] * coefficients**2).sum()
+        cost += (_LIMIT_WEIGHT * beyond**2).sum() + (_POSTURE_WEIGHT**2 * away**2).sum()
+
+        rows = np.einsum("ik,ixj->ixkj", self.values, jacobians).reshape(-1, size * n_joints)
+        gradient = (rows.T @ errors.ravel()).reshape(size, n_joints)
+        gradient += self.stiffness[:, None] * coefficients
+        gradient += self.values.T @ (_LIMIT_WEIGHT * beyond + _POSTURE_WEIGHT**2 * away)
+        hessian = (rows.T @ rows).reshape(size, n_joints, size, n_joints)
+        weights = _LIMIT_WEIGHT * (beyond != 0) + _POSTURE_WEIGHT**2
+        for joint in range(n_joints):
+            hessian[:, joint, :, joint] += (self.values * weights[:, joint, None]).T @ self.values
+            hessian[:, joint, :, joint] += np.diag(self.stiffness)
+        return float(cost), gradient.ravel(), hessian.reshape(size * n_joints, size * n_joints)
+
+    def _kinematics(self, positions: Array) -> tuple[Array, Array]:
+        errors = np.empty((_N_POINTS, 3))
+        jacobians = np.empty((_N_POINTS, 3, positions.shape[1]))
+        model, data = self.robot.model, self.robot.data
+        for i, q in enumerate(positions):
+            pinocchio.computeJointJacobians(model, data, q)
+            pinocchio.updateFramePlacement(model, data, self.frame)
+            errors[i] = data.oMf[self.frame].translation - self.goals[i]
+            jacobians[i] = pinocchio.getFrameJacobian(model, data, self.frame, pinocchio.LOCAL_WORLD_ALIGNED)[:3]
+        return errors, jacobians
+
+    def check_limits(self, coefficients: Array) -> None:
+        positions = self.values @ coefficients
+        low, high = self.limits
+        room = float(np.minimum(positions - low, high - positions).min())
+        if room < 0.5 * LIMIT_MARGIN:
+            message = f"the path for a circle about {self.target.center} leaves {room:.3f} rad to a joint limit"
+            raise SimulationError(message, name="circle", value=room, bound=f"at least {0.5 * LIMIT_MARGIN:.3f} rad")

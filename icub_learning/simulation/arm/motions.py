@@ -1,0 +1,140 @@
+"""Reference motions of the joints: each maps times to positions, velocities and accelerations without jumps."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.arm.circles import Circle, circle, solve
+from icub_learning.simulation.arm.fourier_path import SlowWaves, VariedPath
+from icub_learning.simulation.arm.settings import SimulationSettings
+
+# Joint positions [rad], velocities [rad/s] and accelerations [rad/s^2], (n, n_joints) each.
+Reference = tuple[Array, Array, Array]
+Motion = Callable[[Array], Reference]  # of simulated times (n,) [s]
+
+
+class Hold:
+    """Stay at one position."""
+
+    def __init__(self, position: Array) -> None:
+        self._position = position.copy()
+
+    def __call__(self, times: Array) -> Reference:
+        still = np.zeros((len(times), len(self._position)))
+        return still + self._position, still, still
+
+
+class RandomMotion:
+    """Exciting, band-limited motion of all joints: for each a sum of sinusoids of random frequency and phase.
+
+    The amplitudes add up to the room between the joint limits less a margin, so no limit is ever reached.
+    """
+
+    BAND = (0.05, 0.6)  # [Hz]
+    MARGIN = np.deg2rad(3.0)  # [rad]
+    N_SINUSOIDS = 4
+
+    def __init__(self, limits: tuple[Array, Array], rng: np.random.Generator) -> None:
+        low, high = limits
+        shape = (self.N_SINUSOIDS, len(low))
+        self._middle = (low + high) / 2
+        self._rates = 2 * np.pi * self.BAND[0] * (self.BAND[1] / self.BAND[0]) ** rng.uniform(size=shape)
+        self._phases = rng.uniform(0, 2 * np.pi, size=shape)
+        share = rng.uniform(0.5, 1.0, size=shape)
+        self._amplitudes = share / share.sum(axis=0) * ((high - low) / 2 - self.MARGIN)
+
+    def __call__(self, times: Array) -> Reference:
+        angles = np.multiply.outer(times, self._rates) + self._phases
+        sin = self._amplitudes * np.sin(angles)
+        velocity = (self._amplitudes * self._rates * np.cos(angles)).sum(axis=1)
+        return self._middle + sin.sum(axis=1), velocity, -(self._rates**2 * sin).sum(axis=1)
+
+
+class CircleMotion:
+    """The hand follows a circle at constant mean speed, for ever, but never twice in quite the same way.
+
+    A Cartesian controller does not repeat itself: its posture drifts within the redundancy of the arm and its speed
+    and centre vary a little. Here all three wander slowly and smoothly, in proportion to `wander`.
+
+    Args:
+        target: the circle.
+        speed: mean speed of the hand [m/s].
+        wander: distance that the centre wanders [m].
+        rng: draws the wandering.
+    """
+
+    N_VARIANTS = 3
+    POSTURE_PER_WANDER = np.deg2rad(10.0) / 0.01  # [rad/m]
+    SPEED_PER_WANDER = 0.05 / 0.01  # [1/m], relative change of speed
+    PERIODS = (7.0, 40.0)  # [s] of the wandering
+
+    def __init__(self, arm: ArmModel, target: Circle, speed: float, wander: float, rng: np.random.Generator) -> None:
+        paths = [solve(arm, target)]
+        if wander > 0:
+            shifts = _balanced(rng.normal(size=(self.N_VARIANTS, 3)))
+            turns = _balanced(rng.normal(size=(self.N_VARIANTS, len(target.posture))))
+            for shift, turn in zip(shifts, turns, strict=True):
+                # Twice the way: the mean weight of all variants together is one half.
+                center = target.center + 2 * wander * shift
+                posture = target.posture + 2 * wander * self.POSTURE_PER_WANDER * turn
+                variant = Circle(center, target.axes, target.radius, posture)
+                paths.append(solve(arm, variant, start=paths[0]))
+        self._n_variants = len(paths) - 1
+        self._path = VariedPath(np.stack(paths))
+        self._rate = speed / target.radius  # [rad/s]
+        self._waves = SlowWaves(self._n_variants + 1, self.PERIODS, rng)  # the last one moves the phase
+        self._wobble = wander * self.SPEED_PER_WANDER * self._rate / self._waves.rates[:, -1].mean()  # [rad]
+
+    def __call__(self, times: Array) -> Reference:
+        waves = self._waves(times)
+        phase = self._wobble * waves[:, :, -1]
+        phase[0] += self._rate * times
+        phase[1] += self._rate
+        shape = waves[:, :, :-1]
+        shape[0] += 1.0
+        return self._path(phase, shape / (2 * max(self._n_variants, 1)))
+
+
+def _balanced(directions: Array) -> Array:
+    """Rows without a common direction, the longest of length 1: what varies along them stays around its middle."""
+    balanced = directions - directions.mean(axis=0)
+    return balanced / np.linalg.norm(balanced, axis=1).max()
+
+
+class Blend:
+    """From one motion to another within a time, without a jump in position, velocity or acceleration.
+
+    Both go on while the weight moves from one to the other along a quintic, so the blend keeps within joint limits.
+
+    Attributes:
+        old, new: the two motions.
+        end: time from which the new motion alone remains [s].
+        depth: number of blends within each other.
+    """
+
+    def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:
+        self.old, self.new, self._start, self._duration = old, new, start, duration
+        self.end = start + duration
+        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)
+
+    def __call__(self, times: Array) -> Reference:
+        s = np.clip((times - self._start) / self._duration, 0.0, 1.0)[:, None]
+        w = s**3 * (10 - 15 * s + 6 * s**2)
+        dw = 30 * s**2 * (1 - s) ** 2 / self._duration
+        ddw = 60 * s * (1 - s) * (1 - 2 * s) / self._duration**2
+        q, v, a = self.old(times)
+        to_q, to_v, to_a = self.new(times)
+        gap_q, gap_v, gap_a = to_q - q, to_v - v, to_a - a
+        return q + w * gap_q, v + w * gap_v + dw * gap_q, a + w * gap_a + 2 * dw * gap_v + ddw * gap_q
+
+
+def task_motions(arm: ArmModel, settings: SimulationSettings) -> dict[str, Motion]:
+    """Return the motions of all tasks that do not depend on where the arm is ("hold" does)."""
+    streams = [np.random.default_rng([settings.seed, number]) for number in range(3)]
+    motions: dict[str, Motion] = {"random": RandomMotion(arm.limits, streams[0])}
+    for task, rng in zip(("circle_xy", "circle_xz"), streams[1:], strict=True):
+        target = circle(task, arm.side, settings.circle_radius)
+        motions[task] = CircleMotion(arm, target, settings.circle_speed, settings.circle_wander, rng)
+    return motions

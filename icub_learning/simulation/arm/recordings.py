@@ -1,0 +1,66 @@
+"""Recordings of the simulated arm, made faster than real time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from icub_learning import arrays
+from icub_learning.errors import ParameterError
+from icub_learning.recording.recording import Recording
+from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+from icub_learning.simulation.arm.settings import SimulationSettings, steps_per_sample
+
+MAX_DURATION = 1e6  # [s]
+
+
+def simulate(
+    schedule: Sequence[tuple[str, float]],
+    rate: float = 200.0,
+    settings: SimulationSettings | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Recording:
+    """Return what the sensors show while the arm does one task after the other.
+
+    Args:
+        schedule: tasks (see TASKS) and their durations [s]; the arm starts in the midst of the first one and changes
+            over smoothly to the next.
+        rate: samples a second, a divisor of 1000.
+        settings: what is simulated; their `task` is replaced by the first of the schedule.
+        progress: called with the number of samples made so far, after each.
+
+    Raises:
+        ParameterError: a duration or the rate is outside its range, or the schedule is empty.
+        SimulationError: a task is unknown.
+    """
+    if not schedule:
+        raise ParameterError("schedule", schedule, "at least one task with its duration")
+    every = steps_per_sample(rate)
+    counts = [round(arrays.real("duration", seconds, 0.0, MAX_DURATION) * rate) for _, seconds in schedule]
+    simulation = ArmSimulation(replace(settings or SimulationSettings(), task=schedule[0][0]))
+    total = sum(counts)
+    stamps = np.empty(total, dtype=np.int64)
+    position, velocity, effort = (np.empty((total, len(simulation.arm.joint_names))) for _ in range(3))
+    wrench = np.empty((total, 6))
+    made = 0
+    for (task, _), count in zip(schedule, counts, strict=True):
+        simulation.set_task(task)
+        for _ in range(count):
+            for _ in range(every):
+                simulation.step()
+            shown = simulation.sensors()
+            stamps[made], position[made], velocity[made] = shown.stamp, shown.position, shown.velocity
+            effort[made], wrench[made] = shown.effort, shown.wrench
+            made += 1
+            if progress:
+                progress(made)
+    return Recording(
+        joint_names=simulation.arm.joint_names,
+        joint_stamps=stamps,
+        position=position,
+        velocity=velocity,
+        effort=effort,
+        wrench_stamps=stamps,
+        wrench=wrench,
+        wrench_frame=simulation.arm.sensor_frame,
+    )

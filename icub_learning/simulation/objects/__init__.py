@@ -1,0 +1,1 @@
+"""Objects before the simulated eye: meshes, views, scenes and rendering."""

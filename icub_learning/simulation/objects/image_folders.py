@@ -1,0 +1,64 @@
+"""Pictures of objects as files, in a folder for each label, for training and for tests."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from icub_learning import arrays
+from icub_learning.errors import ObjectError
+from icub_learning.files import replacing_path
+from icub_learning.simulation.objects.scene import SIZE, ObjectScene
+from icub_learning.simulation.objects.views import UNSEEN
+
+
+def write_images(
+    target: Path,
+    objects: Sequence[str] | None = None,
+    views: int = 20,
+    unseen: int = 20,
+    seed: int = 0,
+    size: tuple[int, int] = SIZE,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, int]:
+    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ...; all appear at once or nothing does.
+
+    Args:
+        target: a folder that does not exist yet, or is empty.
+        objects: names of the objects, None: all.
+        views: pictures of each in train; view numbers 0, 1, ... of ObjectScene.render.
+        unseen: pictures of each in test; view numbers from UNSEEN on.
+        seed, size, folder: see ObjectScene.
+        progress: called with the number of pictures written so far, after each.
+
+    Returns:
+        The number of pictures in "train" and in "test".
+
+    Raises:
+        ParameterError: a number is outside its range.
+        ObjectError: `target` is there already or cannot be written; an object is unknown (see ObjectScene).
+        RenderingError: this machine has no off-screen OpenGL.
+    """
+    wanted = {"train": arrays.integer("views", views, 1), "test": arrays.integer("unseen", unseen, 0)}
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ObjectError(f"{target} exists already", name="images", value=str(target), bound="a new folder")
+    written = dict.fromkeys(wanted, 0)
+    with ObjectScene(objects, seed, size, folder) as scene:
+        try:
+            with replacing_path(target) as unfinished:
+                for name in scene.names:
+                    scene.show(name)
+                    for part, first in (("train", 0), ("test", UNSEEN)):
+                        label = unfinished / part / name
+                        label.mkdir(parents=True)
+                        for number in range(wanted[part]):
+                            Image.fromarray(scene.render(first + number)).save(label / f"{number:04d}.png")
+                            written[part] += 1
+                            if progress:
+                                progress(sum(written.values()))
+        except OSError as error:
+            text = f"{target} cannot be written: {error.strerror or error}"
+            raise ObjectError(text, name="images", value=str(target), bound="a folder that can be written") from error
+    return written

@@ -1,0 +1,168 @@
+"""Shapes of objects as triangles with colours and pictures, read from mesh files and URDFs, at one common size."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio
+import trimesh
+from numpy.typing import NDArray
+from PIL import Image
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import read_urdf
+from icub_learning.errors import IcubLearningError, ObjectError
+from icub_learning.simulation.objects.catalogue import MESHES, ObjectFile
+
+RADIUS = 0.07  # [m], of every object: from the middle of its bounding box to its farthest point
+PLAIN = (0.7, 0.7, 0.7)  # colour of what has none
+MAX_PICTURE = 512  # [px], of a side of a texture
+MAX_FACES = 200_000
+
+
+@dataclass(frozen=True)
+class MeshPart:
+    """Triangles of one material.
+
+    Attributes:
+        vertices: (n, 3).
+        faces: (m, 3) rows of vertices.
+        colour: red, green, blue in [0, 1].
+        texcoords: (n, 2), of each vertex in the picture, rows counted from above; None without a picture.
+        picture: (height, width, 3) uint8, or None.
+        wrapped: True if the picture is wrapped around the whole object, without texcoords.
+    """
+
+    vertices: Array
+    faces: NDArray[np.int32]
+    colour: tuple[float, float, float] = PLAIN
+    texcoords: Array | None = None
+    picture: NDArray[np.uint8] | None = None
+    wrapped: bool = False
+
+
+def read_object(file: ObjectFile) -> list[MeshPart]:
+    """Return the parts of an object: upright, the middle of its bounding box at the origin, its radius RADIUS.
+
+    Raises:
+        ObjectError: a file is missing or broken, or has no triangles; the message names it.
+    """
+    parts = _read_urdf(file.path) if file.path.suffix.lower() == ".urdf" else _read_mesh(file.path)
+    vertices = np.vstack([part.vertices for part in parts])
+    if sum(len(part.faces) for part in parts) > MAX_FACES:
+        raise _error(file.path, f"more than {MAX_FACES} triangles")
+    turn = _rotation(np.deg2rad(file.upright))
+    vertices = vertices @ turn.T
+    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+    radius = np.linalg.norm(vertices - middle, axis=1).max()
+    if not np.isfinite(radius) or radius <= 0:
+        raise _error(file.path, "no extent")
+    picture = _picture(file.texture) if file.texture else None
+    return [
+        _dressed(replace(part, vertices=(part.vertices @ turn.T - middle) * (RADIUS / radius)), file.colour, picture)
+        for part in parts
+    ]
+
+
+def _dressed(part: MeshPart, colour: tuple[float, float, float] | None, picture: NDArray[np.uint8] | None) -> MeshPart:
+    if picture is not None:
+        return replace(part, colour=(1.0, 1.0, 1.0), picture=picture, texcoords=None, wrapped=True)
+    return replace(part, colour=colour, picture=None, texcoords=None) if colour else part
+
+
+def _read_mesh(path: Path) -> list[MeshPart]:
+    try:
+        scene = trimesh.load_scene(path, process=False)
+        parts = [
+            _part(mesh.apply_transform(scene.graph.get(node)[0]))
+            for node in scene.graph.nodes_geometry
+            if isinstance(mesh := scene.geometry[scene.graph[node][1]].copy(), trimesh.Trimesh) and len(mesh.faces)
+        ]
+    except Exception as error:  # whatever a reader of some format trips over
+        raise _error(path, f"{type(error).__name__}: {error}") from error
+    if not parts:
+        raise _error(path, "no triangles")
+    return parts
+
+
+def _part(mesh: trimesh.Trimesh) -> MeshPart:
+    part = MeshPart(np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=np.int32))
+    visual: Any = mesh.visual
+    material = getattr(visual, "material", None)
+    if material is None:
+        return part if visual.kind is None else replace(part, colour=_rgb(visual.main_color))
+    if hasattr(material, "to_simple"):
+        material = material.to_simple()
+    image, texcoords = getattr(material, "image", None), getattr(visual, "uv", None)
+    if image is None or texcoords is None or len(texcoords) != len(part.vertices):
+        return replace(part, colour=_rgb(material.diffuse))
+    from_above = np.column_stack([texcoords[:, 0], 1.0 - texcoords[:, 1]])
+    return replace(part, colour=(1.0, 1.0, 1.0), texcoords=from_above, picture=_pixels(image))
+
+
+def _read_urdf(path: Path) -> list[MeshPart]:
+    """The meshes of the links as they lie in their own links' frames: objects have one link."""
+    try:
+        root = read_urdf(path)
+    except IcubLearningError as error:
+        raise _error(path, str(error)) from error
+    parts = []
+    for visual in root.iter("visual"):
+        mesh = visual.find("geometry/mesh")
+        if mesh is None:
+            continue
+        name = mesh.get("filename", "").removeprefix("package://").removeprefix("file://")
+        file = next((folder / name for folder in path.parents if (folder / name).is_file()), None)
+        if file is None or file.suffix.lower() not in MESHES:
+            raise _error(path, f"its mesh {name!r} is not there, or not of a known kind ({', '.join(MESHES)})")
+        origin, colour = visual.find("origin"), visual.find("material/color")
+        try:
+            scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
+            rgb = None if colour is None else _rgb(255 * _numbers(colour, "rgba", "0.7 0.7 0.7 1"))
+        except ValueError as error:
+            raise _error(path, str(error)) from error
+        for part in _read_mesh(file):
+            moved = replace(part, vertices=(part.vertices * scale) @ _rotation(rpy).T + xyz)
+            parts.append(moved if rgb is None or part.picture is not None else replace(moved, colour=rgb))
+    if not parts:
+        raise _error(path, "no mesh among its visuals")
+    return parts
+
+
+def _numbers(element: ElementTree.Element | None, key: str, default: str = "0 0 0") -> Array:
+    text = element.get(key, default) if element is not None else default
+    numbers = np.array([float(entry) for entry in text.split()])
+    if len(numbers) != len(default.split()) or not np.isfinite(numbers).all():
+        raise ValueError(f"{key}={text!r} is not {len(default.split())} numbers")
+    return numbers
+
+
+def _rotation(rpy: Array) -> Array:
+    """Roll, pitch, yaw about fixed axes, as in a URDF."""
+    return pinocchio.rpy.rpyToMatrix(np.asarray(rpy, dtype=float))
+
+
+def _picture(path: Path) -> NDArray[np.uint8]:
+    try:
+        with Image.open(path) as image:
+            return _pixels(image)
+    except OSError as error:
+        raise _error(path, str(error)) from error
+
+
+def _pixels(image: Image.Image) -> NDArray[np.uint8]:
+    """A picture with sides that are powers of two, as every OpenGL takes it."""
+    sides = [min(MAX_PICTURE, 2 ** round(np.log2(max(side, 2)))) for side in image.size]
+    return np.asarray(image.convert("RGB").resize((sides[0], sides[1])), dtype=np.uint8)
+
+
+def _rgb(colour: NDArray[Any]) -> tuple[float, float, float]:
+    red, green, blue = (float(entry) / 255 for entry in colour[:3])
+    return red, green, blue
+
+
+def _error(path: Path, reason: str) -> ObjectError:
+    message = f"the object's file {path} cannot be used: {reason}"
+    return ObjectError(message, name="objects", value=str(path), bound="a mesh")

@@ -1,0 +1,189 @@
+"""The demonstration of dynamics: its figures against loops, and the whole of it in short, over DDS."""
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.demo import command as demo
+from icub_learning.cli.demo import report as demo_report
+from icub_learning.clients import topic_statistics as heard
+from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.errors import IcubLearningError
+from icub_learning.simulation import ArmSimulation, SimulationSettings
+
+DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")
+SECOND = 10**9
+
+
+def test_parts_of_the_run():
+    stamps = np.arange(1, 301) * SECOND // 10  # 30 s at 10 Hz
+    found = demo_report.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
+    seconds = [(stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for mask in found.values()]
+    assert list(found) == ["XY steady", "XZ first 30", "XZ first 3 s", "XZ steady"]
+    assert seconds == [(6.1, 9.0), (12.1, 15.0), (12.1, 15.0), (24.1, 30.0)]
+    slow = demo_report.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
+    assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
+
+
+def test_what_never_came_has_no_error():
+    found = demo_report.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
+    assert np.isnan(found["force"]["XZ steady"])
+
+
+def test_errors_and_their_ratios_are_those_of_a_loop():
+    rng = np.random.default_rng(0)
+    stamps = np.arange(1, 301) * SECOND // 10
+    errors = {short: scale * rng.normal(size=(300, 6)) for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))}
+    found = {short: demo_report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
+
+    def expected(short, first, last, axes):
+        rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
+        return np.sqrt(np.mean([value**2 for row in rows for value in row[axes]]))
+
+    torque = slice(3, 6)
+    assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))
+    ratios = demo_report.ratios_of(found)
+    assert ratios["SP/P, steady"]["torque"] == pytest.approx(
+        expected("SP", 24, 30, torque) / expected("P", 24, 30, torque)
+    )
+    assert ratios["SP/NP, first 30"]["force"] == pytest.approx(
+        expected("SP", 12, 15, slice(3)) / expected("NP", 12, 15, slice(3))
+    )
+
+
+@pytest.mark.parametrize("seconds", [2.0, 2.6])
+def test_the_hand_is_on_its_new_circle_after_the_changeover(seconds):
+    demo_protocol = pytest.importorskip("icub_learning.cli.demo.protocol")
+    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in demo.PLANES)
+    for simulation in (changing, there):
+        for _ in range(round(seconds * 1000)):
+            simulation.step()
+    changing.set_task(demo.PLANES[1])
+    for simulation in (changing, there):
+        for _ in range(round(demo_protocol.CHANGEOVER * 1000)):
+            simulation.step()
+    np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
+
+
+def test_timing_counts_what_is_missing_and_what_is_double():
+    stamps = np.arange(1, 101) * 5_000_000
+    joint_states = np.column_stack([stamps, stamps + 7, stamps + 9])
+    kept = np.delete(stamps, [0, 1, 40, 41, 70])  # before its first prediction nothing is missing
+    predictions = np.column_stack([kept, kept + 2_000_007, kept + 3_000_007])
+    predictions = np.concatenate([predictions, predictions[10:12]])
+    found = heard.timing_of(joint_states, predictions)
+    assert found["joint_states_without_prediction"] == 3
+    assert found["predicted_twice"] == 2
+    assert found["predictions_of_unknown_stamp"] == 0
+    assert found["latency_to_publication_s"]["p50"] == pytest.approx(0.002)
+    assert found["latency_to_arrival_s"]["max"] == pytest.approx(0.003)
+    assert found["rate_hz"] == pytest.approx(200.0, rel=0.05)
+
+
+def test_lost_messages_show_as_gaps():
+    stamps = np.delete(np.arange(1, 101) * 5_000_000, [10, 50, 51])
+    found = heard.stream_of(np.column_stack([stamps, stamps, stamps]))
+    assert (found["messages"], found["lost"]) == (97, 3)
+    assert found["rate_hz"] == pytest.approx(96 / 0.495)
+
+
+def test_every_estimator_has_a_node():
+    lines = demo.commands()
+    assert set(lines) == {demo.SIMULATION, *demo.NODES.values()}
+    given = {name: dict(part.split(":=", 1) for part in line if ":=" in part) for name, line in lines.items()}
+    assert [json.loads(given[name]["estimator"]) for name in demo.NODES.values()] == list(demo.ESTIMATORS.values())
+    assert len({given[name]["joints"] for name in demo.NODES.values()}) == 1
+
+
+def children_of(pid: int) -> list[int]:
+    """Ids of the processes that `pid` has started and that still run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.ros
+def test_the_whole_of_the_dynamics(tmp_path, start_process, ros_domain):
+    options = ("--part", "dynamics", "--seconds", "5", "--domain", str(ros_domain))
+    process = start_process(*DEMO, *options, "--output", str(tmp_path / "out"))
+    assert process.wait(100) == 0, process.output
+    assert "SIMULATED" in process.output
+    assert "XZ circles" in process.output
+    figures = json.loads((tmp_path / "out" / "demo.json").read_text())
+    errors = figures["rmse"]
+    assert set(errors) == {"P", "NP", "SP"}
+    assert errors["SP"]["force"]["XZ steady"] < errors["P"]["force"]["XZ steady"]
+    assert all(np.isfinite(list(parts.values())).all() for groups in errors.values() for parts in groups.values())
+    assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= 4 * SECOND
+    assert figures["joint_states"]["messages"] > 14 * 200 * 0.8
+    for node in figures["nodes"].values():
+        assert node["predicted_twice"] == 0
+        # Unknown to the monitor are joint states that it missed itself.
+        assert node["predictions_of_unknown_stamp"] <= figures["joint_states"]["lost"]
+    assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
+    learned = [Path(tmp_path, "out", "log", f"{name}.log").read_text() for name in demo.NODES.values()]
+    assert not any("Traceback" in text for text in learned)
+
+
+def test_domains_are_not_shared():
+    with RosDomain() as one, RosDomain() as other:
+        assert one.number != other.number
+
+
+@pytest.mark.ros
+def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, start_node, monkeypatch):
+    monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [ros_domain])
+    with RosDomain() as free:
+        assert free.number == ros_domain
+    node = start_node("icub_simulation")
+    node.wait_for("Hz: circle_xy", 30)
+    with pytest.raises(IcubLearningError, match="in use"):
+        RosDomain()
+
+
+@pytest.mark.ros
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("how", ["interrupt", "terminate", "a child dies"])
+def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_domain):
+    process = start_process(*DEMO, "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
+    process.wait_for("waiting for|XY circles", 30)
+    pid = process._popen.pid
+    children = children_of(pid)
+    assert len(children) == 4
+    if how == "a child dies":
+        os.kill(children[1], signal.SIGKILL)
+        assert process.wait(30) == 2
+        assert re.search(
+            r"inverse_dynamics_p ended by itself: signal SIGKILL; its log: .*inverse_dynamics_p\.log", process.output
+        )
+    else:
+        os.kill(pid, signal.SIGINT if how == "interrupt" else signal.SIGTERM)
+        assert process.wait(30) == 130
+        assert "interrupted" in process.output
+    assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
+    time.sleep(0.1)
+    assert not [child for child in children if alive(child)]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"], ["--output", "/dev/null/out"], ["--views", "0"]],
+)
+def test_bad_options_are_one_line(arguments, tmp_path, start_process):
+    process = start_process(*DEMO, "--output", str(tmp_path / "out"), *arguments)
+    assert process.wait(30) == 2
+    assert process.output.count("\n") == 1
+    assert arguments[0] in process.output

@@ -1,0 +1,141 @@
+"""`icub-learning evaluate` as a user runs it: tables, JSON and picture, on known and on real data."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.recordings import JOINTS, rigid_recording
+from helpers.robots import UR10_JOINTS
+from PIL import Image
+
+from icub_learning.cli.main import main
+from icub_learning.recording import Recording, read, write
+from icub_learning.simulation.arm.recordings import simulate
+
+UR10 = ["--urdf", "ur10", "--output", "joint_torque", "--joints", *JOINTS]
+SMALL = ["--n-random-features", "100", "--n-warm-up", "50"]
+
+
+def run(*arguments: str, capsys) -> tuple[int, str, str]:
+    code = main(["evaluate", *map(str, arguments)])
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+@pytest.fixture
+def rigid(tmp_path):
+    path = tmp_path / "rigid.npz"
+    write(rigid_recording(600), path)
+    return path
+
+
+def test_known_answer(rigid, tmp_path, capsys):
+    """A rigid body with exact accelerations: P explains everything; the JSON holds what the table shows."""
+    figures = tmp_path / "figures.json"
+    options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction", "--json", figures]
+    code, out, err = run(rigid, *UR10, *SMALL, *options, capsys=capsys)
+    assert (code, err) == (0, "")
+    report = json.loads(figures.read_text())
+    results = report["results"]["recorded"]
+    assert max(results["P"]["steady"]["nmse"].values()) < 1e-9
+    assert results["P"]["steady"]["samples"] == 180
+    assert results["P"]["transient"]["samples"] == 375
+    recording = read(rigid)
+    step = np.diff(recording.effort, axis=0)[-180:]
+    expected = np.sqrt(np.mean(step**2, axis=0))
+    np.testing.assert_allclose(list(results["hold"]["steady"]["rmse"].values()), expected, rtol=1e-9)
+    assert f"{expected[0]:#.3g}" in out
+    assert "no message refused" in out
+    assert report["samples"] == {
+        "joint_states": 600,
+        "wrenches": 0,
+        "predicted": 600,
+        "compared": 600,
+        "without_measurement": 0,
+        "refused": {},
+        "last_refusal": "",
+    }
+
+
+def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):
+    code, out, _ = run(rigid, *UR10, *SMALL, capsys=capsys)
+    assert code == 0
+    assert "smoothed (non-causal)" in out
+    heads = [line.split() for line in out.splitlines() if line.startswith("output")]
+    assert heads == [["output", "P", "NP", "SP", "P", "NP", "SP", "hold"]] * 4
+
+
+def test_bad_messages_are_shown(tmp_path, capsys):
+    recording = rigid_recording(200)
+    position = np.array(recording.position)
+    position[[5, 6, 50], 0] = np.nan
+    stamps = np.array(recording.joint_stamps)
+    stamps[80] = stamps[79]
+    broken = Recording(
+        JOINTS, stamps, position, recording.velocity, recording.effort, joint_arrivals=recording.joint_stamps
+    )
+    write(broken, tmp_path / "broken.mcap")
+    code, out, _ = run(tmp_path / "broken.mcap", *UR10, *SMALL, "--derivatives", "causal", capsys=capsys)
+    assert code == 0
+    assert "4 messages or efforts refused" in out
+    assert [line.split() for line in out.splitlines() if line.split()[:1] == ["not_finite"]] == [["not_finite", "3"]]
+    assert "stamp_repeated" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--joints", "elbow_joint", "no_such_joint"], "no_such_joint"),
+        (["--urdf", "/no/such.urdf"], "/no/such.urdf"),
+        (["--output", "wrench"], "no wrench"),
+        (["--n-random-features", "7"], "n_features is 7"),
+        (["--length-scale", "nan"], "length_scale"),
+        (["--steady-from", "1.5"], "steady-from"),
+        (["--plot", "picture.docx"], "--plot"),
+        (["--joints", ","], "--joints"),
+        (["--derivatives", "recorded", "--json", "/proc/none/x.json"], "--json"),
+    ],
+)
+def test_bad_options_are_one_line(rigid, options, expected, capsys):
+    code, _, err = run(rigid, *UR10, *SMALL, *options, capsys=capsys)
+    assert code == 2
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_samples_too_far_apart_are_explained(tmp_path, capsys):
+    recording = rigid_recording(300)
+    slow = Recording(JOINTS, recording.joint_stamps * 50, recording.position, recording.velocity, recording.effort)
+    write(slow, tmp_path / "slow.csv")
+    options = ["--derivatives", "causal", "--max-gap", "0.1"]
+    code, out, _ = run(tmp_path / "slow.csv", *UR10, *SMALL, *options, capsys=capsys)
+    assert code == 0
+    assert "Nothing was learned" in out
+    assert "--max-gap" in out
+
+
+def test_picture_of_a_wrench(tmp_path, capsys):
+    """A simulated arm, in the format of other tools; the picture has all lines' colours in it."""
+    write(simulate([("circle_xy", 4.0)], 100.0), tmp_path / "arm")
+    joints = "r_shoulder_pitch,r_shoulder_roll,r_shoulder_yaw,r_elbow,r_wrist_prosup,r_wrist_pitch,r_wrist_yaw"
+    options = ["--urdf", "icub", "--output", "wrench", "--joints", joints, "--derivatives", "causal"]
+    picture = tmp_path / "out" / "arm.png"
+    code, out, _ = run(tmp_path / "arm", *options, *SMALL, "--plot", picture, capsys=capsys)
+    assert code == 0
+    assert "force (3 axes)" in out
+    pixels = np.asarray(Image.open(picture).convert("RGB")).reshape(-1, 3)
+    for colour in ((0xD1, 0x49, 0x5B), (0x3D, 0x7E, 0xA6), (0x2A, 0x9D, 0x5C)):
+        assert (pixels == colour).all(axis=1).sum() > 100
+
+
+def test_real_ur10(shared_data, tmp_path, capsys):
+    """A real robot, sample by sample from zero: the semiparametric estimator explains 97 % and more of each joint."""
+    recording, figures = shared_data / "ur10" / "ur10_exciting_trajectory.db3", tmp_path / "ur10.json"
+    options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
+    code, _, _ = run(recording, *options, "--json", figures, capsys=capsys)
+    assert code == 0
+    results = json.loads(figures.read_text())["results"]["causal"]
+    for joint in UR10_JOINTS:
+        semiparametric, parametric = (results[short]["steady"]["nmse"][joint] for short in ("SP", "P"))
+        assert semiparametric <= 0.03
+        assert semiparametric < parametric

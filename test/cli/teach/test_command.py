@@ -1,0 +1,208 @@
+"""`icub-learning teach`: where images come from, how they are shown, and the whole dialogue with a node that learns."""
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from icub_learning.cli.teach import keyboard
+from icub_learning.cli.teach.image_sources import Camera, Folder, open_source
+from icub_learning.cli.teach.pictures import for_terminal, write_image
+from icub_learning.errors import ParameterError
+
+TEACH = (sys.executable, "-m", "icub_learning.cli", "teach")
+COLOURS = {"red": (220, 20, 30), "green": (20, 200, 40), "blue": (10, 30, 210)}
+
+
+def picture(colour, seed=0):
+    noise = np.random.default_rng(seed).integers(-10, 10, (24, 32, 3))
+    return np.clip(np.array(COLOURS[colour]) + noise, 0, 255).astype(np.uint8)
+
+
+def folder_of(path, *names, count=5):
+    path.mkdir(parents=True)
+    for i in range(count):
+        write_image(path / f"{i}.png", picture(names[i % len(names)], i))
+    return path
+
+
+def test_a_folder_gives_its_pictures_by_name_again_and_again(tmp_path):
+    for name, colour in (("b.png", "green"), ("a.png", "red"), ("c.bmp", "blue")):
+        write_image(tmp_path / name, picture(colour))
+    (tmp_path / "notes.txt").write_text("no picture")
+    source = open_source(str(tmp_path), 5.0)
+    assert isinstance(source, Folder)
+    assert source.names == ["a.png", "b.png", "c.bmp"]
+    assert source.period == 0.2
+    for colour in ("red", "green", "blue", "red"):
+        np.testing.assert_array_equal(source.read(), picture(colour))
+    source.close()
+
+
+@pytest.mark.parametrize("text", ["none", "empty", "/dev/video99", "/dev/null"])
+def test_sources_that_give_no_images_are_refused(text, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ParameterError, match=re.escape(text)):
+        open_source(str(tmp_path / text) if not text.startswith("/") else text, 10.0)
+
+
+def test_a_damaged_picture_is_named(tmp_path):
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
+    with pytest.raises(ParameterError, match=r"bad\.png"):
+        Folder(tmp_path, 1.0).read()
+
+
+def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
+    class Capture:
+        opened, closed = [], False
+
+        def __init__(self, path, how):
+            self.opened.append((path, how))
+
+        def isOpened(self):
+            return True
+
+        def set(self, *_):
+            return True
+
+        def read(self):
+            return (True, picture("red")[:, :, ::-1]) if len(self.opened) == 1 else (False, None)
+
+        def release(self):
+            Capture.closed = True
+
+    monkeypatch.setattr("icub_learning.cli.teach.image_sources.cv2.VideoCapture", Capture)
+    camera = open_source("/dev/video7", 30.0)
+    assert Capture.opened == [("/dev/video7", cv2.CAP_V4L2)]
+    np.testing.assert_array_equal(camera.read(), picture("red"))
+    camera.close()
+    assert Capture.closed
+    with pytest.raises(ParameterError, match="/dev/video8"):
+        Camera(Path("/dev/video8"), 30.0).read()
+
+
+def test_a_picture_is_written_as_it_is(tmp_path):
+    write_image(tmp_path / "new" / "frame.png", picture("blue"))
+    np.testing.assert_array_equal(cv2.imread(str(tmp_path / "new" / "frame.png"))[:, :, ::-1], picture("blue"))
+    with pytest.raises(ParameterError):
+        write_image(Path("/dev/null/frame.png"), picture("blue"))
+
+
+def test_the_terminal_shows_the_colours_in_their_places():
+    image = np.zeros((20, 20, 3), np.uint8)
+    image[:10], image[10:, :10], image[10:, 10:] = COLOURS["red"], COLOURS["green"], COLOURS["blue"]
+    lines = for_terminal(image, columns=10).split("\n")
+    assert len(lines) == 5
+    cells = [re.findall(r"\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m▀", line) for line in lines]
+    assert {len(line) for line in cells} == {10}
+    assert tuple(map(int, cells[0][0])) == COLOURS["red"] * 2
+    assert tuple(map(int, cells[-1][0])) == COLOURS["green"] * 2
+    assert tuple(map(int, cells[-1][-1])) == COLOURS["blue"] * 2
+
+
+def test_lines_are_taken_as_they_come(monkeypatch):
+    reader, writer = os.pipe()
+    monkeypatch.setattr(keyboard.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
+    keys = keyboard.Keyboard()
+    assert keys.line() is None
+    os.write(writer, b" mug \n\ndu")
+    assert [keys.line(), keys.line(), keys.line()] == ["mug", "", None]
+    assert not keys.ended
+    os.write(writer, b"ck")
+    os.close(writer)
+    assert [keys.line(), keys.line()] == ["duck", None]
+    assert keys.ended
+
+
+@pytest.fixture
+def robot(start_node, start_process, checkout):
+    """A robot that learns colours."""
+    features = start_process(sys.executable, str(checkout / "test" / "colour_features.py"))
+    node = start_node("object_recognition", smoothing_window=2)
+    features.wait_for("listening")
+    node.wait_for("nothing has been taught")
+    return node
+
+
+@pytest.mark.ros
+def test_folders_are_taught_without_questions(robot, start_process, tmp_path):
+    for colour in ("red", "green"):
+        folder = folder_of(tmp_path / colour, colour)
+        figures = tmp_path / f"{colour}.json"
+        arguments = ["--source", str(folder), "--label", colour, "--output", str(tmp_path / "out")]
+        process = start_process(*TEACH, *arguments, "--json", str(figures))
+        assert process.wait(40) == 0, process.output
+        assert f"learned 5 frames of '{colour}'" in process.output
+        assert f"The robot says: {colour}" in process.output
+        (lesson,) = json.loads(figures.read_text())["lessons"]
+        assert (lesson["success"], lesson["n_examples"], lesson["says"]["label"]) == (True, 5, colour)
+    assert (tmp_path / "out" / "frame.png").exists()
+
+
+@pytest.mark.ros
+def test_a_dialogue_with_a_robot_that_has_images_of_its_own(robot, start_process, tmp_path):
+    folder = folder_of(tmp_path / "red", "red")
+    camera = start_process(*TEACH, "--source", str(folder), "--output", str(tmp_path / "camera"), "--rate", "20")
+    assert camera.wait(20) == 0  # nobody answers: its standard input is empty
+    shown = shlex.join([*TEACH, "--source", str(folder), "--output", str(tmp_path / "camera")])
+    start_process("sh", "-c", f"tail -f /dev/null | {shown}").wait_for("What is it")  # goes on showing
+    words = "\n".join(["tomato", "", ":list", ":what", "unknown", ":forget tomato", ":quit"])
+    command = shlex.join([*TEACH, "--frames", "4", "--output", str(tmp_path / "out"), "--terminal"])
+    process = start_process("sh", "-c", f"printf %s {shlex.quote(words)} | {command}")
+    assert process.wait(60) == 1, process.output  # one lesson failed: nothing may be called unknown
+    for expected in (
+        "The robot knows no object yet",
+        "learned 4 frames of 'tomato'",
+        r"The robot says: tomato \(confidence [01]\.\d\d; scores: tomato",
+        r"tomato \(4\)",
+        ":what is none of",
+        "Not learned: label is 'unknown'",
+        "forgot 'tomato'",
+        "▀",
+    ):
+        assert re.search(expected, process.output), f"{expected}\n{process.output}"
+    np.testing.assert_allclose(
+        cv2.imread(str(tmp_path / "out" / "frame.png"))[:, :, ::-1].mean((0, 1)), COLOURS["red"], atol=3
+    )
+
+
+@pytest.mark.ros
+def test_without_a_camera_or_a_node_it_says_so_in_one_line(start_process, tmp_path, ros_domain, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    alone = start_process(*TEACH, "--label", "mug", "--image", "nobody")
+    lonely = start_process(*TEACH, "--label", "mug", "--source", str(folder_of(tmp_path / "red", "red")))
+    assert alone.wait(40) == 2
+    assert "no image on 'nobody'" in alone.output
+    assert lonely.wait(40) == 2
+    assert "icub-learning launch recognition" in lonely.output
+    assert "Traceback" not in alone.output + lonely.output
+
+
+@pytest.mark.ros
+def test_ctrl_c_ends_it_in_a_lesson(robot, start_process, tmp_path):
+    folder = folder_of(tmp_path / "red", "red")
+    arguments = ["--source", str(folder), "--label", "red", "--frames", "1000", "--output", str(tmp_path / "out")]
+    process = start_process(*TEACH, *arguments)
+    process.wait_for("turn it", 30)
+    assert process.stop(signal.SIGINT) == 130
+    assert "interrupted" in process.output
+    assert "Traceback" not in process.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--source", "/none"], ["--timeout", "0"], ["--timeout", "nan"], ["--rate", "0"], ["--frames", "0"]],
+)
+def test_bad_options_are_one_line(arguments, start_process):
+    process = start_process(*TEACH, *arguments)
+    assert process.wait(30) == 2
+    assert process.output.count("\n") == 1
+    assert arguments[0] in process.output

@@ -1,0 +1,63 @@
+"""`icub-learning latency`: its figures on messages made up for it, and a node measured from outside."""
+
+import json
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from icub_learning.cli import latency
+from icub_learning.cli.main import main
+from icub_learning.recording import write
+from icub_learning.simulation.arm.recordings import simulate
+
+MILLISECOND = 1_000_000  # ns
+
+
+def test_figures_are_those_of_the_messages():
+    stamps = 10**18 + 5 * MILLISECOND * np.arange(1000)
+    published = stamps + 2 * MILLISECOND
+    published[500] += MILLISECOND  # late
+    joint_states = np.column_stack([stamps, published, published + MILLISECOND // 2])
+    answered = np.delete(np.arange(1000), [300, 301])
+    predictions = np.column_stack([stamps, published + MILLISECOND, published + 3 * MILLISECOND])[answered]
+    predictions = np.concatenate([predictions, predictions[-1:]])
+    figures = latency.figures_of(joint_states, predictions)
+    assert figures["joint_states_without_prediction"] == 2
+    assert figures["predicted_twice"] == 1
+    assert figures["latency_to_publication_s"]["p99"] == pytest.approx(1e-3)
+    assert figures["latency_to_arrival_s"]["max"] == pytest.approx(3e-3)
+    assert figures["age_at_publication_s"]["p50"] == pytest.approx(3e-3)
+    found = figures["joint_states_regularity"]
+    assert found["period_s"]["p50"] == pytest.approx(5e-3)
+    assert found["jitter_s"]["max"] == pytest.approx(1e-3)
+    shown = latency.text(figures)
+    assert "2 joint states without a prediction, 1 predicted twice" in shown
+    simulated = latency.figures_of(joint_states - [10**18, 0, 0], predictions - [10**18, 0, 0])
+    assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
+
+
+def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_node, start_process, capfd):
+    write(simulate([("circle_xy", 4.0)], 200.0), tmp_path / "arm.npz")
+    joints = "[r_shoulder_pitch, r_shoulder_roll, r_shoulder_yaw, r_elbow]"
+    node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=100)
+    command = [sys.executable, "-m", "icub_learning.cli", "replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "60"]
+    player = start_process(*command)
+    assert main(["latency", "--seconds", "3", "--json", str(tmp_path / "found.json")]) == 0
+    assert player.stop(signal.SIGTERM) == 0
+    assert node.stop(signal.SIGTERM) == 0
+    figures = json.loads((tmp_path / "found.json").read_text())
+    assert figures["joint_states"] > 300
+    assert figures["predicted_twice"] == 0
+    assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
+    assert figures["joint_states_regularity"]["period_s"]["p50"] == pytest.approx(5e-3, rel=0.3)
+    assert "latency, to publication" in capfd.readouterr().out
+
+
+def test_without_a_node_it_says_what_is_missing(ros_domain, monkeypatch, capfd):
+    monkeypatch.setattr(latency, "PATIENCE", 0.2)
+    assert main(["latency", "--seconds", "1"]) == 2
+    assert "no joint states on /joint_states within 0.2 s; is the node active" in capfd.readouterr().err

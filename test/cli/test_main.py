@@ -1,0 +1,117 @@
+"""The command line: help at once, errors in one line, and figures as they are printed."""
+
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.evaluate import command as evaluate
+from icub_learning.cli.main import COMMANDS, main, make_parser
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.reporting.tables import number, table, write_json
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command, capsys):
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "example:" in shown
+    assert f"icub-learning {command}" in shown
+
+
+def test_help_imports_nothing_heavy():
+    """So it answers at once; also with no ROS on the machine."""
+    code = (
+        "import sys; from icub_learning.cli.main import main; main(['--help']);"
+        " print([m for m in ('numpy', 'pinocchio', 'rclpy', 'mujoco', 'matplotlib', 'rosbags') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+    assert all(command in result.stdout for command in COMMANDS)
+
+
+def test_module_can_be_run():
+    command = [sys.executable, "-m", "icub_learning.cli", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0
+    assert result.stdout.startswith("icub_learning ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["evaluate"], ["evaluate", "x", "--seed", "one"]])
+def test_bad_usage_is_one_line(arguments, capsys):
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert "--help" in shown.err
+
+
+def test_an_error_is_one_line_without_a_traceback(tmp_path, capsys):
+    absent = tmp_path / "absent.db3"
+    assert main(["evaluate", str(absent), "--urdf", "ur10", "--joints", "a", "--output", "wrench"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err == f"icub-learning evaluate: {absent} does not exist\n"
+    assert shown.out == ""
+
+
+def test_evaluate_offers_the_settings_of_the_node():
+    command = ["evaluate", "x.csv", "--urdf", "ur10", "--output", "wrench", "--joints", "a"]
+    options = vars(make_parser("evaluate").parse_args(command))
+    assert {field.name for field in fields(Settings)} - {"estimator"} <= set(options)
+
+
+def test_given_settings_reach_the_learner():
+    parser = make_parser("evaluate")
+    assert isinstance(parser, ArgumentParser)
+    line = "evaluate x.csv --urdf ur10 --output joint_torque --joints a,b c --no-friction --seed 7 --prior nominal"
+    settings = evaluate.make_settings(parser.parse_args(line.split()))
+    assert settings.joints == ("a", "b", "c")
+    assert (settings.friction, settings.seed, settings.prior) == (False, 7, "nominal")
+    assert settings.length_scale == Settings("").length_scale
+
+
+def test_json_is_strict_and_whole(tmp_path):
+    path = tmp_path / "new" / "figures.json"
+    write_json(path, {"a": np.array([1.5, np.nan]), "b": (np.float64("inf"), np.int64(3), None, True), 5: {"c": "x"}})
+    expected = {"a": [1.5, None], "b": [None, 3, None, True], "5": {"c": "x"}}
+    assert json.loads(path.read_text(), parse_constant=pytest.fail) == expected
+    with pytest.raises(ParameterError, match="--json"):
+        write_json(path / "below_a_file.json", {})
+    assert [entry.name for entry in path.parent.iterdir()] == ["figures.json"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (1.0, "1.00"),
+        (123.456, "123"),
+        (98765.4, "98765"),
+        (0.00123456, "0.00123"),
+        (1.23e-7, "1.23e-07"),
+        (-0.5, "-0.500"),
+        (4.2e9, "4.20e+09"),
+        (float("nan"), "-"),
+        (None, "-"),
+    ],
+)
+def test_numbers_for_people(value, shown):
+    assert number(value) == shown
+
+
+def test_tables_line_up():
+    shown = table(
+        ["output", "P", "NP", "P"], [["a", "1", "2.25", "3"], ["long name", "10", "2", "3"]], [("x", 2), ("longer", 1)]
+    )
+    assert shown.splitlines() == [
+        "           ───x────  longer",
+        "output      P    NP       P",
+        "───────────────────────────",
+        "a           1  2.25       3",
+        "long name  10     2       3",
+    ]

@@ -1,0 +1,97 @@
+"""`record` and `replay` between processes: what is played is what is recorded, to the last bit."""
+
+import signal
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.recordings import rigid_recording
+
+from icub_learning.cli.main import main
+from icub_learning.recording import JointStateEvent, Recording, read, write
+
+pytestmark = pytest.mark.ros
+CLI = (sys.executable, "-m", "icub_learning.cli")
+
+
+@pytest.fixture
+def played(tmp_path) -> Recording:
+    """An arm with wrenches, a stamp of zero and a message of another layout, at 125 Hz for 0.8 s."""
+    arm = rigid_recording(100)
+    stamps = np.array(arm.joint_stamps)
+    stamps[50] = 0
+    row = np.arange(2.0)
+    odd = JointStateEvent(int(arm.joint_stamps[60]) + 1, 5, ("x", "y"), row, row, np.empty(0))
+    recording = replace(
+        arm,
+        joint_stamps=stamps,
+        joint_arrivals=arm.joint_stamps,
+        acceleration=None,
+        wrench_stamps=arm.joint_stamps[::2],
+        wrench=np.arange(300.0).reshape(50, 6),
+        wrench_frame="hand",
+        irregular=(odd,),
+    )
+    write(recording, tmp_path / "played.mcap")
+    return recording
+
+
+def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_process):
+    recorder = start_process(*CLI, "record", str(tmp_path / "again.db3"))
+    player = start_process(*CLI, "replay", str(tmp_path / "played.mcap"), "--rate", "2", "--wait", "20")
+    assert player.wait(40) == 0
+    assert "151 messages published" in player.output
+    assert recorder.stop(signal.SIGINT) == 0
+    assert "again.db3: 101 joint states, 50 wrenches" in recorder.output
+    again = read(tmp_path / "again.db3")
+    np.testing.assert_array_equal(again.joint_stamps, played.joint_stamps)
+    for name in ("position", "velocity", "effort", "wrench", "wrench_stamps"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(played, name), name)
+    assert again.wrench_frame == "hand"
+    assert [event.names for event in again.irregular] == [("x", "y")]
+    assert 0.3 < again.duration < 5.0  # 0.4 s, and what a busy machine adds
+
+
+def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, start_process):
+    options = ("--no-wrench", "--duration", "2", "--joint-states", "/other")
+    recorder = start_process(*CLI, "record", str(tmp_path / "loop.npz"), *options)
+    arguments = ("--rate", "4", "--loop", "--clock", "--joint-states", "/other")
+    only_regular = replace(played, irregular=())
+    write(only_regular, tmp_path / "regular.csv")
+    player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
+    assert recorder.wait(40) == 0, recorder.output
+    assert player.stop(signal.SIGTERM) == 0
+    recording = read(tmp_path / "loop.npz")
+    assert recording.wrench is None
+    stamps = recording.joint_stamps[recording.joint_stamps > 0]
+    assert len(stamps) > 250  # more than two turns of a hundred
+    steps = np.diff(stamps)
+    assert (steps > 0).all()
+    assert np.median(steps) == 8_000_000
+
+
+def test_nothing_heard_is_an_error(tmp_path, ros_domain, start_process):
+    recorder = start_process(*CLI, "record", str(tmp_path / "none.mcap"))
+    recorder.wait_for("no joint state on /joint_states yet")
+    assert recorder.stop(signal.SIGTERM) == 2
+    assert "no joint state came" in recorder.output
+    assert not (tmp_path / "none.mcap").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["record", "{file}"], "exists already"),
+        (["record", "new", "--duration", "-1"], "--duration"),
+        (["record", "new", "--joint-states", "no topic"], "Invalid topic name"),
+        (["replay", "{file}", "--rate", "0"], "--rate"),
+        (["replay", "{file}", "--wait", "nan"], "--wait"),
+        (["replay", "/no/such/file.csv"], "does not exist"),
+    ],
+)
+def test_bad_options_are_one_line(arguments, expected, played, tmp_path, ros_domain, capfd):
+    assert main([argument.format(file=tmp_path / "played.mcap") for argument in arguments]) == 2
+    shown = capfd.readouterr().err
+    assert expected in shown
+    assert shown.count("\n") == 1

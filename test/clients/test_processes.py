@@ -1,0 +1,81 @@
+"""Child processes end: when asked, when they refuse, when one fails, and when their parent is killed."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from icub_learning.clients.processes import Processes
+from icub_learning.errors import IcubLearningError
+from icub_learning.launching import children
+
+WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+STUBBORN = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]; " + WAIT
+
+
+def pid_in(path: Path) -> int:
+    """The process id that a child wrote, once it runs."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if path.exists() and path.read_text():
+            return int(path.read_text())
+        time.sleep(0.02)
+    pytest.fail("the child did not start")
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_children_end_with_the_context(tmp_path):
+    with Processes(tmp_path / "log") as started:
+        started.start("a", [sys.executable, "-c", WAIT, str(tmp_path / "a")], {})
+        pid = pid_in(tmp_path / "a")
+        started.check()
+        assert running(pid)
+        assert os.getsid(pid) != os.getsid(0)
+    assert not running(pid)
+
+
+def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(children, "GRACE", 0.3)
+    with Processes(tmp_path / "log") as started:
+        started.start("a", [sys.executable, "-c", STUBBORN, str(tmp_path / "a")], {})
+        pid = pid_in(tmp_path / "a")
+    assert not running(pid)
+
+
+def test_a_failure_shows_the_last_lines(tmp_path, capsys):
+    fail = "import os; print(os.environ['COLOUR'], 'is the reason'); raise SystemExit(3)"
+    with Processes(tmp_path / "log") as started:
+        started.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
+        started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
+        pid = pid_in(tmp_path / "good")
+        with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
+            for _ in range(500):
+                started.check()
+                time.sleep(0.02)
+    assert "bad | green is the reason" in capsys.readouterr().err
+    assert not running(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")
+def test_children_end_when_their_parent_is_killed(tmp_path, start_process):
+    code = (
+        "import sys, time; from pathlib import Path; from icub_learning.clients.processes import Processes;"
+        f" children = Processes(Path({str(tmp_path)!r}));"
+        f" children.start('a', [sys.executable, '-c', {WAIT!r}, {str(tmp_path / 'a')!r}], {{}}); time.sleep(60)"
+    )
+    parent = start_process(sys.executable, "-c", code)
+    pid = pid_in(tmp_path / "a")
+    parent.stop(signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while running(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not running(pid)

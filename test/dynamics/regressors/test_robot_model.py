@@ -1,0 +1,148 @@
+"""Reading robots: what moves, what is held, and every way in which a URDF can be wrong."""
+
+import pytest
+from helpers import point_mass_arm
+from helpers.robots import ICUB, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS
+
+from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.errors import ModelError
+
+ARM = point_mass_arm.urdf()
+JOINTS = point_mass_arm.JOINTS
+
+
+def test_a_path_a_string_and_xml_text_give_the_same_model():
+    models = [RobotModel(source, UR10_JOINTS) for source in (UR10, str(UR10), "\n" + UR10.read_text())]
+    assert models[0].model == models[1].model == models[2].model
+
+
+def test_the_kept_text_builds_the_same_model():
+    model = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    again = RobotModel(model.urdf, RIGHT_ARM, "r_arm_ft_sensor")
+    assert again.model == model.model
+    assert "mesh" not in model.urdf
+
+
+def test_only_the_chosen_joints_and_the_sensor_move():
+    model = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    assert sorted(list(model.model.names)[1:]) == sorted([*RIGHT_ARM, "r_arm_ft_sensor"])
+    assert model.model.nv == 7 + 6
+
+
+def test_mass_of_held_bodies_is_carried_by_those_that_move():
+    """Whatever moves, everything beyond the first shoulder joint weighs the same."""
+    few = RobotModel(ICUB, RIGHT_ARM[:1])
+    many = RobotModel(ICUB, RIGHT_ARM)
+    total = sum(inertia.mass for inertia in list(many.model.inertias)[1:])
+    assert few.model.inertias[1].mass == pytest.approx(total, rel=1e-12)
+
+
+def test_held_joints_rest_at_zero_clipped_into_their_limits():
+    """Elbow limits of iCub start at 15 degrees: holding the elbow there is not holding it at 0."""
+    text = ICUB.read_text()
+    joint = text.index('<joint name="r_elbow"')
+    limit = text.index("lower=", joint)
+    end = text.index(" ", limit)
+    lower = float(text[limit + 7 : end - 1])
+    assert lower > 0.2
+    held = RobotModel(text, RIGHT_ARM[:3]).model.inertias[3]
+    moved = RobotModel(text[:limit] + 'lower="-1.0"' + text[end:], RIGHT_ARM[:3]).model.inertias[3]
+    assert held.mass == pytest.approx(moved.mass, rel=1e-12)
+    assert abs(held.lever - moved.lever).max() > 1e-3
+
+
+def test_bodies_are_named_by_the_links_that_the_joints_move():
+    assert RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor").body_names[-5:] == (
+        "r_upper_arm",
+        "r_elbow_1",
+        "r_forearm",
+        "r_wrist_1",
+        "r_hand",
+    )
+
+
+def test_a_mimic_joint_may_be_chosen_like_any_other():
+    assert RobotModel(PANDA, PANDA_JOINTS).model.nv == 9
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("/nowhere/robot.urdf", "No such file"),
+        ("/", "directory"),
+        ("", "directory"),
+        ("bad\0name", "null"),
+        (" <robot", "does not parse"),
+        ("<sdf/>", "<sdf>"),
+        ("<robot name='empty'/>", "no joint 'turn'"),
+        ("<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:include filename='a'/></robot>", "xacro"),
+        (ARM.replace('child link="tip_link"', 'child link="turn_link"'), "Pinocchio"),
+        (ARM.replace('parent link="base"', 'parent link="nowhere"'), "Pinocchio"),
+    ],
+)
+def test_a_urdf_that_cannot_be_used_is_refused_with_the_reason(source, text):
+    with pytest.raises(ModelError, match=text):
+        RobotModel(source, JOINTS)
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ModelError, match=r"robot\.urdf"):
+        RobotModel(path, JOINTS)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "heavy", "", "1 2"])
+def test_a_mass_that_is_no_finite_number_is_refused(value):
+    """The URDF parser beneath Pinocchio would go on with a link without mass."""
+    mass = repr(float(point_mass_arm.POINTS["spin"][0].sum()))
+    with pytest.raises(ModelError, match=r"spin_link\.mass\.value") as caught:
+        RobotModel(ARM.replace(f'mass value="{mass}"', f'mass value="{value}"'), JOINTS)
+    assert caught.value.value == value
+
+
+def test_an_inertia_without_one_of_its_numbers_is_refused():
+    with pytest.raises(ModelError, match=r"turn_link\.inertia\.iyy"):
+        RobotModel(ARM.replace(" iyy=", " other=", 1), JOINTS)
+
+
+def test_a_centre_of_mass_of_two_numbers_is_refused():
+    start = ARM.index('<origin xyz="') + len('<origin xyz="')
+    with pytest.raises(ModelError, match=r"turn_link\.origin\.xyz"):
+        RobotModel(ARM[:start] + "1 2" + ARM[ARM.index('"', start) :], JOINTS)
+
+
+@pytest.mark.parametrize(
+    ("joints", "text"),
+    [
+        (["turn", "spim"], "no joint 'spim'; did you mean spin"),
+        (["nothing_like_it"], "no joint 'nothing_like_it'"),
+        (["turn", None], "no joint 'None'"),
+        (["turn", "spin", "turn"], "'turn' is listed more than once"),
+        (["turn", "tip"], "'tip' is fixed"),
+        ([], "non-empty list"),
+        ("turn", "non-empty list"),
+    ],
+)
+def test_joints_that_cannot_be_used_are_refused_by_name(joints, text):
+    with pytest.raises(ModelError, match=text):
+        RobotModel(ARM, joints)
+
+
+def test_a_joint_of_many_degrees_of_freedom_is_refused():
+    with pytest.raises(ModelError, match="'turn' is floating") as caught:
+        RobotModel(ARM.replace('name="turn" type="revolute"', 'name="turn" type="floating"'), ["turn"])
+    assert caught.value.name == "turn"
+    assert caught.value.value == "floating"
+
+
+@pytest.mark.parametrize(
+    ("sensor", "text"),
+    [
+        ("sensors", "no sensor joint 'sensors'; did you mean sensor"),
+        ("spin", "'spin' is continuous, but must be fixed"),
+    ],
+)
+def test_a_sensor_that_cannot_be_used_is_refused_by_name(sensor, text):
+    with pytest.raises(ModelError, match=text):
+        RobotModel(ARM, JOINTS, sensor)

@@ -1,0 +1,149 @@
+"""The joint torque regressor against Pinocchio's rnea and against Newton's law on point masses; friction columns."""
+
+import numpy as np
+import pinocchio
+import pytest
+from helpers import point_mass_arm
+from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS, random_state
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.errors import ModelError, ParameterError, ShapeError
+
+CASES = {
+    "iCub, right arm": (ICUB, RIGHT_ARM),
+    "iCub, left arm": (ICUB, LEFT_ARM),
+    "UR10": (UR10, UR10_JOINTS),
+    "UR10 in disorder": (UR10, (*UR10_JOINTS[3:], *UR10_JOINTS[:3])),
+    "UR10, some joints held": (UR10, UR10_JOINTS[1:4]),
+    "Panda": (PANDA, PANDA_JOINTS),
+}
+
+
+class Torques:
+    """Pinocchio's rnea on the unreduced model, all joints that are not listed at rest."""
+
+    def __init__(self, urdf, joints):
+        self.model = pinocchio.buildModelFromUrdf(str(urdf))
+        self.columns = [self.model.joints[self.model.getJointId(joint)].idx_v for joint in joints]
+        assert self.model.nq == self.model.nv
+
+    def __call__(self, q, v, a):
+        state = np.zeros((3, self.model.nv))
+        state[0] = np.clip(0.0, self.model.lowerPositionLimit, self.model.upperPositionLimit)
+        state[:, self.columns] = q, v, a
+        return pinocchio.rnea(self.model, self.model.createData(), *state)[self.columns]
+
+
+@pytest.mark.parametrize("friction", [True, False])
+@pytest.mark.parametrize("name", CASES)
+def test_regressor_times_nominal_parameters_is_rnea(name, friction):
+    regressor, torques = TorqueRegressor.from_urdf(*CASES[name], friction=friction), Torques(*CASES[name])
+    for seed in range(100):
+        state = random_state(regressor.n_joints, seed)
+        expected = torques(*state)
+        scale = max(1.0, np.abs(expected).max())
+        found = regressor(*state) @ regressor.nominal_parameters
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
+
+
+_cache = []
+
+
+@given(arrays(np.float64, (3, 6), elements=st.floats(-20, 20)))
+def test_the_same_on_states_chosen_to_break_it(state):
+    if not _cache:
+        _cache.append((TorqueRegressor.from_urdf(*CASES["UR10"]), Torques(*CASES["UR10"])))
+    regressor, torques = _cache[0]
+    expected = torques(*state)
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_torques_are_newtons_law_on_every_point_mass(seed):
+    """Independent of Pinocchio: revolute, continuous and prismatic joints, and a link fixed beyond the last one."""
+    regressor = TorqueRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS)
+    random = np.random.default_rng(seed)
+    q, v, a = random.uniform(-2.5, 2.5, 3), random.normal(0, 1.5, 3), random.normal(0, 5, 3)
+    _, expected = point_mass_arm.wrench_and_torques(q, v, a)
+    np.testing.assert_allclose(regressor(q, v, a) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-6)
+
+
+def test_a_turn_of_a_continuous_joint_changes_nothing():
+    regressor = TorqueRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS)
+    q, v, a = random_state(3, 0)
+    turned = q + np.array([0, 2 * np.pi, 0])
+    np.testing.assert_allclose(regressor(turned, v, a), regressor(q, v, a), atol=1e-10)
+
+
+def test_friction_columns_belong_to_their_joint_only():
+    regressor = TorqueRegressor.from_urdf(*CASES["UR10"], coulomb_velocity=0.1)
+    assert regressor.n_parameters == 60 + 36
+    assert regressor.output_names == regressor.joints == UR10_JOINTS
+    q, v, a = random_state(6, 0)
+    v[1] = 0.02
+    phi = regressor(q, v, a)
+    load = TorqueRegressor.from_urdf(*CASES["UR10"], friction=False)
+    torque = load(q, v, a) @ load.nominal_parameters
+    expected = np.zeros((6, 36))
+    for j in range(6):
+        sign = np.tanh(v[j] / 0.1)
+        bump = sign * np.exp(-((v[j] / 0.05) ** 2))
+        expected[j, 6 * j : 6 * j + 6] = sign, v[j], 1.0, bump, sign * abs(torque[j]), a[j]
+    np.testing.assert_allclose(phi[:, 60:], expected, rtol=1e-12, atol=0)
+    assert regressor.parameter_names[60:66] == tuple(
+        f"shoulder_pan_joint.{name}" for name in ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
+    )
+    assert [regressor.parameter_names[index] for index in regressor.offset_indices] == [
+        f"{joint}.offset" for joint in UR10_JOINTS
+    ]
+    assert not regressor.nominal_parameters[60:].any()
+    without = TorqueRegressor.from_urdf(*CASES["UR10"], friction=False)
+    np.testing.assert_array_equal(without(q, v, a), phi[:, :60])
+    assert without.parameter_names == regressor.parameter_names[:60]
+
+
+def test_friction_follows_the_callers_order_of_joints():
+    forwards, backwards = (TorqueRegressor.from_urdf(UR10, joints) for joints in (UR10_JOINTS, UR10_JOINTS[::-1]))
+    q, v, a = random_state(6, 4)
+    values = dict(zip(forwards.parameter_names, np.random.default_rng(0).normal(size=96), strict=True))
+    expected = forwards(q, v, a) @ [values[name] for name in forwards.parameter_names]
+    found = backwards(q[::-1], v[::-1], a[::-1]) @ [values[name] for name in backwards.parameter_names]
+    np.testing.assert_allclose(found[::-1], expected, rtol=1e-12)
+
+
+def test_a_call_changes_no_input_and_no_earlier_result():
+    regressor = TorqueRegressor.from_urdf(*CASES["UR10"])
+    state = random_state(6, 0)
+    copies = [values.copy() for values in state]
+    first = regressor(*state)
+    kept = first.copy()
+    assert first.flags.c_contiguous
+    regressor(*random_state(6, 1))
+    np.testing.assert_array_equal(first, kept)
+    for values, copy in zip(state, copies, strict=True):
+        np.testing.assert_array_equal(values, copy)
+
+
+def test_a_regressor_is_rebuilt_from_its_state():
+    for friction in (True, False):
+        regressor = TorqueRegressor.from_urdf(*CASES["UR10"], friction=friction, coulomb_velocity=0.2)
+        again = rebuild_regressor(describe(regressor))
+        assert again.parameter_names == regressor.parameter_names
+        state = random_state(6, 3)
+        np.testing.assert_array_equal(again(*state), regressor(*state))
+
+
+def test_bad_arguments_are_refused_by_name():
+    with pytest.raises(ModelError, match="did you mean elbow_joint"):
+        TorqueRegressor.from_urdf(UR10, ["elbow_joint2"])
+    for value in (0.0, -1.0, np.nan, "fast"):
+        with pytest.raises(ParameterError, match="coulomb_velocity"):
+            TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=value)
+    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
+    with pytest.raises(ShapeError, match="v has shape"):
+        regressor(np.zeros(6), np.zeros(1), np.zeros(6))

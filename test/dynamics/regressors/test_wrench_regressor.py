@@ -1,0 +1,183 @@
+"""The wrench regressor against Pinocchio's recursive Newton-Euler algorithm and Newton's law on point masses."""
+
+import re
+
+import numpy as np
+import pinocchio
+import pytest
+from helpers import point_mass_arm
+from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, random_state
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError, ParameterError, ShapeError
+
+CASES = {
+    "right arm": (ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
+    "left arm": (ICUB, LEFT_ARM, "l_arm_ft_sensor"),
+    "torso and arm": (ICUB, ("torso_pitch", "torso_roll", "torso_yaw", *RIGHT_ARM), "r_arm_ft_sensor"),
+    "elbow and shoulder only, in disorder": (ICUB, (RIGHT_ARM[3], *RIGHT_ARM[:3]), "r_arm_ft_sensor"),
+    "arm above the sensor only": (ICUB, RIGHT_ARM[:3], "r_arm_ft_sensor"),
+    "leg": (ICUB, ("r_hip_pitch", "r_hip_roll", "r_knee", "r_ankle_roll"), "r_leg_ft_sensor"),
+    "panda's wrist": (PANDA, PANDA_JOINTS, "panda_hand_joint"),
+}
+
+
+@pytest.fixture(scope="module")
+def regressors():
+    return {name: WrenchRegressor.from_urdf(*case) for name, case in CASES.items()}
+
+
+class JointForce:
+    """Pinocchio's own force at the sensor: in the unreduced model, with the sensor as a revolute joint held at 0."""
+
+    def __init__(self, urdf, joints, sensor):
+        text = urdf.read_text()
+        fixed = re.compile(rf'<joint name="{sensor}" type="fixed">(.*?)</joint>', re.DOTALL)
+        inside = re.sub(r"<axis[^>]*/>", "", fixed.search(text)[1])
+        limit = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+        text = fixed.sub(lambda _: f'<joint name="{sensor}" type="revolute">{inside}{limit}</joint>', text)
+        self.model = pinocchio.buildModelFromXML(text)
+        self.sensor = self.model.getJointId(sensor)
+        self.columns = [self.model.joints[self.model.getJointId(joint)].idx_v for joint in joints]
+        assert self.model.nq == self.model.nv
+
+    def __call__(self, q, v, a):
+        data = self.model.createData()
+        state = np.zeros((3, self.model.nv))
+        state[0] = np.clip(0.0, self.model.lowerPositionLimit, self.model.upperPositionLimit)
+        state[:, self.columns] = q, v, a
+        pinocchio.rnea(self.model, data, *state)
+        return data.f[self.sensor].vector
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_regressor_times_nominal_parameters_is_pinocchios_joint_force(name, regressors):
+    regressor, force = regressors[name], JointForce(*CASES[name])
+    for seed in range(200):
+        state = random_state(regressor.n_joints, seed)
+        expected = force(*state)
+        scale = max(1.0, np.abs(expected).max())
+        found = regressor(*state) @ regressor.nominal_parameters
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
+
+
+@given(arrays(np.float64, (3, 7), elements=st.floats(-20, 20)))
+def test_the_same_on_states_chosen_to_break_it(state):
+    regressor, force = _right_arm()
+    expected = force(*state)
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-11 * scale)
+
+
+_cache = []
+
+
+def _right_arm():
+    if not _cache:
+        case = CASES["right arm"]
+        _cache.append((WrenchRegressor.from_urdf(*case), JointForce(*case)))
+    return _cache[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wrench_is_newtons_law_on_every_point_mass(seed):
+    """Independent of Pinocchio: revolute, continuous and prismatic joints, and a link fixed beyond the last one."""
+    regressor = WrenchRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS, point_mass_arm.SENSOR)
+    random = np.random.default_rng(seed)
+    q, v, a = random.uniform(-2.5, 2.5, 3), random.normal(0, 1.5, 3), random.normal(0, 5, 3)
+    expected, _ = point_mass_arm.wrench_and_torques(q, v, a)
+    assert np.abs(expected).max() > 10
+    np.testing.assert_allclose(regressor(q, v, a) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-6)
+
+
+def test_a_robot_at_rest_shows_the_weight_beyond_the_sensor_pointing_up(regressors):
+    """The sign: what carries the arm pushes it up; the sum of forces is the weight in any posture."""
+    regressor = regressors["right arm"]
+    mass = regressor.nominal_parameters[::10].sum()
+    zero = np.zeros(7)
+    force = (regressor(zero, zero, zero) @ regressor.nominal_parameters)[:3]
+    model = pinocchio.buildModelFromUrdf(str(ICUB))
+    data = model.createData()
+    pinocchio.framesForwardKinematics(
+        model, data, np.where(np.isin(model.names[1:], RIGHT_ARM), 0, np.clip(0, model.lowerPositionLimit, None))
+    )
+    rotation = data.oMf[model.getFrameId("r_upper_arm")].rotation
+    np.testing.assert_allclose(rotation @ force, [0, 0, 9.81 * mass], atol=1e-9)
+
+
+def test_names_and_sizes(regressors):
+    regressor = regressors["right arm"]
+    assert (regressor.n_joints, regressor.n_outputs, regressor.n_parameters) == (7, 6, 56)
+    assert regressor.parameter_names[50:] == tuple(f"offset.{axis}" for axis in ("fx", "fy", "fz", "tx", "ty", "tz"))
+    assert regressor.offset_indices == tuple(range(50, 56))
+    assert regressor.joints == RIGHT_ARM
+    assert regressor.sensor == "r_arm_ft_sensor"
+    assert regressor.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+    assert regressor.parameter_names[20:30] == tuple(
+        f"r_forearm.{name}" for name in ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+    )
+
+
+def test_a_call_changes_no_input_and_no_earlier_result(regressors):
+    regressor = regressors["right arm"]
+    state = random_state(7, 0)
+    copies = [values.copy() for values in state]
+    first = regressor(*state)
+    kept = first.copy()
+    assert first.flags.c_contiguous and first.flags.owndata
+    regressor(*random_state(7, 1))
+    np.testing.assert_array_equal(first, kept)
+    for values, copy in zip(state, copies, strict=True):
+        np.testing.assert_array_equal(values, copy)
+
+
+def test_order_of_joints_is_the_callers(regressors):
+    backwards = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[::-1], "r_arm_ft_sensor")
+    q, v, a = random_state(7, 5)
+    np.testing.assert_array_equal(backwards(q[::-1], v[::-1], a[::-1]), regressors["right arm"](q, v, a))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (8,), (1, 7)])
+def test_a_state_of_the_wrong_size_is_refused_by_name(shape, regressors):
+    good = np.zeros(7)
+    for position, name in enumerate("qva"):
+        state = [good] * 3
+        state[position] = np.zeros(shape)
+        with pytest.raises(ShapeError, match=f"^{name} has shape"):
+            regressors["right arm"](*state)
+
+
+def test_a_regressor_is_rebuilt_from_its_state(regressors):
+    for regressor in regressors.values():
+        again = rebuild_regressor(describe(regressor))
+        assert again.parameter_names == regressor.parameter_names
+        state = random_state(regressor.n_joints, 3)
+        np.testing.assert_array_equal(again(*state), regressor(*state))
+
+
+def test_a_missing_sensor_or_joint_is_refused():
+    with pytest.raises(ModelError, match="did you mean r_arm_ft_sensor"):
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_senser")
+    with pytest.raises(ModelError, match="did you mean r_elbow"):
+        WrenchRegressor.from_urdf(ICUB, ["r_elbo"], "r_arm_ft_sensor")
+
+
+def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign():
+    action, reaction = (
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", direction)
+        for direction in ("parent_to_child", "child_to_parent")
+    )
+    state = random_state(7, 4)
+    np.testing.assert_array_equal(reaction(*state)[:, :50], -action(*state)[:, :50])
+    np.testing.assert_array_equal(reaction(*state)[:, 50:], np.eye(6))  # offsets are those of what the sensor shows
+    np.testing.assert_array_equal(reaction.nominal_parameters, action.nominal_parameters)
+    # At rest the force on the arm carries its weight: it points against gravity, wherever the sensor's axes point.
+    still = np.zeros(7)
+    mass = action.nominal_parameters[::10].sum()
+    assert np.linalg.norm((action(still, still, still) @ action.nominal_parameters)[:3]) == pytest.approx(9.81 * mass)
+    with pytest.raises(ParameterError, match="direction"):
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", "upwards")

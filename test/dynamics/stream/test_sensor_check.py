@@ -1,0 +1,50 @@
+"""The check of a sensor's first measurements, on the faults that drivers are known to have."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
+from icub_learning.dynamics.stream.sensor_check import CHECKED_SAMPLES, SensorCheck
+
+
+def verdict(change, is_wrench=True):
+    random = np.random.default_rng(0)
+    check = SensorCheck(WRENCH_AXES, is_wrench)
+    answers = []
+    for k in range(CHECKED_SAMPLES + 10):
+        measured = random.normal(size=6) * [5, 5, 5, 0.5, 0.5, 0.5]
+        change(measured, k)
+        answers.append(check.add(measured))
+    assert all(answer is None for k, answer in enumerate(answers) if k != CHECKED_SAMPLES - 1)
+    return answers[CHECKED_SAMPLES - 1]
+
+
+def lost(axis, value):
+    def change(measured, _):
+        measured[axis] = value
+
+    return change
+
+
+def test_a_real_sensor_passes():
+    assert verdict(lambda measured, _: None) == ""
+
+
+@pytest.mark.parametrize("value", [0.0, 4.9e-324, 7.25])
+def test_an_axis_that_never_changes_is_named(value):
+    assert "torque.z" in verdict(lost(5, value))
+
+
+def test_garbage_that_changes_but_is_nearly_zero_is_named():
+    assert "torque.z" in verdict(lambda measured, k: measured.__setitem__(5, k * 1e-310))
+
+
+def test_a_torque_that_no_lever_explains_is_named():
+    answer = verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k))
+    assert "torque.x" in answer
+    assert "torque.y" not in answer
+    assert verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k), is_wrench=False) == ""
+
+
+def test_a_dead_sensor_is_named():
+    assert "connected" in verdict(lambda measured, _: measured.fill(0.0))

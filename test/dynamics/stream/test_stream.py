@@ -1,0 +1,272 @@
+"""The stream: pairing by stamp, learning at the right instant, and every kind of bad sample refused with its reason."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics import CausalDerivatives, Prediction
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.motion.stamps import RESTART_AFTER
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, WAITING_MEASUREMENTS, InverseDynamicsStream
+from icub_learning.errors import SampleError
+
+JOINTS = ("shoulder", "elbow")
+PERIOD = 5_000_000  # ns
+START = 10**18
+
+
+class Recorder:
+    """An estimator that only writes down what it is asked and taught."""
+
+    def __init__(self, n_outputs):
+        self.n_outputs = n_outputs
+        self.learned, self.known = [], []
+
+    def predict(self, q, v, a):
+        values = np.array([q.sum(), v.sum(), a.sum()])[: self.n_outputs]
+        return Prediction(values, values, 0 * values, 0 * values)
+
+    def update(self, q, v, a, y, known=None):
+        self.learned.append((q.copy(), v.copy(), a.copy(), y.copy()))
+        self.known.append(known)
+
+
+def make(delay=2, effort=False, tolerance=0.002, **reader):
+    outputs = JOINTS if effort else ("x", "y", "z")
+    recorder = Recorder(len(outputs))
+    stream = InverseDynamicsStream(
+        recorder,
+        JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader),
+        CausalDerivatives(2, 5, 2, 0.05, delay),
+        outputs,
+        effort=effort,
+        tolerance=tolerance,
+    )
+    return stream, recorder
+
+
+def motion(k):
+    t = k * PERIOD * 1e-9
+    return np.array([t**2, 1 - t]), np.array([2 * t, -1.0])
+
+
+def send(stream, k, **changes):
+    q, v = motion(k)
+    message = {
+        "names": list(JOINTS),
+        "position": q,
+        "velocity": v,
+        "effort": q + 10,
+        "stamp": START + k * PERIOD,
+    } | changes
+    return stream.joint_state(**message)
+
+
+def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant():
+    stream, recorder = make(delay=2)
+    predicted = []
+    for k in range(40):
+        record = send(stream, k)
+        predicted.append(record.prediction.total)
+        assert record.stamp == START + k * PERIOD
+        stream.measurement(START + k * PERIOD, [k, 2 * k, 3 * k])
+        (external,) = stream.pair()
+        assert external.stamp == record.stamp
+        np.testing.assert_array_equal(external.external, [k, 2 * k, 3 * k] - record.prediction.total)
+        stream.learn()
+    learned_at = np.array([y[0] for *_, y in recorder.learned])
+    np.testing.assert_array_equal(learned_at, np.arange(2, 38))  # the window's first and last delay samples excepted
+    for q, v, a, y in recorder.learned:
+        expected_q, expected_v = motion(y[0])
+        np.testing.assert_allclose(q, expected_q, atol=1e-12)
+        np.testing.assert_allclose(v, expected_v, atol=1e-9)
+        np.testing.assert_allclose(a, [2.0, 0.0], atol=1e-6)
+    for (*_, y), known in zip(recorder.learned, recorder.known, strict=True):
+        np.testing.assert_array_equal(recorder.predict(*known).total, predicted[int(y[0])])
+    assert stream.counts.learned == len(recorder.learned)
+    assert (stream.counts.predicted, stream.counts.measured) == (40, 40)
+
+
+@pytest.mark.parametrize("offset", [-900_000, 900_000])
+@pytest.mark.parametrize("measurement_first", [True, False])
+def test_pairs_the_nearest_stamps_whichever_arrives_first(offset, measurement_first):
+    stream, recorder = make(delay=0)
+    for k in range(20):
+        calls = [
+            lambda k=k: send(stream, k),
+            lambda k=k: stream.measurement(START + k * PERIOD + offset, [k, 0, 0]),
+        ]
+        for call in reversed(calls) if measurement_first else calls:
+            call()
+        stream.pair()
+        stream.learn()
+    for q, _, _, y in recorder.learned:
+        np.testing.assert_allclose(q, motion(y[0])[0], atol=1e-12)
+    assert len(recorder.learned) >= 14
+    assert not stream.counts.refused
+
+
+def test_slow_sensor_pairs_what_it_can():
+    stream, recorder = make()
+    for k in range(200):
+        send(stream, k)
+        if k % 20 == 0:
+            stream.measurement(START + k * PERIOD + 1_000_000, [k, 0, 0])
+        stream.pair()
+        stream.learn()
+    assert [y[0] for *_, y in recorder.learned] == list(range(20, 200, 20))
+    assert stream.counts.unpaired > 150
+
+
+def test_measurement_without_a_state_is_refused_and_the_rest_goes_on():
+    stream, recorder = make()
+    for k in range(30):
+        if k != 15:
+            send(stream, k)
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        stream.pair()
+        stream.learn()
+    assert stream.counts.refused == {"measurement_without_state": 1}
+    assert "0.002" in stream.counts.last_refusal
+    assert 15 not in [y[0] for *_, y in recorder.learned]
+    assert stream.counts.predicted == 29
+
+
+def test_efforts_are_learned_from_the_joint_states_themselves():
+    stream, recorder = make(effort=True)
+    for k in range(20):
+        record = send(stream, k)
+        (external,) = stream.pair()
+        np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
+        stream.learn()
+    for q, _, _, y in recorder.learned:
+        np.testing.assert_allclose(y, q + 10, atol=1e-12)
+    assert len(recorder.learned) == 16
+
+
+@pytest.mark.parametrize(
+    "effort, reason", [([], "effort_missing"), ([np.nan, 0.0], "not_finite"), ([1e9, 0], "out_of_range")]
+)
+def test_a_bad_effort_is_not_learned_but_its_state_is_predicted(effort, reason):
+    stream, recorder = make(effort=True)
+    for k in range(20):
+        send(stream, k, **({"effort": effort} if k == 10 else {}))
+        stream.learn()
+    assert stream.counts.refused == {reason: 1}
+    assert stream.counts.predicted == 20
+    assert len(recorder.learned) == 15
+
+
+BAD_STATES = {
+    "stamp_zero": {"stamp": 0},
+    "stamp_negative": {"stamp": -2147483648 * 10**9},
+    "stamp_repeated": {"stamp": START + 9 * PERIOD},
+    "stamp_backwards": {"stamp": START + 3 * PERIOD},
+    "joint_names_missing": {"names": ["shoulder"], "position": [0.0], "velocity": [0.0], "effort": [0.0]},
+    "joint_name_unknown": {
+        "names": ["shoulder", "elbow", "knee"],
+        "position": [0.0] * 3,
+        "velocity": [0.0] * 3,
+        "effort": [],
+    },
+    "joint_name_repeated": {"names": ["shoulder", "shoulder"]},
+    "joint_order": {"names": ["elbow", "shoulder"]},
+    "velocity_missing": {"velocity": []},
+    "array_size": {"position": [0.0, 1.0, 2.0]},
+    "not_finite": {"velocity": [np.nan, 0.0]},
+    "out_of_range": {"position": [1e300, 0.0]},
+}
+
+
+@pytest.mark.parametrize("reason, change", [*BAD_STATES.items(), ("not_finite", {"position": [np.inf, 0.0]})])
+def test_bad_joint_state_is_refused_and_leaves_everything_as_it_was(reason, change):
+    disturbed, quiet = make(), make()
+    for k in range(30):
+        for stream, _ in (disturbed, quiet):
+            if k == 10 and stream is disturbed[0]:
+                with pytest.raises(SampleError) as caught:
+                    send(stream, k, **change)
+                assert caught.value.reason == reason
+                assert str(caught.value)
+            send(stream, k)
+            stream.measurement(START + k * PERIOD, [k, 0, 0])
+            stream.pair()
+            stream.learn()
+    assert disturbed[0].counts.refused == {reason: 1}
+    assert reason in disturbed[0].counts.last_refusal
+    for one, other in zip(disturbed[1].learned, quiet[1].learned, strict=True):
+        for mine, theirs in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    "reason, stamp, values",
+    [
+        ("stamp_zero", 0, [0, 0, 0]),
+        ("stamp_negative", -5, [0, 0, 0]),
+        ("stamp_repeated", START + 9 * PERIOD, [0, 0, 0]),
+        ("stamp_backwards", START, [0, 0, 0]),
+        ("array_size", START + 10 * PERIOD, [0, 0]),
+        ("not_finite", START + 10 * PERIOD, [0, np.nan, 0]),
+        ("not_finite", START + 10 * PERIOD, [0, -np.inf, 0]),
+        ("out_of_range", START + 10 * PERIOD, [0, 1e20, 0]),
+    ],
+)
+def test_bad_measurement_is_refused_and_leaves_everything_as_it_was(reason, stamp, values):
+    stream, recorder = make()
+    for k in range(30):
+        send(stream, k)
+        if k == 10:
+            with pytest.raises(SampleError) as caught:
+                stream.measurement(stamp, values)
+            assert caught.value.reason == reason
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        stream.pair()
+        stream.learn()
+    assert stream.counts.refused == {reason: 1}
+    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+
+
+def test_a_clock_that_was_set_back_for_good_is_followed():
+    stream, _ = make()
+    for k in range(100):
+        send(stream, k)
+    refused = 0
+    for k in range(100):
+        try:
+            send(stream, k, stamp=10**9 + k * PERIOD)
+        except SampleError as error:
+            assert error.reason == "stamp_backwards"
+            refused += 1
+    assert refused == RESTART_AFTER - 1
+    assert stream.counts.predicted == 100 + 100 - refused
+
+
+def test_any_order_and_extra_joints_of_the_robot():
+    stream, _ = make(any_order=True)
+    record = stream.joint_state(START, ["wrist", "elbow", "shoulder"], [9.0, 2.0, 1.0], [9.0, 0.0, 0.0])
+    assert record.prediction.total[0] == pytest.approx(3.0)
+
+
+def test_switched_off_it_predicts_but_does_not_learn():
+    stream, recorder = make()
+    stream.learning = False
+    for k in range(20):
+        send(stream, k)
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        stream.pair()
+        assert stream.learn() == 0
+    assert not recorder.learned
+
+
+def test_memory_is_bounded_when_one_side_falls_silent():
+    stream, _ = make()
+    for k in range(3 * REMEMBERED_STATES):
+        send(stream, k)
+        stream.pair()
+        stream.learn()
+    assert len(stream._records) <= REMEMBERED_STATES + 5
+    for k in range(3 * WAITING_MEASUREMENTS):
+        stream.measurement(START + (10**6 + k) * PERIOD, [0, 0, 0])
+        stream.pair()
+    assert len(stream._waiting) <= WAITING_MEASUREMENTS
+    assert stream.counts.refused["measurement_without_state"] == 2 * WAITING_MEASUREMENTS

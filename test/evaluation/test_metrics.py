@@ -1,0 +1,67 @@
+"""Figures of merit against loops and scikit-learn."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import mean_squared_error, r2_score
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse, windowed_rmse
+
+tables = arrays(np.float64, st.tuples(st.integers(2, 30), st.integers(1, 4)), elements=st.floats(-1e3, 1e3, width=32))
+
+
+@given(tables)
+def test_rmse_is_that_of_scikit_learn(errors):
+    expected = np.sqrt(mean_squared_error(np.zeros_like(errors), errors, multioutput="raw_values"))
+    np.testing.assert_allclose(rmse(errors), expected, rtol=1e-12)
+    np.testing.assert_allclose(group_rmse(errors) ** 2, np.mean(expected**2), rtol=1e-12)
+
+
+def test_nmse_is_one_minus_r2():
+    rng = np.random.default_rng(0)
+    measured = rng.normal(5.0, 2.0, size=(200, 3))
+    predicted = measured + rng.normal(size=(200, 3))
+    expected = 1 - r2_score(measured, predicted, multioutput="raw_values")
+    np.testing.assert_allclose(nmse(predicted - measured, measured), expected, rtol=1e-12)
+
+
+def test_nmse_of_the_mean_is_one_and_of_a_constant_is_none():
+    measured = np.array([[1.0, 0.1], [3.0, 0.1], [5.0, 0.1]])
+    assert nmse(measured.mean(axis=0) - measured, measured)[0] == pytest.approx(1.0)
+    assert math.isnan(nmse(np.ones((3, 2)), measured)[1])
+
+
+@given(tables, st.integers(1, 40))
+def test_windowed_rmse_is_that_of_a_loop(errors, window):
+    expected = [np.sqrt(np.mean(errors[max(0, i - window + 1) : i + 1] ** 2)) for i in range(len(errors))]
+    scale = np.abs(errors).max()
+    np.testing.assert_allclose(windowed_rmse(errors, window), expected, rtol=1e-6, atol=1e-6 * scale)
+
+
+def test_nothing_to_judge_gives_nan():
+    none = np.empty((0, 2))
+    assert np.isnan(rmse(none)).all()
+    assert np.isnan(nmse(none, none)).all()
+    assert math.isnan(group_rmse(none))
+    assert windowed_rmse(none, 30).shape == (0,)
+    assert all(math.isnan(value) for value in percentiles([]).values())
+
+
+def test_percentiles_have_names():
+    assert percentiles(np.arange(101.0)) == {"p50": 50.0, "p99": 99.0, "max": 100.0}
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ShapeError):
+        rmse([1.0, 2.0])
+    with pytest.raises(ShapeError):
+        nmse(np.ones((3, 2)), np.ones((2, 2)))
+    with pytest.raises(NotFiniteError):
+        windowed_rmse([[np.nan]], 3)
+    with pytest.raises(ParameterError):
+        windowed_rmse([[1.0]], 0)

@@ -1,0 +1,156 @@
+"""Evaluation over recordings: known answers, the estimators called by hand, and every refusal counted once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.recordings import JOINTS, rigid_recording
+
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
+from icub_learning.recording import JointStateEvent, Recording
+from icub_learning.robots import find_urdf
+
+SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20)
+
+
+def steady_nmse(evaluation) -> np.ndarray:
+    start = len(evaluation.stamps) * 7 // 10
+    return nmse(evaluation.errors[start:], evaluation.measured[start:])
+
+
+def test_parametric_finds_a_rigid_body():
+    """With exact accelerations nothing is left to explain; with derived ones little."""
+    recording = rigid_recording()
+    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8)
+    assert (steady_nmse(compare(recording, settings, "recorded")["P"]) < 1e-9).all()
+    assert (steady_nmse(compare(recording, settings, "smoothed")["P"]) < 1e-6).all()
+    assert (steady_nmse(compare(recording, settings, "causal")["P"]) < 1e-3).all()
+
+
+@pytest.mark.parametrize("short", ESTIMATORS)
+def test_predict_then_update_by_hand(short):
+    """The stream adds nothing to the estimator where motions are given and efforts come with them."""
+    recording = rigid_recording(300, noise=0.5)
+    regressor = assembly.make_regressor(SETTINGS)
+    estimator = assembly.make_estimator(replace(SETTINGS, estimator=ESTIMATORS[short]), regressor)
+    expected = []
+    for q, v, a, y in zip(
+        recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True
+    ):
+        expected.append(estimator.predict(q, v, a).total)
+        estimator.update(q, v, a, y)
+    result = compare(recording, SETTINGS, "recorded")[short]
+    np.testing.assert_array_equal(result.predicted, expected)
+    np.testing.assert_array_equal(result.measured, recording.effort)
+    np.testing.assert_array_equal(result.held[1:], recording.effort[:-1])
+    np.testing.assert_array_equal(result.stamps, recording.joint_stamps)
+    assert result.n_learned == 300
+    assert len(result.predict_seconds) == len(result.learn_seconds) == 300
+
+
+def test_refusals_are_counted_and_leave_the_rest():
+    recording = rigid_recording(200)
+    position, velocity, effort = (np.array(x) for x in (recording.position, recording.velocity, recording.effort))
+    stamps = np.array(recording.joint_stamps)
+    position[10, 1] = np.nan
+    velocity[20, 0] = np.inf
+    effort[30, 2] = np.nan  # predicted all the same, but nothing to learn from
+    stamps[40], stamps[41], stamps[50], stamps[60] = 0, -5, stamps[49], stamps[30]
+    row, none = np.zeros(3), np.empty(0)
+    arrival = int(recording.joint_stamps[100]) + 1
+    irregular = [
+        JointStateEvent(arrival, arrival, ("wrist", *JOINTS[1:]), row, row, row),
+        JointStateEvent(arrival + 1, arrival + 1, JOINTS[:2], row[:2], row[:2], row[:2]),
+        JointStateEvent(arrival + 2, arrival + 2, JOINTS[::-1], row, row, row),
+        JointStateEvent(arrival + 3, arrival + 3, JOINTS, row, none, row),
+        JointStateEvent(arrival + 4, arrival + 4, JOINTS, row[:2], row, row),
+    ]
+    bad = Recording(
+        JOINTS, stamps, position, velocity, effort, joint_arrivals=recording.joint_stamps, irregular=tuple(irregular)
+    )
+    for mode in ("causal", "smoothed"):
+        result = compare(bad, SETTINGS, mode)["P"]
+        assert result.refused == {
+            "not_finite": 3,
+            "stamp_zero": 1,
+            "stamp_negative": 1,
+            "stamp_repeated": 1,
+            "stamp_backwards": 1,
+            "joint_name_unknown": 1,
+            "joint_names_missing": 1,
+            "joint_order": 1,
+            "velocity_missing": 1,
+            "array_size": 1,
+        }
+        assert result.n_joint_states == 205
+        assert result.n_predicted == 205 - 11  # all that was refused but the effort
+        assert len(result.stamps) == result.n_predicted - 1
+        assert np.isfinite(result.predicted).all()
+
+
+def test_smoothed_is_better_than_causal_with_noisy_motion():
+    recording = rigid_recording()
+    rng = np.random.default_rng(3)
+    noisy = replace(
+        recording,
+        position=recording.position + 1e-4 * rng.normal(size=recording.position.shape),
+        velocity=recording.velocity + 1e-2 * rng.normal(size=recording.velocity.shape),
+    )
+    causal, smoothed = (compare(noisy, SETTINGS, mode)["P"] for mode in ("causal", "smoothed"))
+    assert (steady_nmse(smoothed) < steady_nmse(causal)).all()
+
+
+def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Recording:
+    """Joint states of a rigid arm, and wrenches that come after each `every`-th of them."""
+    arm = rigid_recording(n)
+    stamps = arm.joint_stamps[::every] + offset_ns
+    wrench = np.arange(6.0) + np.sin(arm.position[::every, :1])
+    names = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
+    return replace(arm, joint_names=names, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
+
+
+WRENCH_SETTINGS = Settings(
+    urdf=find_urdf("icub"),
+    joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"),
+    n_random_features=50,
+    n_warm_up=20,
+)
+
+
+def test_wrenches_are_compared_with_the_prediction_of_their_instant():
+    recording = wrench_recording(offset_ns=1_000_000, every=4)
+    result = compare(recording, WRENCH_SETTINGS)["SP"]
+    np.testing.assert_array_equal(result.stamps, recording.joint_stamps[::4])
+    np.testing.assert_array_equal(result.measured, recording.wrench)
+    assert result.n_unpaired == 75
+    assert result.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+
+
+def test_wrenches_without_a_state_are_refused():
+    result = compare(wrench_recording(offset_ns=4_000_000), WRENCH_SETTINGS)["P"]
+    assert result.refused["measurement_without_state"] == 99  # the last one still waits
+    assert len(result.stamps) == result.n_learned == 0
+
+
+def test_what_is_missing_is_named():
+    recording = rigid_recording(20)
+    with pytest.raises(RecordingError, match="no wrench"):
+        compare(recording, replace(WRENCH_SETTINGS))
+    with pytest.raises(RecordingError, match="no efforts"):
+        compare(replace(recording, effort=None), SETTINGS)
+    with pytest.raises(RecordingError, match="no velocities and accelerations"):
+        compare(replace(recording, acceleration=None), SETTINGS, "recorded")
+    with pytest.raises(ParameterError, match="derivatives"):
+        compare(recording, SETTINGS, "guessed")
+    with pytest.raises(RecordingError, match=r"none of 20 joint states was accepted \(joint_names_missing 20\)"):
+        compare(replace(recording, joint_names=("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")), SETTINGS)
+    with pytest.raises(IcubLearningError, match="no_such_joint"):
+        compare(recording, replace(SETTINGS, joints=("no_such_joint",)))
+    accelerations = np.array(recording.acceleration)
+    accelerations[5, 0] = np.nan
+    with pytest.raises(RecordingError, match="no motion is known"):
+        compare(replace(recording, acceleration=accelerations), SETTINGS, "recorded")

@@ -1,0 +1,149 @@
+"""The experiments on kernel methods, at sizes that take seconds, and the closed forms that figure 5.2 stands on."""
+
+import json
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.thesis import spline_rates as splines
+from icub_learning.kernel_methods import KRLS
+
+
+@pytest.fixture
+def pumadyn(tmp_path):
+    """A table of the same shape: the data themselves are not part of this project."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2.3, 2.3, (1600, 32))
+    table = np.column_stack([x, 0.03 * np.sin(x[:, 0]) + 0.02 * rng.normal(size=1600)])
+    folder = tmp_path / "pumadyn32nh"
+    folder.mkdir()
+    np.savetxt(folder / "Prototask.data.gz", table)
+    return tmp_path
+
+
+def run(tmp_path, capsys, name, *arguments):
+    figures = tmp_path / "figures.json"
+    code = main(["reproduce", name, "--quick", "--out", str(tmp_path), "--json", str(figures), *map(str, arguments)])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    assert (tmp_path / f"{name}.png").stat().st_size > 15_000
+    assert "ublished" in printed.out
+    return printed.out, json.loads(figures.read_text())
+
+
+def test_figure_4_1(pumadyn, tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "figure-4.1", "--data", pumadyn)
+    rows = found["pumadyn32nh"]["rows"]
+    assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
+    scale = found["pumadyn32nh"]["target_deviation"]
+    assert 0.4 * scale < rows[0]["test"] < 1.1 * scale
+    surface = np.array(found["pumadyn32nh"]["surface"])
+    assert surface.shape == (5, 5) and rows[2]["test"] < 1.2 * surface.min()
+    assert f"{0.33 / rows[0]['test']:.2f} times" in out
+    cancer = found["breast-cancer"]
+    assert cancer["n_train"] == 400 and cancer["n_test"] == 169
+    assert all(row["test"] < 8 for row in cancer["rows"])
+    assert "Ours are worse" in out
+
+
+def test_figure_4_2(pumadyn, tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "figure-4.2", "--data", pumadyn / "pumadyn32nh")
+    assert [row["m"] for row in found["by_size"]] == [50, 100, 200]
+    assert f"{found['path_over_fit']:.2f} times one fit" in out
+
+
+def test_nytro(pumadyn, tmp_path, capsys):
+    _, found = run(tmp_path, capsys, "nytro", "--data", pumadyn / "pumadyn32nh" / "Prototask.data.gz")
+    assert len(found["fits"]) == len(found["selection"]) == 3
+    for row in found["selection"]:
+        assert row["path_error"] < row["nytro_error"] < row["rule_error"] < 1.0  # 50 iterations are few
+
+
+def test_figure_5_2(tmp_path, capsys):
+    _, found = run(tmp_path, capsys, "figure-5.2", "--draws", "20")
+    for case in found["cases"]:
+        theory, ours = case["theory"]["risk"], case["exponents"]["risk"]
+        assert abs(ours - theory) < 4 * case["their_errors"]["risk"] + 0.05
+        assert case["features"][0] > 1
+
+
+def test_table_6_2(tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "table-6.2")
+    errors = {name: np.mean([one[1] for one in some]) for name, some in found["hinge, error, seconds"].items()}
+    assert list(errors) == ["SGM C", "SGM D", "SIGM C", "SIGM D", "LIBSVM"]
+    assert max(errors.values()) < 7
+    assert "3.1 ± 1.1" in out
+
+
+def test_falkon(tmp_path, capsys):
+    _, found = run(tmp_path, capsys, "falkon")
+    for row in found["rows"]:
+        assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
+        assert row["sklearn_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
+        assert row["iterations_to_1_percent"] <= 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["figure-4.1", "--data", "nowhere"], ["nytro", "--seed", "-1"], ["figure-5.2", "--draws", "1"],
+     ["table-6.2", "--quick", "--out", "/proc/none"]],
+)  # fmt: skip
+def test_bad_arguments_are_one_line(arguments, capsys):
+    assert main(["reproduce", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_another_file_is_not_pumadyn(tmp_path, capsys):
+    path = tmp_path / "x.txt"
+    for text in ("1 2 3\n4 5 6\n", "words\n", ""):
+        path.write_text(text)
+        assert main(["reproduce", "figure-4.1", "--on", "pumadyn32nh", "--data", str(path)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def spline(order, x, z):
+    """K_q(x, z) = 1 + sum_k 2 cos(2 pi k (x - z)) / k^q."""
+    k = np.arange(1, splines.HARMONICS + 1)
+    return 1 + (2 / k**order) @ np.moveaxis(np.cos(2 * np.pi * k * (x - z)[..., None]), -1, -2)
+
+
+@pytest.mark.parametrize(("r", "gamma"), [(11 / 16, 1 / 8), (7 / 8, 1 / 4)])
+def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
+    """Coefficients on the basis against KRLS with the kernel of the source, and risks against sums over a grid."""
+    n = 60
+    random = np.random.default_rng([5, n, 0])
+    x = random.uniform(size=n)
+    grid = (np.arange(2000) + 0.5) / 2000
+    f = spline(r / gamma + 0.5 + splines.SLACK, x[None], np.array([[splines.PLACE]]))[0]
+    truth = spline(r / gamma + 0.5 + splines.SLACK, grid[None], np.array([[splines.PLACE]]))[0]
+    y = f + splines.NOISE * random.normal(size=n)
+    np.testing.assert_allclose(splines.basis(x) @ splines.truth(r, gamma), f, atol=1e-12)
+    risks = splines.Simulation(n, r, gamma, 1, 5).kernel_risks()[0]
+
+    def kernel(a, b):
+        return spline(1 / gamma, a[:, :1], b[:, :1].T)
+
+    for place in (40, 60, 90):
+        model = KRLS(kernel=kernel, regularization=splines.LEVELS[place]).fit(x[:, None], y)
+        assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
+
+
+def test_many_random_features_do_as_well_as_the_kernel():
+    simulation = splines.Simulation(800, 7 / 8, 1 / 4, 10, 0)
+    risk, level = splines.choose(simulation.kernel_risks())
+    counts, risks = simulation.feature_risks(level, 1.02 * risk)
+    assert counts == sorted(set(counts)) and counts[0] == 1
+    mean = risks.mean(axis=0)
+    assert mean[0] > 2 * risk and mean[-1] <= 1.02 * risk
+    enough = splines.enough(counts, risks, splines.NEAR * risk)
+    assert 5 < enough <= counts[-1]
+
+
+def test_theory_and_bounds():
+    rates = splines.rates(7 / 8, 1 / 4)
+    assert (rates.risk, rates.regularization, rates.features) == pytest.approx((-0.875, -0.5, 0.5))
+    for bad in ((1, 0.6, 0.2), (10, 1.2, 0.2), (10, 0.6, 0.5), (10, 0.6, 0.0)):
+        with pytest.raises(ParameterError):
+            splines.Simulation(*bad, 1, 0)

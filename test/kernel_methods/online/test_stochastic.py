@@ -1,0 +1,140 @@
+"""Stochastic gradient learning against the recurrence on explicit weights, batch methods and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from sklearn.datasets import load_breast_cancer
+from sklearn.gaussian_process.kernels import RBF
+
+from icub_learning.errors import DataError, ParameterError
+from icub_learning.kernel_methods import Landweber, OneVsAllClassifier, StochasticKernelMachine
+from icub_learning.kernel_methods.online.scalar_losses import LOSSES, losses
+
+N = 60
+MARGIN = ("hinge", "exponential", "logistic")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 3))
+    return x, np.column_stack([np.sin(x[:, 0]), x[:, 1] * x[:, 2]])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_slopes_are_the_derivatives_of_convex_losses(name):
+    loss = losses(0.1)[name]
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=50) * 2
+    targets = np.sign(rng.normal(size=50)) if loss.margin else rng.normal(size=50)
+    for y, a in zip(targets, scores, strict=True):
+        y, a = np.array([y]), np.array([a])
+        numeric = approx_fprime(a, lambda a, y=y: loss.value(y, a)[0], 1e-7)
+        np.testing.assert_allclose(loss.slope(y, a), numeric, atol=1e-5)
+        middle = loss.value(y, (a + 1.0) / 2)
+        assert middle <= (loss.value(y, a) + loss.value(y, np.array([1.0]))) / 2 + 1e-12
+    values = {"square": 0.125, "absolute": 0.5, "epsilon_insensitive": 0.4, "hinge": 0.5}
+    values |= {"exponential": np.exp(-0.5), "logistic": np.log1p(np.exp(-0.5))}
+    assert loss.value(np.array(1.0), np.array(0.5)) == pytest.approx(values[name])
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average):
+    """With the linear kernel the iteration runs on w itself, sample by sample, written out."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(N, 4)) / 2
+    y = np.sign(rng.normal(size=N)) if name in MARGIN else x @ rng.normal(size=4)
+    settings = {"step_size": 0.05, "decay": 0.3, "batch_size": batch, "order": "cyclic", "average": average}
+    fitted = StochasticKernelMachine(kernel="linear", loss=name, max_iter=3, **settings).fit(x, y)
+    slope = losses(0.1)[name].slope
+    w, mean, total, step, expected = np.zeros(4), np.zeros(4), 0.0, 0, []
+    for _ in range(3):
+        for start in range(0, N, batch):
+            some = slice(start, min(start + batch, N))
+            step += 1
+            eta = 0.05 * step**-0.3
+            mean, total = mean + eta * w, total + eta
+            w = w - eta * np.mean(slope(y[some], x[some] @ w)[:, None] * x[some], axis=0)
+        expected.append(mean / total if average else w)
+    np.testing.assert_allclose(fitted.predict_path(x)[..., 0], [x @ one for one in expected], atol=1e-10)
+    np.testing.assert_allclose(fitted.predict(x), x @ expected[-1], atol=1e-10)
+    np.testing.assert_array_equal(fitted.path_levels_, [1, 2, 3])
+
+
+def test_whole_batches_are_gradient_descent(data):
+    x, y = data
+    fitted = StochasticKernelMachine(batch_size=N, step_size=0.9, max_iter=40).fit(x, y)
+    exact = Landweber(step_size=0.9, max_iter=40).fit(x, y)
+    np.testing.assert_allclose(fitted.predict_path(x), exact.predict_path(x), atol=1e-8)
+
+
+@pytest.mark.parametrize("order", ["reshuffled", "iid"])
+def test_orders_draw_as_they_say_and_follow_the_seed(order, data):
+    x, y = data
+    machine = StochasticKernelMachine(order=order, step_size=0.3, max_iter=1, random_state=5)
+    one, same = machine.fit(x, y).predict(x), machine.fit(x, y).predict(x)
+    np.testing.assert_array_equal(one, same)
+    random = np.random.RandomState(5)
+    indices = random.permutation(N) if order == "reshuffled" else random.randint(N, size=N)
+    coefficients, gram = np.zeros((N, 2)), RBF(1.0)(x)
+    for j in indices:
+        coefficients[j] -= 0.3 * (gram[j] @ coefficients - y[j])
+    np.testing.assert_allclose(machine.dual_coef_, coefficients, atol=1e-10)
+    assert (len(np.unique(indices)) == N) == (order == "reshuffled")
+
+
+def test_automatic_steps_are_those_of_the_theory(data):
+    x, y = data
+    for batch, step in ((1, N**-0.5), (8, 8 * N**-0.5), (N, 1.0)):
+        fitted = StochasticKernelMachine(batch_size=batch, max_iter=1).fit(x, y)
+        assert fitted.step_size_ == pytest.approx(min(1.0, step))
+    scaled = StochasticKernelMachine(kernel="linear", batch_size=N, max_iter=1).fit(3 * x, y)
+    assert scaled.step_size_ == pytest.approx(1 / np.max(np.sum((3 * x) ** 2, axis=1)))
+
+
+def test_hinge_classifies_breast_cancer_as_published():
+    """Table 6.2: 3.1 +- 1.1 % errors with 400 training samples and sigma 0.4; inputs scaled to [0, 1] here."""
+    x, labels = load_breast_cancer(return_X_y=True)
+    x = (x - x.min(axis=0)) / (x.max(axis=0) - x.min(axis=0))
+    order = np.random.default_rng(0).permutation(len(x))
+    train, test = order[:400], order[400:]
+    machine = StochasticKernelMachine(loss="hinge", length_scale=0.4, step_size=0.25, max_iter=20, random_state=0)
+    fitted = OneVsAllClassifier(machine).fit(x[train], labels[train])
+    assert 1 - fitted.score(x[test], labels[test]) < 0.055
+    assert fitted.predict_path(x[test]).shape == (20, 169)
+
+
+def test_tolerance_ends_the_passes(data):
+    x, y = data
+    fitted = StochasticKernelMachine(step_size=1.0, max_iter=5000, tol=1e-3, order="cyclic").fit(x, y)
+    assert fitted.n_iter_ < 5000
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"loss": "perceptron"}, ParameterError, "loss"),
+        ({"loss": "hinge"}, DataError, "OneVsAllClassifier"),
+        ({"step_size": 2.0}, ParameterError, "below 2 / .* = 2,"),
+        ({"step_size": 1.9, "kernel": "linear"}, ParameterError, "below 2"),
+        ({"step_size": 0.0}, ParameterError, "step_size"),
+        ({"step_size": "big"}, ParameterError, "step_size"),
+        ({"decay": 1.0}, ParameterError, "decay"),
+        ({"batch_size": N + 1}, ParameterError, f"at most the number of samples, {N}"),
+        ({"order": "sorted"}, ParameterError, "order"),
+        ({"epsilon": -1.0}, ParameterError, "epsilon"),
+        ({"max_iter": 0}, ParameterError, "max_iter"),
+    ],
+)
+def test_bad_settings_are_named(settings, error, text, data):
+    with pytest.raises(error, match=text):
+        StochasticKernelMachine(**settings).fit(*data)
+
+
+def test_divergence_is_an_error(data):
+    x, y = data
+    signs = np.where(y > 0, 1.0, -1.0)
+    with pytest.raises(ParameterError, match="diverges"):
+        StochasticKernelMachine(loss="exponential", step_size=1e4).fit(x, signs)

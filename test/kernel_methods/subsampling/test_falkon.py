@@ -1,0 +1,271 @@
+"""FALKON and preconditioned KRLS against direct solutions; threads, warm starts, files larger than memory."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF
+from threadpoolctl import threadpool_limits
+
+from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, OneVsAllClassifier, PreconditionedKRLS
+from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.rows import ArrayRows
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem
+
+N, SIGMA = 3000, 1.5
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 4))
+    y = np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2], rng.normal(size=N)])
+    return x, y
+
+
+@pytest.mark.parametrize("solver", ["cg", "gradient"])
+@pytest.mark.parametrize("sampling", ["uniform", "leverage"])
+def test_falkon_ends_at_the_direct_nystrom_solution(solver, sampling, data):
+    x, y = data
+    settings = {"length_scale": SIGMA, "regularization": 1e-3, "n_centers": 200, "sampling": sampling}
+    fitted = FALKON(solver=solver, tol=1e-10, max_iter=400, random_state=0, **settings).fit(x, y)
+    direct = NystromKRLS(random_state=0, **settings).fit(x, y)
+    np.testing.assert_array_equal(fitted.centers_, direct.centers_)
+    np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=1e-8)
+    assert fitted.dual_coef_.shape == (200, 3)
+    assert fitted.n_kept_ == direct.n_kept_
+
+
+def test_some_log_n_iterations_suffice(data):
+    """lambda = n^(-1/2), m a few n^(1/2): the error of the direct solution within 1 % after log n = 8 iterations."""
+    x, y = data
+    settings = {"length_scale": SIGMA, "regularization": N**-0.5, "n_centers": 160, "random_state": 0}
+    rng = np.random.default_rng(1)
+    x_test = rng.normal(size=(1000, 4))
+    y_test = np.sin(x_test[:, 0])
+    with pytest.warns(ConvergenceWarning, match="8 iterations"):
+        fitted = FALKON(max_iter=8, tol=1e-12, **settings).fit(x, y[:, 0])
+    direct = NystromKRLS(**settings).fit(x, y[:, 0])
+    errors = [np.sqrt(np.mean((one.predict(x_test) - y_test) ** 2)) for one in (fitted, direct)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.01)
+    distances = np.abs(fitted.predict_path(x_test)[..., 0] - direct.predict(x_test)).max(axis=1)
+    assert distances.shape == (8,)
+    assert distances[-1] < 1e-3 * distances[0]
+    np.testing.assert_array_equal(fitted.path_levels_, np.arange(1, 9))
+    alone = FALKON(max_iter=8, tol=1e-3, n_preconditioner=0, **settings).fit(x, y[:, 0])  # the paper's preconditioner
+    assert np.sqrt(np.mean((alone.predict(x_test) - y_test) ** 2)) == pytest.approx(errors[1], rel=0.01)
+
+
+def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
+    """B = n^(-1/2) T^-1 A^-1 written out; the condition number of B^T H B, against that of H."""
+    x, y = data
+    centers, level = x[:150], 1e-2
+    basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
+    assert len(basis.kept) == 150
+    scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150))
+    system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
+    k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
+    h = k_nm.T @ k_nm + level * N * k_mm
+    t = np.linalg.cholesky(k_mm).T
+    a = np.linalg.cholesky(t @ t.T / 150 + level * np.eye(150)).T
+    b = np.linalg.inv(t) @ np.linalg.inv(a) / np.sqrt(N)
+    np.testing.assert_allclose(system.apply(np.eye(150)), b.T @ h @ b, atol=1e-8)
+    np.testing.assert_allclose(system.to_coefficients(np.eye(150)), b, atol=1e-6)
+    right, residual = system.right_hand_side(np.zeros((150, 3)))
+    np.testing.assert_allclose(right, b.T @ k_nm.T @ y, atol=1e-8)
+    assert residual is right
+    start = np.random.default_rng(0).normal(size=(150, 3))
+    np.testing.assert_allclose(system.right_hand_side(start)[1], right - b.T @ h @ b @ start, atol=1e-8)
+    np.testing.assert_allclose(system.to_solution(system.to_coefficients(start)), start, atol=1e-6)
+    assert np.linalg.cond(b.T @ h @ b) < 5 < 1e5 < np.linalg.cond(h)
+    assert system.largest_eigenvalue() == pytest.approx(np.linalg.eigvalsh(b.T @ h @ b)[-1], rel=0.1)
+
+
+def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
+    """Rare samples are drawn thirty times as often as the others: without weights the condition is far worse."""
+    rng = np.random.default_rng(2)
+    x = np.concatenate([0.2 * rng.normal(size=(2900, 2)), rng.uniform(-8, 8, size=(100, 2))])
+    chances = np.concatenate([np.full(2900, 0.5 / 2900), np.full(100, 0.5 / 100)])
+    drawn = rng.choice(3000, 400, p=chances)
+    kernel = Kernel("gaussian", 1.0)
+    basis = CenterBasis(kernel, x[drawn])
+    conditions = []
+    for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
+        scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, x), kernel, basis, weights)
+        system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
+        conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
+    assert conditions[0] < 0.5 * conditions[1]
+
+
+@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-10])
+def test_more_samples_in_the_preconditioner_make_the_condition_small_at_any_lambda(level):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(6000, 6))
+    y = x[:, :1]
+    kernel = Kernel("gaussian", 2.0)
+    basis = CenterBasis(kernel, x[:200])
+    conditions = []
+    for count in (0, 2000, 6000):
+        scatter = FALKON(n_preconditioner=count, random_state=0)._estimate_scatter(
+            ArrayRows(x, y), kernel, basis, np.ones(200)
+        )
+        system = PreconditionedSystem(ArrayRows(x, y), kernel, basis, scatter, level)
+        conditions.append(np.linalg.cond(system.apply(np.eye(200))))
+    assert conditions[1] < 12  # 3.7 for Gaussian features
+    assert conditions[2] == pytest.approx(1.0, abs=1e-3)
+    assert conditions[0] > 3 * conditions[1] or level == 1e-2
+    fitted = FALKON(length_scale=2.0, centers=x[:200], regularization=level, random_state=0).fit(x, np.sin(x[:, 0]))
+    assert fitted.n_iter_ <= 20
+
+
+def test_threads_share_the_rows(data):
+    x, y = data
+    part = KernelProducts(Kernel("gaussian", SIGMA), x[:50], np.random.default_rng(0).normal(size=(50, 3)), 3)
+    k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
+    with threadpool_limits(3, "blas"):
+        rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
+        assert rows._threads == 3
+        moment, product = rows.sum(part)
+        np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
+    np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)
+    np.testing.assert_allclose(product, k.T @ (k @ part.vectors), atol=1e-8)
+
+
+def test_warm_start_goes_on_where_the_last_fit_ended(data):
+    x, y = data
+    settings = {"length_scale": SIGMA, "regularization": 1e-4, "n_centers": 100, "random_state": 0, "tol": 1e-10}
+    cold = FALKON(**settings).fit(x, y)
+    warm = FALKON(warm_start=True, **settings).fit(x, y)
+    warm.fit(x, y)
+    assert warm.n_iter_ <= 1 < cold.n_iter_
+    np.testing.assert_allclose(warm.predict(x), cold.predict(x), atol=1e-8)
+    assert warm.predict_path(x).shape[0] == len(warm.path_levels_) == 1
+    # Some targets move a little: fewer iterations than from zero, same solution, same centres.
+    moved = y + 1e-4 * np.sin(x[:, :3])
+    warm.set_params(tol=1e-6).fit(x, moved)
+    again = FALKON(**{**settings, "tol": 1e-6}).fit(x, moved)
+    assert warm.n_iter_ < again.n_iter_
+    np.testing.assert_array_equal(warm.centers_, cold.centers_)
+    with pytest.raises(ShapeError, match=r"\(n, 3\)"):
+        warm.fit(x, y[:, 0])
+    with pytest.raises(ParameterError, match="last fit"):
+        warm.set_params(centers=x[:10]).fit(x, y)
+
+
+def test_float32_rows_are_read_as_they_are(data):
+    x, y = data
+    settings = {"length_scale": SIGMA, "regularization": 1e-3, "centers": x[:60], "tol": 1e-10}
+    single = FALKON(**settings).fit(x.astype(np.float32), y.astype(np.float32))
+    double = FALKON(**settings).fit(x.astype(np.float32).astype(float), y.astype(np.float32).astype(float))
+    np.testing.assert_allclose(single.predict(x), double.predict(x), atol=1e-8)
+    assert single.predict(x.astype(np.float32)).dtype == np.float64
+
+
+def test_one_vs_all_falkon():
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 4, 2000)
+    x = rng.normal(size=(2000, 2)) + 4 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[labels]
+    fitted = OneVsAllClassifier(FALKON(n_centers=50, regularization=1e-4, length_scale=2.0, random_state=0))
+    assert fitted.fit(x, labels).score(x, labels) > 0.93
+
+
+def test_preconditioned_krls_is_krls(data):
+    x, y = data[0][:800], data[1][:800]
+    exact = KRLS(length_scale=SIGMA, regularization=1e-4).fit(x, y)
+    settings = {"length_scale": SIGMA, "regularization": 1e-4, "tol": 1e-11, "random_state": 0}
+    fitted = PreconditionedKRLS(n_centers=200, **settings).fit(x, y)
+    np.testing.assert_allclose(fitted.predict(x), exact.predict(x), atol=1e-8)
+    np.testing.assert_allclose(fitted.dual_coef_, exact.dual_coef_, atol=1e-6)
+    few = PreconditionedKRLS(n_centers=10, **settings).fit(x, y)
+    assert fitted.n_iter_ < 0.6 * few.n_iter_  # what the preconditioner is for
+    with pytest.warns(ConvergenceWarning, match="2 iterations"):
+        PreconditionedKRLS(n_centers=10, max_iter=2, **settings).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"n_centers": N + 1}, ParameterError, f"at most the number of samples, {N}"),
+        ({"regularization": 0.0}, ParameterError, "regularization"),
+        ({"max_iter": 0}, ParameterError, "max_iter"),
+        ({"tol": -1.0}, ParameterError, "tol"),
+        ({"tol": np.nan}, ParameterError, "tol"),
+    ],
+)
+@pytest.mark.parametrize("kind", [FALKON, PreconditionedKRLS])
+def test_bad_settings_are_named(kind, settings, error, text, data):
+    with pytest.raises(error, match=text):
+        kind(**settings).fit(*data)
+
+
+def test_bad_solvers_steps_and_data_are_named(data):
+    x, y = data
+    with pytest.raises(ParameterError, match="solver"):
+        FALKON(solver="newton").fit(x, y)
+    with pytest.raises(ParameterError, match=f"at most the number of samples, {N}"):
+        FALKON(n_preconditioner=N + 1).fit(x, y)
+    with pytest.raises(ParameterError, match="diverges"):
+        FALKON(solver="gradient", step_size=10.0, regularization=1e-2).fit(x, y)
+    with pytest.raises(DataError, match="constant at 0"):
+        FALKON().fit(x, np.zeros(N))
+    with pytest.raises(DataError, match="NaN"):
+        FALKON().fit(np.where(x > 2, np.nan, x), y)
+
+
+def test_targets_may_be_whole_numbers(data):
+    x, _ = data
+    counts = np.arange(N) % 7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = FALKON(regularization=1e-2, random_state=0).fit(x, counts)
+    np.testing.assert_allclose(
+        whole.predict(x),
+        FALKON(regularization=1e-2, random_state=0).fit(x, counts.astype(float)).predict(x),
+        atol=1e-10,
+    )
+
+
+OUT_OF_CORE = """
+import resource, sys
+import numpy as np
+from icub_learning.kernel_methods import FALKON, NystromKRLS
+
+n, d = {n}, {d}
+x = np.memmap(sys.argv[1], dtype=np.float32, mode="r", shape=(n, d))
+y = np.memmap(sys.argv[2], dtype=np.float64, mode="r", shape=(n,))
+for kind in (FALKON, NystromKRLS):  # what imports and the work space of BLAS take does not count
+    kind(n_centers=100).fit(x[:5000], y[:5000])
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (used + {allowed}, used + {allowed}))
+try:
+    np.zeros(3 * {allowed}, dtype=np.uint8)  # half of K_nm
+except MemoryError:
+    print("limited")
+for kind in (FALKON, NystromKRLS):
+    fitted = kind(length_scale=4.0, regularization=1e-4, n_centers=100, random_state=0).fit(x, y)
+    print(fitted.score(x[:2000], y[:2000]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocations on Linux only")
+def test_files_larger_than_the_memory_allowed(tmp_path):
+    """48 MB of float32 samples; K_nm would be 240 MB; 40 MB of allocations are allowed."""
+    n, d = 300_000, 40
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(n, d)).astype(np.float32)
+    x[:, 3:] *= 0.05
+    x.tofile(tmp_path / "x")
+    np.sin(x[:, 0].astype(float)).tofile(tmp_path / "y")
+    script = OUT_OF_CORE.format(n=n, d=d, allowed=40_000_000)
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    limited, *scores = done.stdout.split()
+    assert limited == "limited"
+    assert min(map(float, scores)) > 0.9

@@ -1,0 +1,227 @@
+"""Nyström methods against the sources' formulas: batch, path, singular centres, leverage scores, bad input."""
+
+import numpy as np
+import pytest
+from helpers import nystrom_reference as reference
+from sklearn.gaussian_process.kernels import RBF
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.kernel_methods import KRLS, IncrementalNystromKRLS, NystromKRLS
+from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky
+from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, solve_ridge
+from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
+
+N, SIGMA = 300, 1.0
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 4))
+    y = np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
+    return x, y
+
+
+@pytest.mark.parametrize("regularization", [1e-2, 1e-4, 1e-6])
+def test_nystrom_is_the_least_squares_solution(data, regularization):
+    x, y = data
+    fitted = NystromKRLS(length_scale=SIGMA, regularization=regularization, centers=x[::10]).fit(x, y)
+    exact = reference.stacked_coefficients(x, y, x[::10], SIGMA, regularization)
+    np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
+    np.testing.assert_array_equal(fitted.centers_, x[::10])
+    assert fitted.n_kept_ == 30
+
+
+def test_all_samples_as_centres_are_krls(data):
+    x, y = data
+    for regularization in (1e-1, 1e-4, 1e-6):
+        exact = KRLS(length_scale=SIGMA, regularization=regularization).fit(x, y).predict(x)
+        for kind in (NystromKRLS, IncrementalNystromKRLS):
+            fitted = kind(length_scale=SIGMA, regularization=regularization, n_centers=N, random_state=0).fit(x, y)
+            np.testing.assert_allclose(fitted.predict(x), exact, atol=1e-8)
+
+
+def test_a_path_in_lambda_equals_separate_fits(data):
+    x, y = data
+    levels = [1e-6, 1e-3, 1.0]
+    settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 3}
+    path = NystromKRLS(path=levels, **settings).fit(x, y)
+    np.testing.assert_array_equal(path.path_levels_, levels)
+    for level, predicted in zip(levels, path.predict_path(x), strict=True):
+        alone = NystromKRLS(regularization=level, **settings).fit(x, y)
+        np.testing.assert_allclose(predicted, alone.predict(x), atol=1e-8)
+
+
+def test_incremental_is_batch_at_every_number_of_centres(data):
+    x, y = data
+    centers = x[:150]  # more than one panel
+    fitted = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-5, centers=centers).fit(x, y)
+    np.testing.assert_array_equal(fitted.path_levels_, np.arange(1, 151))
+    path = fitted.predict_path(x[:9])
+    assert path.shape == (150, 9, 2)
+    for t in range(1, 151):
+        exact = reference.stacked_prediction(x, y, centers[:t], SIGMA, 1e-5, x[:9])
+        np.testing.assert_allclose(path[t - 1], exact, atol=1e-8)
+    np.testing.assert_allclose(path[-1], fitted.predict(x[:9]), atol=1e-10)
+    exact = reference.stacked_coefficients(x, y, centers[:40], SIGMA, 1e-5)
+    np.testing.assert_allclose(fitted.coefficients_at(40)[:40], exact, atol=1e-7)  # K_mm's condition is 1e4
+    assert not fitted.coefficients_at(40)[40:].any()
+
+
+def test_the_path_is_that_of_algorithm_1_as_printed(data):
+    x, y = data
+    centers = x[:40]
+    printed = reference.algorithm_1(x, y, centers, SIGMA, 1e-2)
+    fitted = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-2, centers=centers).fit(x, y)
+    for t, alpha in enumerate(printed, start=1):
+        np.testing.assert_allclose(fitted.coefficients_at(t)[:t], alpha, atol=1e-8)
+
+
+def test_where_algorithm_1_breaks_down_the_path_goes_on():
+    """A smooth kernel on a line: K_mm has numerical rank 13 or so, and the downdates fail soon after."""
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.uniform(-1, 1, 200))[:, None]
+    y = np.sin(3 * x) + 0.1 * rng.normal(size=x.shape)
+    centers = x[rng.permutation(200)[:60]]
+    with pytest.raises(np.linalg.LinAlgError):
+        reference.algorithm_1(x, y, centers, 1.0, 1e-10)
+    fitted = IncrementalNystromKRLS(length_scale=1.0, regularization=1e-7, centers=centers).fit(x, y)
+    assert fitted.n_kept_ < 20
+    path = fitted.predict_path(x)
+    for t in (1, 5, 12, 30):
+        # Beyond the numerical rank no more can be had: rounding of K is 1e-16, and lambda 1e-7 divides it.
+        exact = reference.exact_prediction(x, y, centers[:t], 1.0, 1e-7, x[::10])
+        np.testing.assert_allclose(path[t - 1, ::10, 0], exact, atol=1e-8 if t < 6 else 1e-5)
+    dependent = np.setdiff1d(np.arange(60), fitted._kept)
+    assert dependent.size >= 40
+    np.testing.assert_array_equal(path[dependent], path[dependent - 1])
+    assert np.isfinite(path).all()
+
+
+@pytest.mark.parametrize("regularization", [1e-12, 1e-9])
+def test_tiny_lambda_stays_finite_and_near_the_exact_solution(data, regularization):
+    x, y = data
+    fitted = IncrementalNystromKRLS(length_scale=3.0, regularization=regularization, centers=x[:120]).fit(x, y)
+    exact = reference.stacked_prediction(x, y, x[:120], 3.0, regularization, x)
+    # Forming A^T A costs 1e-16 / lambda relatively.
+    np.testing.assert_allclose(fitted.predict(x), exact, atol=max(1e-8, 1e-14 / regularization))
+
+
+def test_centres_can_be_added_afterwards(data):
+    x, y = data
+    whole = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-5, centers=x[:70]).fit(x, y)
+    grown = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-5, centers=x[:1]).fit(x, y)
+    for start, stop in ((1, 2), (2, 30), (30, 70)):
+        assert grown.add_centers(x[start:stop]) is grown
+    np.testing.assert_array_equal(grown.centers_, whole.centers_)
+    np.testing.assert_allclose(grown.predict_path(x), whole.predict_path(x), atol=1e-8)
+    before = grown.predict(x)
+    np.testing.assert_allclose(grown.add_centers(x[:5]).predict(x), before, atol=1e-12)  # they depend on what is there
+    assert len(grown.centers_) == len(grown.dual_coef_) == 75
+    with pytest.raises(ShapeError, match="centers"):
+        grown.add_centers(x[:3, :2])
+    with pytest.raises(NotFiniteError, match="centers"):
+        grown.add_centers(x[:3] * np.nan)
+
+
+def test_chosen_levels_of_the_path(data):
+    x, y = data
+    settings = {"length_scale": SIGMA, "n_centers": 40, "random_state": 0}
+    every = IncrementalNystromKRLS(**settings).fit(x, y)
+    some = IncrementalNystromKRLS(path=[5, 40], **settings).fit(x, y)
+    np.testing.assert_array_equal(some.predict_path(x), every.predict_path(x)[[4, 39]])
+    with pytest.raises(ParameterError, match="from 1 to 40"):
+        IncrementalNystromKRLS(path=[41], **settings).fit(x, y)
+
+
+def test_the_echelon_factor_leaves_out_what_depends():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(9, 150))
+    rows[:, 100] = rows[:, 3] - rows[:, 4]
+    rows[:, 0] = 0.0
+    gram = rows.T @ rows
+    factor, kept = echelon_cholesky(gram)
+    np.testing.assert_array_equal(kept, np.arange(1, 10))
+    np.testing.assert_allclose(factor.T @ factor, gram, atol=1e-10)
+    np.testing.assert_array_equal(np.tril(factor[:, kept], -1), 0.0)
+    x = rng.normal(size=(200, 1))
+    basis = CenterBasis(Kernel("gaussian", 0.3), x)
+    assert 20 < len(basis.kept) < 60
+    # What is left out is the square root of the tolerance on pivots, 10 m eps, away from the span.
+    np.testing.assert_allclose(basis.echelon.T @ basis.echelon, RBF(0.3)(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "matern", lambda x, z: np.exp(-np.abs(x - z.T[:1]))])
+def test_other_kernels_and_dependent_centres(kernel):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(100, 1))
+    y = np.sin(x[:, 0])
+    exact = KRLS(kernel=kernel, degree=2, regularization=1e-4).fit(x, y).predict(x)
+    for kind in (NystromKRLS, IncrementalNystromKRLS):
+        fitted = kind(kernel=kernel, degree=2, regularization=1e-4, n_centers=100, random_state=0).fit(x, y)
+        np.testing.assert_allclose(fitted.predict(x), exact, atol=1e-8)
+        assert fitted.n_kept_ == {"linear": 1, "polynomial": 3}.get(kernel, fitted.n_kept_)
+
+
+def test_leverage_scores_are_their_definition_and_a_pilot_of_all_gives_them(data):
+    x, _ = data
+    gram = RBF(SIGMA)(x)
+    exact = np.diag(gram @ np.linalg.inv(gram + 1e-3 * N * np.eye(N)))
+    np.testing.assert_allclose(leverage_scores(x, length_scale=SIGMA, regularization=1e-3), exact, atol=1e-10)
+    every = leverage_scores(x, length_scale=SIGMA, regularization=1e-3, n_pilots=N)
+    np.testing.assert_allclose(every, exact, atol=1e-10)
+    some = leverage_scores(x, length_scale=SIGMA, regularization=1e-3, n_pilots=N // 2, random_state=0)
+    assert 0.4 < np.median(some / exact) < 2.5
+    assert np.corrcoef(some, exact)[0, 1] > 0.5
+    with pytest.raises(ParameterError, match="at most"):
+        leverage_scores(x, n_pilots=N + 1)
+
+
+def test_leverage_sampling_finds_the_rare_samples():
+    """Ten far-off samples among a thousand that are alike: uniform sampling misses them, leverage scores do not."""
+    rng = np.random.default_rng(4)
+    x = np.concatenate([0.1 * rng.normal(size=(1000, 2)), 20 * rng.normal(size=(10, 2))])
+    y = np.linalg.norm(x, axis=1)
+    settings = {"n_centers": 60, "regularization": 1e-4, "random_state": 0}
+    by_leverage = NystromKRLS(sampling="leverage", **settings).fit(x, y)
+    uniform = NystromKRLS(**settings).fit(x, y)
+    assert by_leverage.score(x, y) > uniform.score(x, y) + 0.2
+    assert len(by_leverage.centers_) == 60
+
+
+def test_a_ridge_lost_in_rounding_is_named():
+    column = np.ones((50, 1))
+    growing = GrowingLeastSquares(np.arange(50.0)[:, None], 1e-30, 2)
+    with pytest.raises(ParameterError, match=r"regularization is 2e-32, .*singular"):
+        growing.extend(np.hstack([column, column, column]))
+    with pytest.raises(ParameterError, match="singular"):
+        solve_ridge(np.ones((2, 2)), np.ones((2, 1)), 1e-30, 50)
+
+
+def test_draws_follow_the_seed(data):
+    x, y = data
+    one, same, other = (NystromKRLS(n_centers=20, random_state=seed).fit(x, y) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.centers_, same.centers_)
+    assert not np.array_equal(one.centers_, other.centers_)
+    assert len(np.unique(one.centers_, axis=0)) == 20
+    small = NystromKRLS().fit(x[:30], y[:30])  # fewer samples than the default number of centres
+    assert len(small.centers_) == 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"n_centers": N + 1}, ParameterError, f"at most the number of samples, {N}"),
+        ({"n_centers": 0}, ParameterError, "n_centers"),
+        ({"regularization": 0.0}, ParameterError, "regularization"),
+        ({"regularization": -1e-3}, ParameterError, "regularization"),
+        ({"sampling": "best"}, ParameterError, "sampling"),
+        ({"centers": np.zeros((3, 9))}, ShapeError, "centers"),
+        ({"centers": np.full((3, 4), np.inf)}, NotFiniteError, "centers"),
+    ],
+)
+@pytest.mark.parametrize("kind", [NystromKRLS, IncrementalNystromKRLS])
+def test_bad_settings_are_named(kind, settings, error, text, data):
+    with pytest.raises(error, match=text):
+        kind(**settings).fit(*data)

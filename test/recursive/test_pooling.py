@@ -1,0 +1,126 @@
+"""Pooling two learners: as if one had seen the samples of both."""
+
+import numpy as np
+import pytest
+from helpers.batch_solution import batch_solution, relative_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import ParameterError
+from icub_learning.recursive import RecursiveLeastSquares
+
+
+def samples(rng, n, d, n_outputs):
+    return rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs))
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 25),
+    st.integers(1, 3),
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.booleans(),
+)
+def test_merging_is_the_union_of_the_samples_under_the_first_prior(seed, d, n_outputs, n_mine, n_theirs, started):
+    rng = np.random.default_rng(seed)
+    (my_z, my_y), (their_z, their_y) = samples(rng, n_mine, d, n_outputs), samples(rng, n_theirs, d, n_outputs)
+    my_prior, their_prior = rng.uniform(0.1, 2.0, d), 10.0 ** rng.uniform(-4, 2)
+    start = rng.normal(size=(d, n_outputs)) if started else None
+    mine = RecursiveLeastSquares(d, n_outputs, my_prior)
+    theirs = RecursiveLeastSquares(d, n_outputs, their_prior, initial_weights=start)
+    mine.update(my_z, my_y)
+    theirs.update(their_z, their_y)
+    before = theirs.state()
+    mine.merge(theirs)
+    factor, weights = batch_solution(np.concatenate([my_z, their_z]), np.concatenate([my_y, their_y]), my_prior)
+    assert relative_error(mine.factor, factor) < 1e-10
+    np.testing.assert_allclose(mine.weights, weights.astype(float), rtol=0, atol=1e-9 * (1 + np.abs(weights).max()))
+    assert mine.n_samples == n_mine + n_theirs
+    np.testing.assert_array_equal(mine.prior, my_prior)
+    for key, value in theirs.state().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+@pytest.mark.parametrize("forgetting", [0.9, 0.995])
+def test_faded_samples_keep_the_weight_they_have(forgetting):
+    rng = np.random.default_rng(3)
+    d = 9
+    (my_z, my_y), (their_z, their_y) = samples(rng, 70, d, 2), samples(rng, 50, d, 2)
+    start = rng.normal(size=(d, 2))
+    mine = RecursiveLeastSquares(d, 2, 0.3, forgetting, start)
+    theirs = RecursiveLeastSquares(d, 2, 2.0, forgetting, rng.normal(size=(d, 2)))
+    mine.update(my_z, my_y)
+    theirs.update(their_z, their_y)
+    mine.merge(theirs)
+    ages = np.concatenate([np.arange(70)[::-1], np.arange(50)[::-1]])
+    factor, weights = batch_solution(
+        np.concatenate([my_z, their_z]), np.concatenate([my_y, their_y]), mine.prior, forgetting**ages, start
+    )
+    assert relative_error(mine.factor, factor) < 1e-11
+    assert relative_error(mine.weights, weights) < 1e-10
+
+
+def test_many_robots_in_any_order_and_learning_afterwards():
+    rng = np.random.default_rng(4)
+    d, parts = 12, [samples(rng, 30, 12, 3) for _ in range(4)]
+    results = []
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        robots = [RecursiveLeastSquares(d, 3, 1e-2) for _ in parts]
+        for robot, (z, y) in zip(robots, parts, strict=True):
+            robot.update(z[:-1], y[:-1])
+        pooled = robots[order[0]]
+        for other in order[1:]:
+            pooled.merge(robots[other])
+        for z, y in parts:
+            pooled.update(z[-1], y[-1])
+        results.append(pooled)
+    z, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    factor, weights = batch_solution(z, y, 1e-2)
+    for pooled in results:
+        assert relative_error(pooled.factor, factor) < 1e-11
+        assert relative_error(pooled.weights, weights) < 1e-9
+        assert pooled.n_samples == 120
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e8])
+def test_ill_conditioned_samples(condition):
+    rng = np.random.default_rng(5)
+    d = 15
+    scales = np.logspace(0, -np.log10(condition) / 2, d)
+    basis = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    z = rng.normal(size=(2000, d)) * scales @ basis.T
+    y = z @ rng.normal(size=(d, 1)) + 0.1 * rng.normal(size=(2000, 1))
+    regularization = 2000 * 1e-3 / condition
+    mine, theirs = RecursiveLeastSquares(d, 1, regularization), RecursiveLeastSquares(d, 1, regularization)
+    mine.update(z[:1000], y[:1000])
+    theirs.update(z[1000:], y[1000:])
+    mine.merge(theirs)
+    assert relative_error(mine.weights, batch_solution(z, y, regularization)[1]) < 1e-9
+
+
+def test_merging_with_itself_counts_every_sample_twice():
+    rng = np.random.default_rng(6)
+    z, y = samples(rng, 20, 5, 1)
+    learner = RecursiveLeastSquares(5, 1, 0.5)
+    learner.update(z, y)
+    learner.merge(learner)
+    factor, weights = batch_solution(np.concatenate([z, z]), np.concatenate([y, y]), 0.5)
+    assert relative_error(learner.factor, factor) < 1e-12
+    assert relative_error(learner.weights, weights) < 1e-11
+    assert learner.n_samples == 40
+
+
+@pytest.mark.parametrize(
+    "other", [RecursiveLeastSquares(4, 2), RecursiveLeastSquares(3, 1), None, np.eye(3), {"factor": np.eye(3)}]
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(other):
+    rng = np.random.default_rng(7)
+    learner = RecursiveLeastSquares(3, 2)
+    learner.update(*samples(rng, 5, 3, 2))
+    before = learner.state()
+    with pytest.raises(ParameterError, match="other"):
+        learner.merge(other)
+    for key, value in learner.state().items():
+        np.testing.assert_array_equal(value, before[key])

@@ -1,0 +1,204 @@
+"""The simulated arm against Pinocchio, against its own derivatives, and against bad commands."""
+
+import math
+
+import numpy as np
+import pinocchio
+import pytest
+
+from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, SimulationError
+from icub_learning.robots import find_urdf
+from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings, simulate
+from icub_learning.simulation.arm.payload import DENSITY
+
+IDEAL = SimulationSettings.without_effects
+
+
+def run(simulation: ArmSimulation, steps: int) -> dict[str, np.ndarray]:
+    """Step, and return positions, velocities, accelerations, wrenches and efforts of every step."""
+    rows = []
+    for _ in range(steps):
+        simulation.step()
+        truth, sensors = simulation.truth(), simulation.sensors()
+        rows.append((truth.position, truth.velocity, truth.acceleration, truth.wrench, sensors.effort, sensors.wrench))
+    columns = map(np.array, zip(*rows, strict=True))
+    return dict(zip(("q", "v", "a", "wrench", "effort", "measured"), columns, strict=True))
+
+
+def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: float = 0.0, position=(0.0, 0.0, 0.0)):
+    """The joint force at the sensor and the joint torques that Pinocchio finds for the same motion."""
+    robot = RobotModel(find_urdf("icub"), simulation.arm.joint_names, sensor=simulation.arm.sensor)
+    if mass:
+        radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
+        ball = pinocchio.Inertia.FromSphere(mass, radius)
+        hand = robot.model.frames[robot.model.getFrameId(simulation.arm.hand)]
+        place = hand.placement * pinocchio.SE3(np.eye(3), np.array(position))
+        robot.model.appendBodyToJoint(hand.parentJoint, ball, place)
+    data = robot.model.createData()
+    wrenches, torques = [], []
+    for q, v, a in zip(moved["q"], moved["v"], moved["a"], strict=True):
+        torques.append(pinocchio.rnea(robot.model, data, *robot.state(q, v, a))[robot.velocity_index])
+        wrenches.append(data.f[robot.sensor_id].vector.copy())
+    return np.array(wrenches), np.array(torques)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_ideal_sensor_is_pinocchios_joint_force(task: str, side: str) -> None:
+    simulation = ArmSimulation(IDEAL(task=task, side=side))
+    moved = run(simulation, 300)
+    wrench, torque = pinocchio_wrench_and_torque(simulation, moved)
+    np.testing.assert_allclose(moved["measured"], wrench, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(moved["effort"], torque, rtol=0, atol=1e-10)
+
+
+def test_acceleration_is_the_change_of_velocity() -> None:
+    moved = run(ArmSimulation(SimulationSettings(task="circle_xz")), 200)
+    np.testing.assert_allclose(np.diff(moved["v"], axis=0) / 1e-3, moved["a"][:-1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.diff(moved["q"], axis=0) / 1e-3, moved["v"][1:], rtol=0, atol=1e-9)
+
+
+def test_true_wrench_is_rigid_plus_cable() -> None:
+    simulation = ArmSimulation(SimulationSettings())
+    moved = run(simulation, 300)
+    wrench, _ = pinocchio_wrench_and_torque(simulation, moved)
+    truth = simulation.truth()
+    np.testing.assert_allclose(truth.rigid_wrench, wrench[-1], rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(truth.rigid_wrench, truth.wrench - truth.cable_wrench)
+    assert np.abs(truth.cable_wrench[:3]).max() > 0.1
+
+
+@pytest.mark.parametrize("mass", [0.2, 1.5])
+def test_payload_shows_as_a_body_in_the_hand(mass: float) -> None:
+    position = (0.02, -0.03, 0.05)
+    simulation = ArmSimulation(IDEAL(task="circle_xy"))
+    simulation.attach_payload(mass, position)
+    moved = run(simulation, 400)
+    wrench, torque = pinocchio_wrench_and_torque(simulation, moved, mass, position)
+    np.testing.assert_allclose(moved["measured"], wrench, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(moved["effort"], torque, rtol=0, atol=1e-10)
+
+
+def test_payload_can_be_dropped_while_running() -> None:
+    simulation, empty = ArmSimulation(IDEAL(task="hold")), ArmSimulation(IDEAL(task="hold"))
+    at_rest = run(empty, 1)["measured"][0]
+    simulation.attach_payload(0.5, (0.0, 0.0, 0.03))
+    carrying = run(simulation, 1500)["measured"][-1]
+    assert np.linalg.norm(carrying[:3]) - np.linalg.norm(at_rest[:3]) == pytest.approx(0.5 * 9.81, rel=1e-3)
+    assert simulation.truth().payload_mass == 0.5
+    simulation.attach_payload(0.0)
+    dropped = run(simulation, 1500)
+    np.testing.assert_allclose(dropped["measured"][-1], at_rest, rtol=0, atol=1e-3)
+    assert np.abs(dropped["a"][:50]).max() > 0.5  # the arm springs up
+    assert simulation.truth().payload_mass == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mass", "position", "error"),
+    [
+        (-0.1, (0, 0, 0), ParameterError),
+        (float("nan"), (0, 0, 0), ParameterError),
+        (100.0, (0, 0, 0), ParameterError),
+        (0.5, (0, 0), ShapeError),
+        (0.5, (0, 0, float("inf")), NotFiniteError),
+        (0.5, (0, 5.0, 0), ParameterError),
+    ],
+)
+def test_bad_payload_is_refused_and_changes_nothing(mass, position, error) -> None:
+    simulation = ArmSimulation(IDEAL(task="hold"))
+    simulation.attach_payload(0.3, (0.01, 0.0, 0.0))
+    with pytest.raises(error):
+        simulation.attach_payload(mass, position)
+    simulation.step()
+    assert simulation.truth().payload_mass == 0.3
+    np.testing.assert_array_equal(simulation.truth().payload_position, (0.01, 0.0, 0.0))
+
+
+def readings(settings: SimulationSettings) -> list:
+    simulation = ArmSimulation(settings)
+    rows = []
+    for number in range(600):
+        if number == 100:
+            simulation.set_task("circle_xz")
+        if number == 300:
+            simulation.attach_payload(0.4, (0.0, 0.0, 0.02))
+        simulation.step()
+        shown = simulation.sensors()
+        rows.append(np.concatenate([shown.position, shown.velocity, shown.effort, shown.wrench]))
+    return rows
+
+
+def test_same_seed_same_data() -> None:
+    first, second = readings(SimulationSettings(seed=3)), readings(SimulationSettings(seed=3))
+    np.testing.assert_array_equal(first, second)
+    assert np.abs(np.array(readings(SimulationSettings(seed=4))) - first).max() > 0.1
+
+
+def test_nothing_is_read_before_the_first_step() -> None:
+    simulation = ArmSimulation(IDEAL())
+    for read in (simulation.sensors, simulation.truth):
+        with pytest.raises(SimulationError):
+            read()
+    simulation.step()
+    assert simulation.sensors().stamp == 1_000_000  # never 0, which means "not set"
+    assert simulation.time == pytest.approx(0.002)
+
+
+def test_change_of_task_has_no_jumps_and_keeps_the_limits() -> None:
+    simulation = ArmSimulation(IDEAL(task="circle_xy"))
+    low, high = simulation.arm.limits
+    ahead = run(simulation, 100)
+    for task in ("circle_xz", "hold", "random", "circle_xy"):
+        simulation.set_task(task)
+        assert simulation.task == task
+        moved = run(simulation, 3500)
+        joined = np.vstack([ahead["a"][-1:], moved["a"]])
+        assert np.abs(np.diff(joined, axis=0)).max() < 1.0  # rad/s^2 in a millisecond; a jump would be tens
+        assert (moved["q"] >= low).all()
+        assert (moved["q"] <= high).all()
+        ahead = moved
+
+
+def test_unknown_task_is_refused_with_the_known_ones() -> None:
+    simulation = ArmSimulation(IDEAL())
+    with pytest.raises(SimulationError, match="circle_xz"):
+        simulation.set_task("dance")
+    assert simulation.task == "circle_xy"
+
+
+def test_changes_of_task_do_not_pile_up() -> None:
+    simulation = ArmSimulation(IDEAL(task="circle_xy"))
+    with pytest.raises(SimulationError, match="under way"):
+        for _ in range(5):
+            simulation.set_task("circle_xz")
+            simulation.set_task("circle_xy")
+    run(simulation, 6000)
+    simulation.set_task("random")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("side", "middle"), ("task", ""), ("seed", -1), ("seed", 1.5), ("noise", -1.0), ("encoder_bits", 99),
+     ("circle_radius", float("nan"))],
+)  # fmt: skip
+def test_settings_outside_their_range_are_named(name: str, value) -> None:
+    with pytest.raises(ParameterError) as caught:
+        SimulationSettings(**{name: value})
+    assert caught.value.name == name
+
+
+def test_recording_has_the_rate_and_the_names() -> None:
+    recording = simulate([("circle_xy", 0.5), ("circle_xz", 0.25)], rate=100.0)
+    assert recording.position.shape == recording.velocity.shape == recording.effort.shape == (75, 7)
+    assert recording.wrench.shape == (75, 6)
+    assert set(np.diff(recording.joint_stamps)) == {10_000_000}
+    np.testing.assert_array_equal(recording.joint_stamps, recording.wrench_stamps)
+    assert recording.joint_stamps[0] > 0
+    assert recording.joint_names[0] == "r_shoulder_pitch"
+    assert recording.wrench_frame == "r_upper_arm"
+    for bad in ([], [("circle_xy", -1.0)]):
+        with pytest.raises(ParameterError):
+            simulate(bad)
+    with pytest.raises(ParameterError, match="divisor"):
+        simulate([("hold", 0.1)], rate=300.0)

@@ -1,0 +1,218 @@
+"""Every effect alone: what it does, that it is off at 0, and that its seed decides."""
+
+import numpy as np
+import pinocchio
+import pytest
+
+from icub_learning.simulation import ArmSimulation, SimulationSettings
+from icub_learning.simulation.arm.effects import (
+    FULL_SCALE,
+    CableBundle,
+    CrossTalk,
+    DahlFriction,
+    Encoders,
+    JointFriction,
+    SensorDrift,
+    SensorNoise,
+)
+
+IDEAL = SimulationSettings.without_effects
+
+
+def elbow_pose(angle: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pose of a link 8 cm beyond the sensor, turned by `angle` about y."""
+    rotation = pinocchio.utils.rotate("y", angle)
+    quaternion = pinocchio.Quaternion(rotation).coeffs()[[3, 0, 1, 2]]  # x y z w to w x y z
+    return np.array([0.0, 0.0, 0.08]), rotation.ravel(), quaternion
+
+
+SENSOR = (np.zeros(3), np.eye(3).ravel(), np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+def wrench_of(bundle: CableBundle, angle: float) -> np.ndarray:
+    """Force, and torque about the origin, that the bundle exerts on the elbow's link."""
+    point, force, torque = bundle.step(SENSOR, elbow_pose(angle))
+    return np.concatenate([force, torque + np.cross(point, force)])
+
+
+def make_bundle(stiffness=200.0, bending=1.0, hysteresis=0.0, side="right") -> CableBundle:
+    bundle = CableBundle(stiffness, bending, hysteresis, side)
+    bundle.relax(SENSOR, elbow_pose(0.0))
+    return bundle
+
+
+def settled(bundle: CableBundle, angle: float) -> np.ndarray:
+    for _ in range(2):  # the second step at the same place has no rate
+        wrench = wrench_of(bundle, angle)
+    return wrench
+
+
+def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
+    step = 1e-5
+    stiffness, bending = 300.0, 0.0
+    bundle = make_bundle(stiffness, bending)
+    upper = CableBundle.UPPER_CLAMP
+
+    def energy(angle: float) -> float:
+        position, rotation, _ = elbow_pose(angle)
+        lower = position + rotation.reshape(3, 3) @ (CableBundle.LOWER_CLAMP - position)
+        rest = np.linalg.norm(CableBundle.LOWER_CLAMP - upper)
+        return 0.5 * stiffness * (np.linalg.norm(lower - upper) - rest) ** 2
+
+    for angle in (-0.4, 0.1, 0.7):
+        wrench = settled(bundle, angle)
+        about_elbow = wrench[3:] - np.cross(elbow_pose(0.0)[0], wrench[:3])
+        slope = (energy(angle + step) - energy(angle - step)) / (2 * step)
+        assert about_elbow[1] == pytest.approx(-slope, rel=1e-5)
+
+
+def test_bending_bundle_turns_back_in_proportion() -> None:
+    bundle = make_bundle(0.0, 1.5)
+    for angle in (-0.5, 0.2, 1.0):
+        np.testing.assert_allclose(settled(bundle, angle), [0, 0, 0, 0, -1.5 * angle, 0], atol=1e-9)
+
+
+def test_relaxed_bundle_carries_nothing() -> None:
+    np.testing.assert_allclose(settled(make_bundle(), 0.0), np.zeros(6), atol=1e-12)
+
+
+def loop_area(bundle: CableBundle, steps: int) -> float:
+    """Energy lost over one closed cycle of the elbow, after one to settle."""
+    angles = 0.4 * np.sin(np.linspace(0, 4 * np.pi, 2 * steps + 1))
+    torques = []
+    for angle in angles:
+        wrench = wrench_of(bundle, angle)
+        torques.append(wrench[4] - np.cross(elbow_pose(0.0)[0], wrench[:3])[1])
+    moved, acted = np.diff(angles[steps:]), np.array(torques[steps + 1 :])
+    return float(-(moved * acted).sum())
+
+
+def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CableBundle, "CREEP_TIME", 0.0)
+    elastic, slow, fast = (
+        loop_area(make_bundle(hysteresis=h), steps) for h, steps in ((0.0, 4000), (0.3, 4000), (0.3, 1000))
+    )
+    assert abs(elastic) < 0.02 * slow
+    assert slow > 0.1
+    assert fast == pytest.approx(slow, rel=0.02)
+
+
+def test_creep_loses_more_the_faster() -> None:
+    slow, fast = loop_area(make_bundle(), 4000), loop_area(make_bundle(), 1000)
+    assert fast == pytest.approx(4 * slow, rel=0.05)
+
+
+def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
+    friction = DahlFriction(2.0, 0.1)
+    direction = np.array([0.6, 0.8])
+    for _ in range(200):
+        force = friction.step(0.01 * direction)
+    np.testing.assert_allclose(force, 2.0 * direction, rtol=1e-6)
+    np.testing.assert_array_equal(friction.step(np.zeros(2)), force)
+    one_step = DahlFriction(2.0, 0.1).step(np.array([0.05]))
+    many = DahlFriction(2.0, 0.1)
+    for _ in range(50):
+        force = many.step(np.array([0.001]))
+    np.testing.assert_allclose(force, one_step, rtol=1e-9)
+
+
+def test_bundle_by_passes_the_sensor() -> None:
+    settings = IDEAL(cable_stiffness=200.0, cable_bending_stiffness=1.0, task="circle_xz", circle_wander=0.0)
+    simulation = ArmSimulation(settings)
+    shares = []
+    for _ in range(1000):
+        simulation.step()
+        truth = simulation.truth()
+        np.testing.assert_allclose(simulation.sensors().wrench, truth.rigid_wrench + truth.cable_wrench, atol=1e-12)
+        shares.append(truth.cable_wrench)
+    assert 1.0 < np.std(shares, axis=0)[:3].max() < 10.0
+    assert 0.1 < np.std(shares, axis=0)[3:].max() < 2.0
+
+
+def test_left_arm_is_the_mirror_image() -> None:
+    shares = {}
+    for side in ("right", "left"):
+        simulation = ArmSimulation(IDEAL(cable_stiffness=200.0, side=side, circle_wander=0.0))
+        for _ in range(100):
+            simulation.step()
+        shares[side] = simulation.truth().cable_wrench
+    mirrored = shares["left"] * [1, -1, 1, -1, 1, -1]
+    np.testing.assert_allclose(mirrored, shares["right"], atol=0.05)
+
+
+def test_cross_talk_is_linear_and_small() -> None:
+    simulation = ArmSimulation(IDEAL(cross_talk=0.01))
+    true, shown = [], []
+    for _ in range(400):
+        simulation.step()
+        true.append(simulation.truth().wrench)
+        shown.append(simulation.sensors().wrench)
+    matrix = CrossTalk(0.01, np.random.default_rng([0, 100])).matrix
+    np.testing.assert_allclose(shown, np.array(true) @ matrix.T, atol=1e-12)
+    np.testing.assert_array_equal(np.diag(matrix), np.ones(6))
+    relative = np.abs(matrix - np.eye(6)) / FULL_SCALE[:, None] * FULL_SCALE
+    assert 0.001 < relative.max() <= 0.01
+    np.testing.assert_array_equal(CrossTalk(0.0, np.random.default_rng(0)).matrix, np.eye(6))
+
+
+def test_drift_is_slow_and_has_its_deviation() -> None:
+    rng = np.random.default_rng(0)
+    starts = np.array([SensorDrift(0.5, rng).step(np.zeros(6)) for _ in range(4000)])
+    np.testing.assert_allclose(starts.std(axis=0), 0.5 * FULL_SCALE / FULL_SCALE[0], rtol=0.05)
+    drift = SensorDrift(0.5, rng)
+    path = np.array([drift.step(normal) for normal in rng.standard_normal((20_000, 6))])
+    assert 0 < np.abs(np.diff(path, axis=0)).max() < 0.01
+    assert 0.01 < np.ptp(path[:, 0]) < 1.0
+    np.testing.assert_array_equal(SensorDrift(0.0, rng).step(np.ones(6)), np.zeros(6))
+
+
+def test_noise_is_white_with_its_deviation() -> None:
+    simulation = ArmSimulation(IDEAL(noise=0.4, task="hold"))
+    errors = []
+    for _ in range(3000):
+        simulation.step()
+        errors.append(simulation.sensors().wrench - simulation.truth().wrench)
+    errors = np.array(errors)
+    np.testing.assert_allclose(errors.std(axis=0), 0.4 * FULL_SCALE / FULL_SCALE[0], rtol=0.06)
+    assert np.abs(np.mean(errors[1:] * errors[:-1], axis=0) / errors.var(axis=0)).max() < 0.08
+    np.testing.assert_array_equal(SensorNoise(0.0).step(np.ones(6)), np.zeros(6))
+
+
+def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
+    bits, rate = 16, 3.0
+    start, speed = np.full(7, 0.1), np.full(7, rate)
+    encoders = Encoders(bits, start, speed)
+    resolution = 2 * np.pi / 2**bits
+    assert encoders.velocity_delay == pytest.approx(0.004)
+    for number in range(1, 300):
+        time = number * 1e-3
+        q = 0.1 + np.sin(rate * time) * np.ones(7)
+        position, velocity = encoders.step(q, np.full(7, np.nan))  # it sees positions only
+        np.testing.assert_allclose(position, q, atol=resolution / 2 + 1e-12)
+        np.testing.assert_allclose(position / resolution, np.round(position / resolution), atol=1e-6)
+        if number > Encoders.WINDOW:
+            before = rate * np.cos(rate * (time - encoders.velocity_delay))
+            np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
+    exact = Encoders(0, start, speed)
+    np.testing.assert_array_equal(exact.step(start, speed), (start, speed))
+    assert exact.velocity_delay == 0.0
+
+
+def test_encoders_are_right_from_the_first_reading() -> None:
+    simulation = ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz"))
+    simulation.step()
+    # An acceleration of up to 50 rad/s^2 over the 4 ms that velocities are late.
+    np.testing.assert_allclose(simulation.sensors().velocity, simulation.truth().velocity, atol=0.25)
+
+
+def test_friction_shows_in_efforts_only() -> None:
+    rubbing, smooth = ArmSimulation(IDEAL(joint_friction=1.0)), ArmSimulation(IDEAL())
+    for _ in range(200):
+        rubbing.step()
+        smooth.step()
+    np.testing.assert_array_equal(rubbing.truth().position, smooth.truth().position)
+    np.testing.assert_array_equal(rubbing.sensors().wrench, smooth.sensors().wrench)
+    v = smooth.truth().velocity
+    extra = rubbing.sensors().effort - smooth.sensors().effort
+    np.testing.assert_allclose(extra, JointFriction(1.0).torque(v), atol=1e-9)
+    assert (extra * v > 0).all()

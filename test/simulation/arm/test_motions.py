@@ -1,0 +1,201 @@
+"""Reference motions: circles, random motion, blends and commanded trajectories."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from icub_learning.errors import NotFiniteError, ShapeError, SimulationError
+from icub_learning.simulation import ArmSimulation, SimulationSettings
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.arm.circles import circle
+from icub_learning.simulation.arm.motions import Blend, Hold, task_motions
+from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
+from icub_learning.simulation.arm.trajectory import TrajectoryMotion
+
+RIGHT = ArmModel("right")
+NAN = float("nan")
+
+
+def hand_path(arm: ArmModel, positions: np.ndarray) -> np.ndarray:
+    return np.array([arm.hand_position(q) for q in positions])
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("task", ["circle_xy", "circle_xz"])
+def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None:
+    arm = ArmModel(side)
+    motion = task_motions(arm, SimulationSettings(side=side, circle_wander=0.0))[task]
+    period = 2 * np.pi * 0.1 / 0.6
+    times = np.linspace(0, period, 1000)
+    q, _, a = motion(times)
+    path = hand_path(arm, q)
+    target = circle(task, side, 0.1)
+    np.testing.assert_allclose(path, target.points(times * 6.0), atol=5e-4)  # 10 cm radius, within 0.5 mm
+    flat = 2 if task == "circle_xy" else 1
+    assert np.ptp(path[:, flat]) < 1e-3
+    speed = np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(times)
+    np.testing.assert_allclose(speed, 0.6, rtol=0.01)
+    np.testing.assert_allclose(q[0], q[-1], atol=1e-12)  # closed
+    assert np.abs(a).max() < 80.0  # rad/s^2: no kink where a joint nears its limit
+
+
+@pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
+@pytest.mark.parametrize("seed", range(3))
+def test_motions_keep_the_limits_for_long(task: str, seed: int) -> None:
+    low, high = RIGHT.limits
+    motion = task_motions(RIGHT, SimulationSettings(seed=seed, circle_wander=0.02))[task]
+    q, v, a = motion(np.arange(0, 600, 0.01))
+    assert (q > low + np.deg2rad(1.0)).all()
+    assert (q < high - np.deg2rad(1.0)).all()
+    assert np.abs(v).max() < 8.0
+    assert np.abs(a).max() < 150.0
+
+
+@pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
+def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
+    motion = task_motions(RIGHT, SimulationSettings())[task]
+    step = 1e-4
+    times = np.arange(20.0, 21.0, step)
+    q, v, a = motion(times)
+    np.testing.assert_allclose((q[2:] - q[:-2]) / (2 * step), v[1:-1], atol=1e-5)
+    np.testing.assert_allclose((v[2:] - v[:-2]) / (2 * step), a[1:-1], atol=1e-3)
+
+
+def test_circles_do_not_repeat_but_stay_near() -> None:
+    motion = task_motions(RIGHT, SimulationSettings())["circle_xy"]
+    q, _, _ = motion(np.arange(0, 120, 0.01))
+    path = hand_path(RIGHT, q[::5])
+    target = circle("circle_xy", "right", 0.1)
+    offset = path - target.center
+    distance = np.abs(np.hypot(offset @ target.axes[0], offset @ target.axes[1]) - 0.1)
+    assert 1e-3 < distance.max() < 0.02
+    still = task_motions(RIGHT, SimulationSettings(circle_wander=0.0))["circle_xy"](np.arange(0, 1.05, 0.01))[0]
+    nearest = np.abs(q[:, None, :] - still).max(axis=2).min(axis=1)
+    assert np.rad2deg(nearest.max()) > 2.0
+
+
+def test_random_motion_excites_every_joint() -> None:
+    q, v, _ = task_motions(RIGHT, SimulationSettings())["random"](np.arange(0, 200, 0.02))
+    low, high = RIGHT.limits
+    assert (np.ptp(q, axis=0) > 0.5 * (high - low)).all()
+    assert np.linalg.cond(np.corrcoef(q.T)) < 10
+    assert np.linalg.cond(np.corrcoef(v.T)) < 10
+
+
+def test_blend_meets_both_motions_with_two_derivatives() -> None:
+    motions = task_motions(RIGHT, SimulationSettings())
+    blend = Blend(motions["circle_xy"], motions["random"], start=1.0, duration=2.0)
+    for time, motion in ((1.0, "circle_xy"), (3.0, "random"), (5.0, "random")):
+        for found, wanted in zip(blend(np.array([time])), motions[motion](np.array([time])), strict=True):
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+    times = np.arange(1.2, 2.8, 1e-4)
+    q, v, a = blend(times)
+    np.testing.assert_allclose((q[2:] - q[:-2]) / 2e-4, v[1:-1], atol=1e-5)
+    np.testing.assert_allclose((v[2:] - v[:-2]) / 2e-4, a[1:-1], atol=1e-3)
+
+
+def test_splines_agree_with_scipy() -> None:
+    rng = np.random.default_rng(0)
+    knots = np.sort(rng.uniform(0, 5, 9))
+    positions, first, last = rng.normal(size=(9, 3)), *rng.normal(size=(2, 3))
+    reference = CubicSpline(knots, positions, bc_type=((1, first), (1, last)))
+    velocities = spline_velocities(knots, positions, first, last)
+    np.testing.assert_allclose(velocities, reference(knots, 1), atol=1e-10)
+    inner = hermite_accelerations(knots, positions, velocities)
+    np.testing.assert_allclose(inner, reference(knots[1:-1], 2), atol=1e-9)
+    spline = QuinticSpline(knots, np.stack([positions, velocities, reference(knots, 2)]))
+    times = np.linspace(knots[0], knots[-1], 500)
+    for order, values in enumerate(spline(times)):
+        np.testing.assert_allclose(values, reference(times, order), atol=1e-8)
+
+
+def test_quintic_meets_given_states() -> None:
+    rng = np.random.default_rng(1)
+    knots, states = np.array([0.0, 0.7, 1.0, 2.5]), rng.normal(size=(3, 4, 2))
+    np.testing.assert_allclose(np.stack(QuinticSpline(knots, states)(knots)), states, atol=1e-12)
+
+
+def command(simulation: ArmSimulation, **changes) -> None:
+    names = simulation.arm.joint_names
+    middle = np.mean(simulation.arm.limits, axis=0)
+    given = {"joint_names": names, "times": [1.5, 3.0], "positions": [middle, middle + 0.1]} | changes
+    simulation.command_trajectory(**given)
+
+
+def test_trajectory_passes_its_points_and_then_holds() -> None:
+    simulation = ArmSimulation(SimulationSettings.without_effects())
+    for _ in range(333):
+        simulation.step()
+    moving = simulation.truth().acceleration
+    names = ["r_elbow", "r_shoulder_pitch"]  # another order than the arm's, and not all
+    points = np.deg2rad([[60.0, -20.0], [80.0, -40.0], [50.0, -30.0]])
+    start = simulation.time
+    simulation.command_trajectory(names, [1.0, 2.0, 3.5], points)
+    accelerations = [moving]
+    passed = {}
+    for _ in range(4000):
+        simulation.step()
+        truth = simulation.truth()
+        accelerations.append(truth.acceleration)
+        passed[round(truth.stamp * 1e-9 - start, 3)] = truth.position
+    for time, point in zip((1.0, 2.0, 3.5, 3.9), [*points, points[-1]], strict=True):
+        np.testing.assert_allclose(passed[time][[3, 0]], point, atol=1e-3)
+    assert np.abs(np.diff(accelerations, axis=0)).max() < 1.0
+    assert simulation.task == "trajectory"
+    simulation.set_task("circle_xy")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "match"),
+    [
+        ({"joint_names": ["r_elbow", "x"], "positions": [[1.0, 1.0]] * 2}, SimulationError, "'x'"),
+        ({"joint_names": ["l_elbow"], "positions": [[1.0]] * 2}, SimulationError, "l_elbow"),
+        ({"joint_names": ["r_elbow"] * 2, "positions": [[1.0, 1.0]] * 2}, SimulationError, "once"),
+        ({"joint_names": [], "positions": [[]] * 2}, SimulationError, "at least one joint"),
+        ({"times": [], "positions": []}, SimulationError, "no points"),
+        ({"times": [2.0, 1.0]}, SimulationError, "increase.*point 1"),
+        ({"times": [1.0, 1.0]}, SimulationError, "increase.*point 1"),
+        ({"times": [-1.0, 1.0]}, SimulationError, "increase.*point 0"),
+        ({"times": [1.0, NAN]}, NotFiniteError, "times"),
+        ({"times": [1.0, 1e12]}, SimulationError, "lasts"),
+        ({"times": [1e-5, 1.0]}, SimulationError, "increase"),
+        ({"times": [0.0, 1.0]}, SimulationError, "starts at time 0"),
+        ({"times": [1.0]}, SimulationError, "1 times but 2 positions"),
+        ({"positions": [[NAN] * 7] * 2}, NotFiniteError, "positions"),
+        ({"positions": [[0.0] * 7, [0.0] * 6]}, ShapeError, "positions"),
+        ({"positions": [[0.0] * 6] * 2}, ShapeError, "positions"),
+        ({"positions": [[3.0] * 7] * 2}, SimulationError, "not within"),
+        ({"positions": [[1e308] * 7] * 2}, SimulationError, "not within"),
+        ({"velocities": [[0.0] * 7]}, SimulationError, "1 velocities"),
+        ({"velocities": [[0.0, 0.0]] * 2}, ShapeError, "velocities"),
+        ({"velocities": [[50.0] * 7] * 2}, SimulationError, "not within"),
+        ({"accelerations": [[NAN] * 7] * 2}, NotFiniteError, "accelerations"),
+        ({"joint_names": ["r_elbow"], "times": [0.002], "positions": [[1.5]]}, SimulationError, "velocity"),
+    ],
+)
+def test_bad_trajectory_is_refused_with_a_reason(changes, error, match) -> None:
+    simulation = ArmSimulation(SimulationSettings.without_effects())
+    with pytest.raises(error, match=match):
+        command(simulation, **changes)
+    assert simulation.task == "circle_xy"
+    untouched = ArmSimulation(SimulationSettings.without_effects())
+    for _ in range(40):
+        simulation.step()
+        untouched.step()
+    np.testing.assert_array_equal(simulation.truth().position, untouched.truth().position)
+
+
+def test_trajectory_may_begin_where_the_arm_is() -> None:
+    start = np.mean(RIGHT.limits, axis=0)
+    given = {"arm_joints": RIGHT.joint_names, "limits": RIGHT.limits}
+    motion = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0, 1.0], [start, start + 0.1], **given)
+    np.testing.assert_allclose(motion(np.array([5.0, 6.0]))[0], [start, start + 0.1], atol=1e-12)
+    stop = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0], [start], **given)
+    np.testing.assert_allclose(stop(np.array([7.0]))[0][0], start, atol=1e-12)
+
+
+def test_hold_stays() -> None:
+    q, v, a = Hold(np.arange(7.0))(np.array([0.0, 9.0]))
+    np.testing.assert_array_equal(q, [np.arange(7.0)] * 2)
+    assert not v.any()
+    assert not a.any()

@@ -1,0 +1,369 @@
+"""Objects before the eye: the same view looks the same, others differ, and one line says what is missing."""
+
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+from PIL import Image
+
+from icub_learning.errors import ObjectError, ParameterError, RenderingError
+from icub_learning.robots import find_urdf
+from icub_learning.simulation import UNSEEN, ObjectScene, View, find_objects
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.objects import catalogue as object_catalogue
+from icub_learning.simulation.objects import offscreen
+from icub_learning.simulation.objects.catalogue import KNOWN, ObjectFile, known_files
+from icub_learning.simulation.objects.eye import eye_position, gaze
+from icub_learning.simulation.objects.fetch import LICENCE, unpack
+from icub_learning.simulation.objects.image_folders import write_images
+from icub_learning.simulation.objects.meshes import RADIUS, read_object
+from icub_learning.simulation.objects.scene_model import SHOWING
+from icub_learning.simulation.objects.views import SCENE_PERIOD, random_view, turning_view
+
+SQUARE = """\
+v 0 0 0
+v 1 0 0
+v 1 0 1
+v 0 0 1
+f 1 2 3
+f 1 3 4
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def renderer() -> None:
+    """Set-up fetches objects and names the packages for OpenGL; without them there is nothing to test here."""
+    try:
+        offscreen.find_backend()
+        find_objects()
+    except (RenderingError, ObjectError) as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[ObjectScene]:
+    with ObjectScene(["duck", "mug", "soccer_ball"], seed=3, size=(96, 80)) as made:
+        yield made
+
+
+def test_a_view_is_drawn_from_seed_number_and_name_alone(scene: ObjectScene) -> None:
+    scene.show("mug")
+    first = scene.render(7)
+    assert first.shape == (80, 96, 3)
+    assert first.dtype == np.uint8
+    scene.show("duck")
+    duck = scene.render(7)
+    scene.show("mug")
+    scene.render(3)
+    np.testing.assert_array_equal(scene.render(7), first)
+    assert np.abs(duck.astype(int) - first).mean() > 5
+    with ObjectScene(["mug"], seed=3, size=(96, 80)) as other:  # other objects loaded, other order: the same picture
+        other.show("mug")
+        np.testing.assert_array_equal(other.render(7), first)
+    with ObjectScene(["mug"], seed=4, size=(96, 80)) as other:
+        other.show("mug")
+        assert np.abs(other.render(7).astype(int) - first).mean() > 5
+
+
+def test_training_and_unseen_views_are_all_distinct() -> None:
+    numbers = [*range(200), *range(UNSEEN, UNSEEN + 200)]
+    views = [random_view(0, number, name) for number in numbers for name in ("duck", "mug")]
+    assert len({view.turn for view in views}) == len(views)
+    assert len({view.background for view in views}) == len(views)
+    turns = np.array([view.turn for view in views])
+    assert np.histogram(turns, 8, (-np.pi, np.pi))[0].min() > len(views) / 16  # seen from all sides
+    for name in ("light", "ambient", "light_azimuth", "distance"):
+        assert np.std([getattr(view, name) for view in views]) > 0.05
+
+
+def test_light_and_background_matter_and_the_object_is_where_it_should_be(scene: ObjectScene) -> None:
+    scene.show("")
+    plain = View(light=0.5, ambient=0.3, background=1)
+    empty = scene.render(plain).astype(int)
+    scene.show("soccer_ball")
+    held = scene.render(plain).astype(int)
+    rows, columns = np.nonzero(np.abs(held - empty).max(axis=2) > 30)
+    assert 0.1 < len(rows) / held[..., 0].size < 0.7  # it fills a sensible part of the picture
+    assert abs(np.median(rows) - 40) < 12
+    assert abs(np.median(columns) - 48) < 12
+    dark = scene.render(View(light=0.1, ambient=0.1, background=1))
+    assert dark.mean() < 0.6 * held.mean()
+    elsewhere = scene.render(View(light=0.5, ambient=0.3, background=2)).astype(int)
+    corner = np.s_[:10, :10]
+    assert np.abs(elsewhere - held)[corner].mean() > 5
+    turned = scene.render(View(light=0.5, ambient=0.3, background=1, turn=1.0)).astype(int)
+    np.testing.assert_array_equal(turned[corner], held[corner])
+    assert np.abs(turned - held).mean() > 1
+
+
+def test_turning_is_smooth_but_for_the_background() -> None:
+    times = np.arange(0.0, 3 * SCENE_PERIOD, 0.002)
+    views = [turning_view(0, time, "duck") for time in times]
+    assert len({view.background for view in views}) == 3
+    turns = np.unwrap([view.turn for view in views])
+    assert np.ptp(np.diff(turns)) < 1e-9
+    assert np.diff(turns).min() > 0.002
+    for name in (
+        "tilt",
+        "sway",
+        "aim",
+        "roll",
+        "distance",
+        "light_azimuth",
+        "light_elevation",
+        "light",
+        "ambient",
+        "tint",
+    ):
+        values = np.array([np.atleast_1d(getattr(view, name)) for view in views])
+        assert np.abs(np.diff(values, axis=0)).max() < 0.03, name
+        assert np.ptp(values) > 0.02, name
+    others = [turning_view(0, 1.0, "mug"), turning_view(1, 1.0, "duck")]
+    assert len({view.background for view in [turning_view(0, 1.0, "duck"), *others]}) == 3
+
+
+def test_every_known_object_is_there_and_looks_like_no_other() -> None:
+    assert len(KNOWN) >= 12
+    with ObjectScene(size=(64, 64)) as everything:
+        assert everything.names == tuple(KNOWN)
+        pictures = []
+        for name in everything.names:
+            everything.show(name)
+            pictures.append(everything.render(View(turn=0.6, background=5)).astype(int))
+    for index, one in enumerate(pictures):
+        for other in pictures[:index]:
+            assert np.abs(one - other).max() > 60
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_hand_with_the_object_is_before_the_eye(side: str) -> None:
+    """The open hand is within the limits of the joints, palm up, in front of the eye and within reach of its gaze."""
+    arm = ArmModel(side)
+    low, high = arm.limits
+    q = np.deg2rad(SHOWING)
+    assert (q >= low - 1e-6).all()
+    assert (q <= high + 1e-6).all()
+    eye, hand = eye_position(side), arm.hand_position(q)
+    assert eye[1] * (1 if side == "right" else -1) == pytest.approx(0.034)  # the root's y points to the right
+    forward, down = eye[0] - hand[0], eye[2] - hand[2]  # the root's x points backward
+    assert 0.2 < forward < 0.35
+    assert np.rad2deg(np.arctan2(down - 0.1, forward)) < 30  # the middle of what stands on the palm
+    with ObjectScene(["mug"], side=side, size=(48, 48)) as made:
+        made.show("mug")
+        assert made.render(0).std() > 10
+
+
+def test_the_eye_is_within_the_head_of_the_robot() -> None:
+    model = pinocchio.buildModelFromUrdf(find_urdf("icub"))
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model))
+    imu = data.oMf[model.getFrameId("imu_frame")].translation  # on top of the head
+    middle = (eye_position("left") + eye_position("right")) / 2
+    assert 0.0 < imu[2] - middle[2] < 0.06
+    assert 0.02 < imu[0] - middle[0] < 0.08
+    assert middle[1] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_gaze_looks_at_its_target_and_keeps_level() -> None:
+    axes = gaze([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2])
+    np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
+    assert np.linalg.det(axes) == pytest.approx(1.0)
+    direction = np.array([-1.0, 0.5, -0.8])
+    np.testing.assert_allclose(-axes[:, 2], direction / np.linalg.norm(direction), atol=1e-12)
+    assert axes[2, 0] == pytest.approx(0.0)
+    tilted = gaze([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2], roll=0.3)
+    assert np.arccos(tilted[:, 0] @ axes[:, 0]) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [({"objects": ["nose"]}, "duck, teddy, mug"), ({"objects": ["mug"], "folder": "/nowhere"}, "/nowhere")],
+)
+def test_unknown_objects_and_folders_are_named(given: dict, part: str) -> None:
+    with pytest.raises(ObjectError, match=part):
+        ObjectScene(**given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"seed": -1}, {"seed": 1.5}, {"size": (8, 64)}, {"size": (4096, 64)}, {"side": "both"}, {"field_of_view": 0.0},
+     {"field_of_view": float("nan")}],
+)  # fmt: skip
+def test_settings_out_of_range_are_refused(given: dict) -> None:
+    with pytest.raises(ParameterError, match=next(iter(given))):
+        ObjectScene(["mug"], **given)
+
+
+def test_bad_requests_change_nothing(scene: ObjectScene) -> None:
+    scene.show("duck")
+    before = scene.render(1)
+    with pytest.raises(ObjectError, match="there is no object 'nose'"):
+        scene.show("nose")
+    with pytest.raises(ObjectError) as long:
+        scene.show("x" * 10_000)
+    assert len(str(long.value)) < 500
+    with pytest.raises(ParameterError, match="view"):
+        scene.render(-1)
+    with pytest.raises(ParameterError, match="time"):
+        scene.render_turning(float("nan"))
+    assert scene.shown == "duck"
+    np.testing.assert_array_equal(scene.render(1), before)
+
+
+def test_objects_can_come_from_any_folder_of_meshes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture on a mesh shows upright: its upper half is above."""
+    red_over_blue = np.zeros((64, 64, 3), dtype=np.uint8)
+    red_over_blue[:32, :, 0] = red_over_blue[32:, :, 2] = 255
+    Image.fromarray(red_over_blue).save(tmp_path / "flag.png")
+    (tmp_path / "flag.mtl").write_text("newmtl cloth\nKd 1 1 1\nmap_Kd flag.png\n")
+    faces = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3\nf 1/1 3/3 4/4\n"
+    corners = SQUARE.split("f", 1)[0]
+    (tmp_path / "flag.obj").write_text(f"mtllib flag.mtl\n{corners}usemtl cloth\n{faces}")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "plain.obj").write_text(SQUARE)
+    assert list(find_objects(tmp_path)) == ["plain", "flag"]
+    monkeypatch.setenv("ICUB_LEARNING_OBJECTS", str(tmp_path))
+    with ObjectScene(size=(64, 64)) as made:
+        made.show("flag")
+        # its front looks along -y, to the left of the robot: turned towards the eye
+        shown = made.render(View(turn=np.pi / 2, light=0.0, ambient=1.0, background=3)).astype(int)
+    reddish = (shown[..., 0] > 150) & (shown[..., 1:].max(axis=2) < 60)
+    bluish = (shown[..., 2] > 150) & (shown[..., :2].max(axis=2) < 60)
+    assert reddish.sum() > 100
+    assert bluish.sum() > 100
+    assert np.nonzero(reddish)[0].mean() < np.nonzero(bluish)[0].mean() - 5
+
+
+def test_urdfs_bring_scale_place_and_colour(tmp_path: Path) -> None:
+    (tmp_path / "part.obj").write_text(SQUARE)
+    visual = """
+    <visual><origin xyz="0 0 {z}"/><geometry><mesh filename="part.obj" scale="2 2 {scale}"/></geometry>
+    <material name="m"><color rgba="{colour} 1"/></material></visual>"""
+    first, second = visual.format(z=0, scale=1, colour="1 0 0"), visual.format(z=3, scale=2, colour="0 0.5 0")
+    (tmp_path / "thing.urdf").write_text(f'<robot name="r"><link name="l">{first}{second}</link></robot>')
+    objects = find_objects(tmp_path)
+    assert list(objects) == ["thing"]
+    parts = read_object(objects["thing"])
+    assert [part.colour for part in parts] == [(1.0, 0.0, 0.0), (0.0, 0.5, 0.0)]
+    # width 2, height 5: half a diagonal of the bounding box is the radius
+    scale = RADIUS / (np.hypot(2, 5) / 2)
+    np.testing.assert_allclose([np.ptp(part.vertices[:, 2]) for part in parts], [scale * 1, scale * 2])
+    np.testing.assert_allclose([part.vertices[:, 2].min() for part in parts], [-2.5 * scale, 0.5 * scale])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "part"),
+    [
+        ("empty.obj", "", "empty.obj"),
+        ("points.obj", "v 0 0 0\nv 1 0 0\n", "points.obj"),
+        ("broken.stl", "solid nothing", "broken.stl"),
+        ("noise.ply", "\x00\x01garbage", "noise.ply"),
+        ("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "no extent"),
+        ("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "nan.obj"),
+        ("robot.urdf", '<robot name="r"><link name="l"/></robot>', "no mesh"),
+        ("lost.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="gone.obj"/></geometry></visual>'
+                      "</link></robot>", "gone.obj"),
+        ("text.urdf", "no XML", "text.urdf"),
+        ("scale.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="square.obj" scale="a b c"/>'
+                       "</geometry></visual></link></robot>", "scale.urdf"),
+    ],
+)  # fmt: skip
+def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: str) -> None:
+    (tmp_path / "square.obj").write_text(SQUARE)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ObjectError, match=part):
+        read_object(ObjectFile("thing", tmp_path / name))
+
+
+def test_shapes_without_an_area_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "line.obj").write_text("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3\nf 2 3 4\n")
+    with pytest.raises(ObjectError, match=r"line|cannot be shown"):
+        ObjectScene(folder=tmp_path)
+
+
+def test_a_folder_without_objects_says_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(ObjectError, match=r"\.urdf, \.obj"):
+        find_objects(tmp_path)
+
+
+def test_missing_objects_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_catalogue, "DEFAULT_FOLDER", tmp_path / "none")
+    monkeypatch.delenv("ICUB_LEARNING_OBJECTS", raising=False)
+    with pytest.raises(ObjectError, match=r"python -m icub_learning\.simulation\.objects\.fetch"):
+        ObjectScene()
+
+
+def test_unpacking_takes_only_what_is_needed(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "some.whl", "w") as wheel:
+        wheel.writestr(LICENCE, "licence")
+        for file in known_files():
+            wheel.writestr(f"pybullet_data/{file}", file)
+        wheel.writestr("pybullet_data/other.obj", "not needed")
+    unpack(tmp_path / "some.whl", tmp_path / "objects")
+    found = {
+        str(path.relative_to(tmp_path / "objects")) for path in (tmp_path / "objects").rglob("*") if path.is_file()
+    }
+    assert found == {*known_files(), "LICENSE.txt"}
+
+
+def test_without_opengl_one_line_names_the_packages(checkout: Path) -> None:
+    """As on a machine without a driver; the simulated arm works all the same."""
+    script = (
+        "from icub_learning.simulation import ArmSimulation, ObjectScene\n"
+        "simulation = ArmSimulation(); simulation.step(); print(simulation.sensors().stamp)\n"
+        "ObjectScene(['mug'])"
+    )
+    environment = os.environ | {"MUJOCO_GL": "egl", "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=checkout, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.strip() == "1000000"
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("icub_learning.errors.RenderingError: no off-screen OpenGL here")
+    assert "apt-get install libegl1 libgl1-mesa-dri libopengl0" in last
+
+
+def test_scenes_in_two_threads_do_not_disturb_each_other(scene: ObjectScene) -> None:
+    scene.show("duck")
+    expected = [scene.render(number) for number in range(3)]
+    found: list[np.ndarray] = []
+
+    def work() -> None:
+        with ObjectScene(["duck"], seed=3, size=(96, 80)) as own:
+            own.show("duck")
+            found.extend(own.render(number) for number in range(3))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    again = [scene.render(number) for number in range(3)]
+    thread.join()
+    np.testing.assert_array_equal(again, expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_images_are_written_for_each_label_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "pictures"
+    assert write_images(target, ["duck", "mug"], 2, 1, seed=5, size=(48, 32)) == {"train": 4, "test": 2}
+    files = sorted(str(path.relative_to(target)) for path in target.rglob("*.png"))
+    assert files == [
+        "test/duck/0000.png", "test/mug/0000.png",
+        "train/duck/0000.png", "train/duck/0001.png", "train/mug/0000.png", "train/mug/0001.png",
+    ]  # fmt: skip
+    with ObjectScene(["mug"], seed=5, size=(48, 32)) as made:
+        made.show("mug")
+        for file, number in (("train/mug/0001.png", 1), ("test/mug/0000.png", UNSEEN)):
+            np.testing.assert_array_equal(np.asarray(Image.open(target / file)), made.render(number))
+    with pytest.raises(ObjectError, match="exists already"):
+        write_images(target, ["duck"])
+    with pytest.raises(ObjectError, match="nose"):
+        write_images(tmp_path / "other", ["nose"])
+    with pytest.raises(ParameterError, match="views"):
+        write_images(tmp_path / "other", ["mug"], 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pictures"]

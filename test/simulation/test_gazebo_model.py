@@ -1,0 +1,209 @@
+"""What goes to Gazebo, checked without Gazebo: its dynamics with MuJoCo, its formats against their documents."""
+
+import os
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+import yaml
+
+from icub_learning.errors import IcubLearningError, ModelError
+from icub_learning.launching.table import SYSTEMS
+from icub_learning.robots import find_urdf
+from icub_learning.simulation import gazebo_model
+
+ARM = ["shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw"]
+# From ros_gz_bridge's README: keys of an entry, and the Gazebo type for each ROS type used here.
+BRIDGE_KEYS = {"ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction"}
+BRIDGE_TYPES = {
+    "rosgraph_msgs/msg/Clock": "gz.msgs.Clock",
+    "sensor_msgs/msg/JointState": "gz.msgs.Model",
+    "geometry_msgs/msg/WrenchStamped": "gz.msgs.Wrench",
+    "trajectory_msgs/msg/JointTrajectory": "gz.msgs.JointTrajectory",
+}
+
+
+def joints(side: str = "r") -> list[str]:
+    return [f"{side}_{name}" for name in ARM]
+
+
+def icub() -> str:
+    return Path(find_urdf("icub")).read_text()
+
+
+@pytest.fixture(scope="module", params=["r", "l"])
+def side(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def robot(side: str) -> ElementTree.Element:
+    return ElementTree.fromstring(gazebo_model.gazebo_model(icub(), joints(side), f"{side}_arm_ft_sensor"))
+
+
+def test_only_the_learned_joints_move(robot: ElementTree.Element, side: str) -> None:
+    moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
+    assert sorted(map(str, moving)) == sorted(joints(side))
+    model = pinocchio.buildModelFromXML(ElementTree.tostring(robot, encoding="unicode"))
+    assert model.nq == len(ARM)
+
+
+def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> None:
+    def mass(element: ElementTree.Element) -> float:
+        return sum(float(entry.get("value", "nan")) for entry in element.iter("mass"))
+
+    assert mass(robot) == mass(ElementTree.fromstring(icub())) > 20
+    links = {link.get("name") for link in robot.findall("link")}
+    children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
+    assert links - set(children) == {"world"}
+    assert len(children) == len(set(children))
+
+
+def test_a_root_without_mass_becomes_the_world() -> None:
+    text = icub().replace("</robot>", '<link name="base"/><joint name="to_root" type="fixed"><parent link="base"/>'
+                                      '<child link="root_link"/></joint></robot>')  # fmt: skip
+    made = ElementTree.fromstring(gazebo_model.gazebo_model(text, joints(), "r_arm_ft_sensor"))
+    assert "base" not in {link.get("name") for link in made.findall("link")}
+    (joint,) = (joint for joint in made.findall("joint") if joint.get("name") == "to_root")
+    assert joint.find("parent").get("link") == "world"  # type: ignore[union-attr]
+
+
+def test_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
+    text = ElementTree.tostring(robot, encoding="unicode")
+    assert "yarp" not in text
+    assert not robot.findall("sensor")
+    plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
+    assert plugins == {
+        ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
+        ("gz-sim-joint-trajectory-controller-system", "gz::sim::systems::JointTrajectoryController"),
+    }
+
+
+def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element, side: str) -> None:
+    (sensor,) = robot.iter("sensor")
+    assert sensor.get("type") == "force_torque"
+    # In the axes of the child, at the joint's origin (a pose would move it), as the parent acts on the child.
+    assert sensor.findtext("force_torque/frame") == "child"
+    assert sensor.findtext("force_torque/measure_direction") == "child_to_parent"
+    assert sensor.find("pose") is None
+    assert float(sensor.findtext("update_rate", "")) == gazebo_model.RATE
+    references = [element for element in robot.findall("gazebo") if element.get("reference") == f"{side}_arm_ft_sensor"]
+    assert any(element.findtext("preserveFixedJoint") == "true" for element in references)
+
+
+def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Element, side: str) -> None:
+    """The controller and the joints' damping, in MuJoCo at Gazebo's step, through postures all over the workspace."""
+    names = joints(side)
+    (controller,) = (plugin for plugin in robot.iter("plugin") if "trajectory" in str(plugin.get("filename")))
+    assert [element.text for element in controller.findall("joint_name")] == names
+    columns = ("initial_position", "position_p_gain", "position_i_gain")
+    initial, proportional, integral = (
+        np.array([float(element.text or "nan") for element in controller.findall(tag)]) for tag in columns
+    )
+    bare = ElementTree.fromstring(ElementTree.tostring(robot))
+    for element in bare.findall("gazebo"):
+        bare.remove(element)
+    for link in bare.findall("link"):
+        for shape in [*link.findall("visual"), *link.findall("collision")]:
+            link.remove(shape)
+    options = '<mujoco><compiler fusestatic="false"/><option timestep="0.001"/></mujoco>'
+    bare.insert(0, ElementTree.fromstring(options))
+    model = mujoco.MjModel.from_xml_string(ElementTree.tostring(bare, encoding="unicode"))
+    data = mujoco.MjData(model)
+    order = [model.joint(name).qposadr[0] for name in names]
+    lower, upper = model.jnt_range[order].T
+    np.testing.assert_allclose(initial, np.clip(0.0, lower, upper), atol=1e-5)
+    random = np.random.default_rng(3)
+    start = goal = initial
+    total = np.zeros(len(names))
+    largest = np.zeros(len(names))
+    for step in range(12_000):
+        if step % 3000 == 0 and step:
+            start, goal = goal, random.uniform(lower, upper)
+        phase = min(step % 3000 / 2000, 1.0)
+        error = data.qpos[order] - (start + (goal - start) * phase**3 * (10 - 15 * phase + 6 * phase**2))
+        total += error * 0.001
+        data.qfrc_applied[order] = -proportional * error - integral * total
+        mujoco.mj_step(model, data)
+        if step > 1000:
+            largest = np.maximum(largest, np.abs(error))
+    assert np.degrees(largest).max() < 5.0
+    assert np.degrees(np.abs(error)).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "moving", "sensor", "words"),
+    [
+        ("<robot", ["r_elbow"], "r_arm_ft_sensor", "parse"),
+        (None, ["r_knob"], "r_arm_ft_sensor", "r_knob"),
+        (None, ["r_elbow"], "r_nose_ft_sensor", "r_nose_ft_sensor"),
+        (None, ["r_elbow"], "r_wrist_yaw", "fixed"),
+    ],
+)
+def test_a_model_that_lacks_something_is_refused(text: str | None, moving: list[str], sensor: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        gazebo_model.gazebo_model(text or icub(), moving, sensor)
+
+
+@pytest.mark.parametrize("content", ["", "a: [", "inverse_dynamics: {ros__parameters: {urdf: icub}}", None])
+def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(IcubLearningError, match=r"config\.yaml"):
+        gazebo_model.model_file(file)
+
+
+def test_the_model_lands_in_the_cache_once(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    config = checkout / "config" / "gazebo.yaml"
+    file = gazebo_model.model_file(config)
+    assert gazebo_model.model_file(config) == file
+    assert [file] == list(file.parent.iterdir())
+    assert "r_arm_ft_sensor" in file.read_text()
+
+
+def test_meshes_are_found_on_the_resource_path(
+    robot: ElementTree.Element, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
+    folder, kept = gazebo_model.resource_path(checkout / "config" / "gazebo.yaml").split(os.pathsep)
+    assert kept == "/kept"
+    meshes = {mesh.get("filename", "") for mesh in robot.iter("mesh")}
+    assert len(meshes) > 10
+    for name in meshes:
+        assert name.startswith("package://")
+        assert Path(folder, name.removeprefix("package://")).is_file()
+
+
+def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
+    entries = yaml.safe_load((checkout / "config" / "gazebo_bridge.yaml").read_text())
+    for entry in entries:
+        assert set(entry) == BRIDGE_KEYS
+        assert BRIDGE_TYPES[entry["ros_type_name"]] == entry["gz_type_name"]
+        is_command = entry["ros_type_name"].endswith("JointTrajectory")
+        assert entry["direction"] == ("ROS_TO_GZ" if is_command else "GZ_TO_ROS")
+    topics = {entry["ros_topic_name"]: entry["gz_topic_name"] for entry in entries}
+    world = ElementTree.parse(checkout / "urdf" / "icub_learning_world.sdf").getroot().find("world")
+    assert world is not None
+    assert topics.pop("/clock") == f"/world/{world.get('name')}/clock"
+    assert topics == {f"/{name}": topic for name, topic in gazebo_model.TOPICS.items()}
+
+
+def test_the_world_has_the_systems_that_are_needed(checkout: Path) -> None:
+    root = ElementTree.parse(checkout / "urdf" / "icub_learning_world.sdf").getroot()
+    assert root.tag == "sdf"
+    (world,) = root.findall("world")
+    plugins = {plugin.get("filename"): plugin.get("name") for plugin in world.findall("plugin")}
+    assert plugins == {
+        "gz-sim-physics-system": "gz::sim::systems::Physics",
+        "gz-sim-forcetorque-system": "gz::sim::systems::ForceTorque",
+        "gz-sim-user-commands-system": "gz::sim::systems::UserCommands",
+        "gz-sim-scene-broadcaster-system": "gz::sim::systems::SceneBroadcaster",
+    }
+    assert float(world.findtext("physics/max_step_size", "")) == 0.001  # what position control is designed for
+    (spawn,) = (process for process in SYSTEMS["gazebo"].processes if process.executable == "create")
+    assert spawn.arguments[spawn.arguments.index("-world") + 1] == world.get("name")
