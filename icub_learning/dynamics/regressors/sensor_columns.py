@@ -9,7 +9,8 @@ OFFSET_PARAMETERS = tuple(f"offset.{axis}" for axis in AXES)
 GAIN_PARAMETERS = tuple(f"gain.{shown}.{true}" for shown in AXES for true in AXES)
 
 # Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them;
-# errors of the gain are small, and the masses explain most of what a gain would. Chosen on simulation.zoo.DEVELOPMENT.
+# errors of the gain are small, and the masses explain most of what a gain would. On the robots of
+# simulation.zoo.DEVELOPMENT any values from a hundredth of these to ten times as much are as good.
 OFFSET_REGULARIZATION = 1e-3
 GAIN_REGULARIZATION = 10.0
 
