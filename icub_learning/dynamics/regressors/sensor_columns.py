@@ -10,7 +10,7 @@ GAIN_PARAMETERS = tuple(f"gain.{shown}.{true}" for shown in AXES for true in AXE
 
 # Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them;
 # errors of the gain are small, and the masses explain most of what a gain would. On the robots of
-# simulation.zoo.DEVELOPMENT any values from a hundredth of these to ten times as much are as good.
+# simulation.zoo.DEVELOPMENT any values from a tenth of these to a hundred times as much are as good.
 OFFSET_REGULARIZATION = 1e-3
 GAIN_REGULARIZATION = 10.0
 
