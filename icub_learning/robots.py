@@ -7,11 +7,15 @@ from pathlib import Path
 from icub_learning.errors import ModelError
 
 # Short names of robots whose descriptions are installed with this package (see requirements.in).
-KNOWN_ROBOTS = ("icub", "ur10", "panda")
+KNOWN_ROBOTS = ("icub", "ur10", "panda", "tiago", "ur5", "xarm7", "z1")
 
 _EXAMPLE_ROBOTS = {
     "ur10": "ur_description/urdf/ur10_robot.urdf",
     "panda": "panda_description/urdf/panda.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "xarm7": "xarm_description/urdf/xarm7.urdf",
+    "z1": "z1_description/urdf/z1.urdf",
 }
 ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators
 
@@ -20,7 +24,7 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
     """Return what `robot` means as a path or XML text that the regressors take.
 
     Args:
-        robot: "icub" (iCubGenova01), "ur10" or "panda"; the name of any robot of icub-models ("iCubGazeboV2_5");
+        robot: one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
             "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text.
 
     Raises:

@@ -19,7 +19,14 @@ AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEsti
 def make_regressor(settings: Settings) -> AnyRegressor:
     """The regressor of the settings. Raises ModelError, ParameterError."""
     if settings.output == "wrench":
-        return WrenchRegressor.from_urdf(settings.urdf, settings.joints, settings.sensor, settings.wrench_direction)
+        return WrenchRegressor.from_urdf(
+            settings.urdf,
+            settings.joints,
+            settings.sensor,
+            settings.wrench_direction,
+            settings.sensor_offset,
+            settings.sensor_gain,
+        )
     return TorqueRegressor.from_urdf(settings.urdf, settings.joints, settings.friction)
 
 
@@ -27,13 +34,20 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
     """A new estimator that has learned nothing. Raises ParameterError."""
     s = settings
     if s.estimator == "parametric":
-        return ParametricEstimator(regressor, s.parametric_regularization, s.forgetting, s.prior)
+        return ParametricEstimator(
+            regressor, s.parametric_regularization, s.forgetting, s.prior, s.output_weights, s.offset_forgetting
+        )
     learner = {entry.name: getattr(s, entry.name) for entry in fields(LearnerSettings)}
     if s.estimator == "nonparametric":
         regularization = learner.pop("nonparametric_regularization")
         return NonparametricEstimator(regressor, regularization=regularization, **learner)
     return SemiparametricEstimator(
-        regressor, parametric_regularization=s.parametric_regularization, prior=s.prior, **learner
+        regressor,
+        parametric_regularization=s.parametric_regularization,
+        prior=s.prior,
+        output_weights=s.output_weights,
+        offset_forgetting=s.offset_forgetting,
+        **learner,
     )
 
 

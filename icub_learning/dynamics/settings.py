@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
 
 OUTPUTS = ("wrench", "joint_torque")
@@ -15,7 +16,8 @@ class RobotSettings(Validated):
     """What is learned, and from which robot. Raises ParameterError for a value outside its range."""
 
     urdf: str = setting(
-        "icub", "robot description: a path, XML text, package://PACKAGE/FILE, or a known robot (icub, ur10, panda)"
+        "icub",
+        f"robot description: a path, XML text, package://PACKAGE/FILE, or a known robot ({', '.join(KNOWN_ROBOTS)})",
     )
     joints: Sequence[str] = setting((), "joints to learn from, in the order of all arrays")
     output: str = setting(
@@ -27,7 +29,14 @@ class RobotSettings(Validated):
         "whether the sensor measures the wrench on its child link, or the reaction to it (output: wrench)",
         choices=("parent_to_child", "child_to_parent"),
     )
-    friction: bool = setting(True, "learn Coulomb friction, viscous friction and an offset (output: joint_torque)")
+    friction: bool = setting(
+        True, "learn friction, rotor inertia and offset of each joint's drive (output: joint_torque)"
+    )
+    sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
+    sensor_gain: bool = setting(
+        False,
+        "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)",
+    )
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,17 @@ class EstimatorSettings(LearnerSettings):
     )
     prior: str = setting(
         "zero", "rigid-body parameters before the first sample: zero, or those of the URDF", choices=("zero", "nominal")
+    )
+    output_weights: str = setting(
+        "noise",
+        "how much each output counts for the parameters: by the inverse of its noise, or all alike",
+        choices=("noise", "equal"),
+    )
+    offset_forgetting: float = setting(
+        1.0,
+        "factor by which each new sample reduces what is known of offsets, so that they may drift; 1: constant",
+        low=0.5,
+        high=1.0,
     )
 
 

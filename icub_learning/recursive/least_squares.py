@@ -12,7 +12,14 @@ from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _kernel, pooling
 from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
-from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
+from icub_learning.recursive.storage import (
+    aligned_zeros,
+    pack_factor,
+    padded_size,
+    pivot_positions,
+    read_factor,
+    unpack_factor,
+)
 
 STATE_VERSION = 1
 
@@ -131,6 +138,46 @@ class RecursiveLeastSquares:
                 self._learn_and_forget(z_rows[i : i + 1], y_rows[i : i + 1])
         self.n_samples += count
 
+    def fade(self, count: int, factor: float) -> None:
+        """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.
+
+        What is known of the other weights, whatever the first ones are, stays: with the first coordinates first,
+        A = R^T R splits into the rows of R that hold them and the rest, and only the former are multiplied. This is
+        discounting by components (West and Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The
+        weights stay. The prior of the coordinates fades too, and is refilled when half of it is gone.
+
+        Args:
+            count: number of leading weights, from 0 to n_features.
+            factor: in (0, 1].
+
+        Raises:
+            ParameterError: an argument is outside its range; nothing changes then.
+        """
+        count, factor = integer("count", count, 0), real("factor", factor, 0.0, 1.0, low_open=True)
+        if count > self.n_features:
+            raise ParameterError("count", count, f"at most {self.n_features}")
+        if not (count and factor < 1.0):
+            return
+        self._triangle[pivot_positions(self.n_features, count)] *= factor
+        self._prior[:count] *= factor
+        for index in np.flatnonzero(self._prior[:count] < 0.5 * self.regularization[:count]).tolist():
+            self._refill(index, index + 1)
+
+    def shift(self, change: ArrayLike) -> None:
+        """Become what one would be if the target of every sample z had been larger by z @ change.
+
+        The weights that the prior pulls towards are shifted too.
+
+        Args:
+            change: (d, T).
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing changes then.
+        """
+        step = _check_weights("change", change, self.n_features, self.n_outputs)
+        self._initial_weights += step
+        self._weights[:, : self.n_features] += step.T
+
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
         out = _kernel.predict(self._weights, z, self._size, self.n_features, self.n_outputs)
@@ -210,19 +257,27 @@ class RecursiveLeastSquares:
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Let the past fade once, rotate the new rows in, and refill the prior of the next coordinates."""
-        k, d = len(z_rows), self.n_features
+        d = self.n_features
         start, stop = self._next_refill, min(self._next_refill + self._n_refill, d)
         self._next_refill = stop % d
         self._prior *= self.forgetting
+        self._refill(start, stop, z_rows, y_rows, self.forgetting)
+
+    def _refill(
+        self, start: int, stop: int, z_rows: Array | None = None, y_rows: Array | None = None, forgetting: float = 1.0
+    ) -> None:
+        """Bring the prior of coordinates start to stop back to what it was, in one step with the rows of a sample."""
+        k, d = 0 if z_rows is None else len(z_rows), self.n_features
         # A refill is an observation "weight j equals its initial value", with the precision that has faded since.
         root = np.sqrt(self.regularization[start:stop] - self._prior[start:stop])
         self._prior[start:stop] = self.regularization[start:stop]
-        z = np.zeros((k + stop - start, d))
-        z[:k] = z_rows
+        z, y = np.zeros((k + stop - start, d)), np.empty((k + stop - start, self.n_outputs))
+        if k:
+            z[:k], y[:k] = z_rows, y_rows
         z.reshape(-1)[k * d + start :: d + 1] = root
-        y = np.concatenate([y_rows, root[:, None] * self._initial_weights[start:stop]])
+        y[k:] = root[:, None] * self._initial_weights[start:stop]
         sizes = self._size, d, self.n_outputs
-        _kernel.update(self._triangle, self._weights, self._work, z, y, *sizes, self.forgetting, inf)
+        _kernel.update(self._triangle, self._weights, self._work, z, y, *sizes, forgetting, inf)
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
@@ -57,6 +58,14 @@ def unpack_factor(packed: Array, d: int) -> tuple[Array, Array]:
     pivots = np.diag(unit).copy()
     np.fill_diagonal(unit, 1.0)
     return unit, pivots
+
+
+def pivot_positions(d: int, count: int) -> NDArray[np.intp]:
+    """Where the first `count` of the d pivots lie in the packed triangle."""
+    size, index = padded_size(d), np.arange(count)
+    row, inside = index // BLOCK, index % BLOCK
+    start = row * BLOCK * (2 * size - (row - 1) * BLOCK) // 2  # of the row of tiles; its first tile is on the diagonal
+    return start + inside * (BLOCK + 1)
 
 
 def read_factor(state: Mapping[str, Any], d: int) -> Array:

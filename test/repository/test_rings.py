@@ -21,6 +21,7 @@ FORBIDDEN = {
     "recognition": ROS | WORLD | ROBOT | SURFACE | {"icub_learning.dynamics", "torch"},
     "simulation": ROS | SURFACE,
     "recording": ROS | SURFACE,
+    "evaluation": ROS | SURFACE,
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from icub_learning.cli.settings import add_settings
 from icub_learning.reporting.tables import add_json_option, write_json
+from icub_learning.robots import KNOWN_ROBOTS
 
 EXAMPLE = """\
 example:
@@ -31,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
     parser.add_argument(
-        "--urdf", required=True, help="path of a URDF, package://..., or a known robot: icub, ur10, panda"
+        "--urdf", required=True, help=f"path of a URDF, package://..., or a known robot: {', '.join(KNOWN_ROBOTS)}"
     )
     parser.add_argument("--joints", required=True, nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c")
     parser.add_argument(

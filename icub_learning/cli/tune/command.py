@@ -7,6 +7,7 @@ from typing import Any
 from icub_learning.cli.evaluate.command import add_learning_options, add_reading_options
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option
+from icub_learning.robots import KNOWN_ROBOTS
 
 EXAMPLE = """\
 example:
@@ -39,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv, .npz; or pictures"
     )
-    parser.add_argument("--urdf", help="path of a URDF, package://..., or a known robot: icub, ur10, panda")
+    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {', '.join(KNOWN_ROBOTS)}")
     parser.add_argument("--joints", nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c")
     parser.add_argument("--output", choices=("wrench", "joint_torque"), help="what is learned: wrenches, or efforts")
     parser.add_argument(

@@ -8,15 +8,17 @@ from icub_learning.arrays import Array, integer
 from icub_learning.errors import StateError
 from icub_learning.models import reading_state
 
-MEMORY_SAMPLES = 1000  # the average runs over about this many samples, so that early errors are outgrown
+MEMORY_SAMPLES = 1000  # the average runs over about this many samples
+EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
 
 
 class NoiseVariance:
     """Running mean of the squared innovations, each divided by 1 + its leverage.
 
     For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
-    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean weighs the
-    first MEMORY_SAMPLES samples alike; from then on weights fade exponentially with that memory.
+    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean runs over a
+    quarter of all samples at first: sample i of n counts by about (i / n)^3, so that the errors made before anything
+    was known, however large, are soon outgrown. Later weights fade exponentially with a memory of MEMORY_SAMPLES.
 
     Attributes:
         n_samples: number of innovations so far.
@@ -34,7 +36,8 @@ class NoiseVariance:
         if self.n_samples == 1:
             self.value = estimate
         else:
-            self.value = self.value + (estimate - self.value) / min(self.n_samples, MEMORY_SAMPLES)
+            memory = min(max(EARLY_SHARE * self.n_samples, 1.0), MEMORY_SAMPLES)
+            self.value = self.value + (estimate - self.value) / memory
 
     def state(self) -> dict[str, Array]:
         """Return the estimate as a dict of arrays; see `from_state`."""

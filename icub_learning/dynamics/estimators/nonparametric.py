@@ -164,7 +164,7 @@ class NonparametricEstimator:
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "NonparametricEstimator":
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
         check_kind(state, "nonparametric")
-        regressor = matching_regressor(state, regressor)
+        regressor = matching_regressor(state, regressor, may_lack_parameters=True)
         estimator = cls(regressor, n_random_features=2)
         estimator._learner = learner_from_state(part(state, "learner"))
         if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):

@@ -4,17 +4,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from icub_learning.arrays import Array, vector
+from icub_learning.arrays import Array, real, vector
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part
+from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
+
+NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
 
 
 @dataclass(frozen=True)
@@ -25,14 +29,17 @@ class ParametricPredictor:
     parameters: Array
     certainty: RecursiveLeastSquares | Certainty
     noise: Array
+    order: NDArray[np.intp]  # of the columns, as the factor holds them
+    weights: Array  # of the outputs
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(
-            total, total, np.zeros_like(total), lambda: self.noise * (1.0 + self.certainty.leverage(rows))
-        )
+        return Prediction(total, total, np.zeros_like(total), lambda: self._variance(rows))
+
+    def _variance(self, rows: Array) -> Array:
+        return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * rows[:, self.order]))
 
 
 class ParametricEstimator:
@@ -41,11 +48,19 @@ class ParametricEstimator:
     Each sample is one row of Phi per output, rotated into the same factor (thesis 8.2.3-8.2.4, eq. 8.4). Only the
     identifiable combinations of the parameters are determined by data; the regularization decides the others.
 
+    Outputs of different units and accuracies share the parameters, so by default each counts by how well it is known:
+    weighted least squares, the usual way to identify robots (Gautier, "Dynamic identification of robots with power
+    model", 1997). The weights follow the noise that the estimator finds for each output; see OutputWeights.
+
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
-        regularization: lambda > 0 of eq. 8.4, in the squared units of the regressor's rows.
+        regularization: lambda > 0 of eq. 8.4, in the squared units of the regressor's rows; for each parameter times
+            its `relative_regularization`.
         forgetting: in (0, 1]; weight of a sample after each further one.
         prior: "zero" starts at pi = 0 as the thesis does; "nominal" starts at, and is drawn towards, the URDF's values.
+        output_weights: "noise": as above; "equal": all outputs count alike, as in the thesis.
+        offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
+            may drift while masses and frictions stay what all samples say; see RecursiveLeastSquares.fade.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -57,13 +72,21 @@ class ParametricEstimator:
         regularization: float = DEFAULTS.parametric_regularization,
         forgetting: float = DEFAULTS.forgetting,
         prior: str = DEFAULTS.prior,
+        output_weights: str = DEFAULTS.output_weights,
+        offset_forgetting: float = DEFAULTS.offset_forgetting,
     ) -> None:
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")
         self.regressor = regressor
-        initial = regressor.nominal_parameters[:, None] if prior == "nominal" else None
-        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, regularization, forgetting, initial)
+        regularization = real("regularization", regularization, 0.0, low_open=True)
+        self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
+        self._order = _offsets_first(regressor)
+        self._offsets = offset_indices(regressor)
+        initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
+        own = regularization * relative_regularization(regressor)[self._order]
+        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, forgetting, initial)
         self._noise = NoiseVariance(regressor.n_outputs)
+        self._weights = OutputWeights(output_weights, regressor.n_outputs)
 
     @property
     def n_samples(self) -> int:
@@ -73,7 +96,9 @@ class ParametricEstimator:
     @property
     def parameters(self) -> Array:
         """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
-        return self._rls.weights[:, 0]
+        parameters = np.empty(self.regressor.n_parameters)
+        parameters[self._order] = self._rls.live_weights[0]
+        return parameters
 
     @property
     def base_parameters(self) -> Array:
@@ -89,7 +114,8 @@ class ParametricEstimator:
         return self._predictor(regressor, self._rls.certainty())
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
-        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value)
+        weights = self._weights.value
+        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value, self._order, weights)
 
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
@@ -102,11 +128,34 @@ class ParametricEstimator:
     def learn(self, rows: Array, y: ArrayLike) -> Array:
         """Learn one measurement from the regressor's rows; returns the error of the prediction made before it."""
         measured = vector("y", y, self.regressor.n_outputs)
-        innovation = measured - self._rls.predict(rows)[:, 0]
-        leverage = self._rls.leverage(rows)
-        self._rls.update(rows, measured[:, None], same_instant=True)
+        weights = self._weights.value
+        weighted = weights[:, None] * rows[:, self._order]
+        innovation = measured - self._rls.predict(weighted)[:, 0] / weights
+        leverage = self._rls.leverage(weighted)
+        self._rls.update(weighted, (weights * measured)[:, None], same_instant=True)
         self._noise.update(innovation, leverage)
+        self._weights.follow(self._noise)
+        self._rls.fade(len(self._offsets), self._offset_forgetting)
         return innovation
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped; `change` is what was measured minus what was
+        predicted, averaged over some samples with nothing in the robot's hand.
+
+        Args:
+            change: (n_outputs,).
+
+        Raises:
+            ParameterError: the regressor has no offsets; nothing changes then.
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        if not self._offsets:
+            raise ParameterError("change", change, "a regressor with offsets")
+        step = np.zeros((self.regressor.n_parameters, 1))
+        step[: len(self._offsets), 0] = vector("change", change, self.regressor.n_outputs)
+        self._rls.shift(step)
 
     def check_poolable(self, other: "ParametricEstimator") -> None:
         """Raise ParameterError unless `other` estimates the same parameters."""
@@ -126,19 +175,51 @@ class ParametricEstimator:
             **nested("regressor", describe(self.regressor)),
             **nested("rls", self._rls.state()),
             **nested("noise", self._noise.state()),
+            "columns": np.asarray(self.regressor.parameter_names)[self._order],
+            "output_weights": np.asarray(self._weights.kind),
+            "weights": self._weights.value.copy(),
+            "offset_forgetting": np.asarray(self._offset_forgetting),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "ParametricEstimator":
-        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        """Rebuild from `state`, for the given regressor or the one described there.
+
+        A given regressor may have parameters that the saved model lacks, offsets of the sensor that an earlier release
+        did not learn, say; they start as in a new estimator.
+
+        Raises:
+            StateError: the state is not that of a parametric estimator of this robot.
+        """
         check_kind(state, "parametric")
-        regressor = matching_regressor(state, regressor)
-        estimator = cls(regressor)
-        estimator._rls = RecursiveLeastSquares.from_state(part(state, "rls"))
-        if (estimator._rls.n_features, estimator._rls.n_outputs) != (regressor.n_parameters, 1):
-            raise StateError(f"saved weights {estimator._rls.weights.shape} do not fit ({regressor.n_parameters}, 1)")
+        regressor = matching_regressor(state, regressor, may_lack_parameters=True)
+        if not NEWER_ENTRIES & state.keys():  # of an earlier release
+            names = part(state, "regressor")["parameter_names"]
+            equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}
+            state = {**state, **equal, "columns": names}
+        kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
+        try:
+            estimator = cls(regressor, output_weights=kind, offset_forgetting=forgetting)
+        except ParameterError as error:
+            raise StateError(f"state does not describe an estimator: {error}") from None
+        saved = RecursiveLeastSquares.from_state(part(state, "rls"))
+        columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
+        if (saved.n_features, saved.n_outputs) != (len(columns), 1):
+            raise StateError(f"saved weights {saved.weights.shape} do not fit ({len(columns)}, 1)")
+        wanted = [regressor.parameter_names[index] for index in estimator._order]
+        if not set(columns) <= set(wanted):
+            raise StateError("saved weights are those of other parameters", value=columns, bound=str(wanted))
+        estimator._rls = with_columns(saved, columns, estimator._rls, wanted)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
+        estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
         return estimator
 
     def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         return self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
+
+
+def _offsets_first(regressor: Regressor) -> NDArray[np.intp]:
+    """Order of the columns in the factor: what may drift comes first, see RecursiveLeastSquares.fade."""
+    offsets = np.asarray(offset_indices(regressor), dtype=np.intp)
+    others = np.setdiff1d(np.arange(regressor.n_parameters), offsets)
+    return np.concatenate([offsets, others])

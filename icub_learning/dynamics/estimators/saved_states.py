@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.friction import PLAIN_COLUMNS
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
-from icub_learning.errors import ModelError, ParameterError, StateError
+from icub_learning.errors import ModelError, ParameterError, ShapeError, StateError
 from icub_learning.models import part, scalar
 
 
@@ -20,8 +21,15 @@ def check_kind(state: Mapping[str, Any], kind: str) -> None:
         raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
 
 
-def matching_regressor(state: Mapping[str, Any], regressor: Regressor | None) -> Regressor:
+def matching_regressor(
+    state: Mapping[str, Any], regressor: Regressor | None, *, may_lack_parameters: bool = False
+) -> Regressor:
     """Return the given regressor, or, without one, a new one made from the URDF in the state.
+
+    Args:
+        state: of an estimator.
+        regressor: to compare with it.
+        may_lack_parameters: whether the saved model may have fewer parameters than the given regressor.
 
     Raises:
         StateError: the regressor has other joints, outputs or parameters than the saved model, or cannot be rebuilt.
@@ -31,7 +39,8 @@ def matching_regressor(state: Mapping[str, Any], regressor: Regressor | None) ->
         regressor = rebuild_regressor(saved)
     for key in ("joints", "output_names", "parameter_names"):
         ours, theirs = tuple(getattr(regressor, key)), tuple(str(name) for name in np.atleast_1d(saved.get(key, ())))
-        if ours != theirs:
+        lacking = may_lack_parameters and key == "parameter_names" and theirs and set(theirs) < set(ours)
+        if ours != theirs and not lacking:
             text = f"{key} of the saved model are {theirs}, here they are {ours}"
             raise StateError(text, name=key, value=theirs, bound=str(ours))
     return regressor
@@ -44,11 +53,19 @@ def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
     try:
         if kind == "wrench":
             sensor, direction = str(scalar(saved, "sensor")), str(scalar(saved, "direction"))
-            return WrenchRegressor.from_urdf(urdf, joints, sensor, direction)
+            # Models of earlier releases have no such columns, and say nothing about them.
+            columns = [str(name) for name in np.atleast_1d(saved.get("sensor_columns", ()))]
+            return WrenchRegressor.from_urdf(urdf, joints, sensor, direction, "offset" in columns, "gain" in columns)
         if kind == "torque":
-            friction = bool(scalar(saved, "friction"))
-            return TorqueRegressor.from_urdf(urdf, joints, friction, float(scalar(saved, "coulomb_velocity")))
-    except (ModelError, ParameterError) as error:
+            if "friction" not in saved or "coulomb_velocity" not in saved:
+                raise StateError("the saved model says nothing about friction", name="friction")
+            friction = np.asarray(saved["friction"])
+            if friction.dtype == bool:  # an earlier release: all or none of the columns that there were then
+                columns = list(PLAIN_COLUMNS) if friction else []
+            else:
+                columns = [str(name) for name in np.atleast_1d(friction)]
+            return TorqueRegressor.from_urdf(urdf, joints, columns, saved["coulomb_velocity"])
+    except (ModelError, ParameterError, ShapeError) as error:
         raise StateError(f"the saved model's robot cannot be rebuilt: {error}") from None
     raise StateError(f"the saved model's regressor is of kind {kind!r}, not 'wrench' or 'torque'", value=kind)
 

@@ -63,7 +63,7 @@ class SemiparametricEstimator:
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features, length_scale, nonparametric_regularization, n_warm_up, seed: see RandomFeatureLearner.
-        parametric_regularization, prior: see ParametricEstimator.
+        parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
         forgetting: in (0, 1], of both parts (not of polk).
         nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
 
@@ -87,9 +87,13 @@ class SemiparametricEstimator:
         step_size: float = DEFAULTS.step_size,
         parsimony: float = DEFAULTS.parsimony,
         max_dictionary: int = DEFAULTS.max_dictionary,
+        output_weights: str = DEFAULTS.output_weights,
+        offset_forgetting: float = DEFAULTS.offset_forgetting,
     ) -> None:
         self.regressor = regressor
-        self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
+        self.parametric = ParametricEstimator(
+            regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
+        )
         settings = LearnerSettings(
             nonparametric=nonparametric,
             n_random_features=n_random_features,

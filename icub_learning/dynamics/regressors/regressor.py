@@ -2,11 +2,17 @@
 
 from typing import Protocol
 
+import numpy as np
+
 from icub_learning.arrays import Array
 
 
 class Regressor(Protocol):
-    """A map Phi(q, v, a) whose product with the parameters is the output; attributes: see WrenchRegressor."""
+    """A map Phi(q, v, a) whose product with the parameters is the output; attributes: see WrenchRegressor.
+
+    A regressor may have two more attributes, `relative_regularization` and `offset_indices`: see the functions of these
+    names.
+    """
 
     n_joints: int
     n_outputs: int
@@ -35,3 +41,18 @@ class Regressor(Protocol):
     def state(self) -> dict[str, Array]:
         """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
         ...
+
+
+def relative_regularization(regressor: Regressor) -> Array:
+    """Return by how much each parameter is regularized, relative to an inertial one, (n_parameters,).
+
+    Parameters that nothing speaks against before data come (a sensor's offset) have less than 1, those of effects that
+    a robot may not have (friction that grows with the load) more: they stay near zero until data call for them. 1 for
+    all where the regressor says nothing.
+    """
+    return np.asarray(getattr(regressor, "relative_regularization", np.ones(regressor.n_parameters)))
+
+
+def offset_indices(regressor: Regressor) -> tuple[int, ...]:
+    """Return the index of the parameter that is each output's constant offset, (n_outputs,); () without offsets."""
+    return tuple(getattr(regressor, "offset_indices", ()))

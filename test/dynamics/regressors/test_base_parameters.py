@@ -10,10 +10,12 @@ from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 
 REGRESSORS = {
-    "right arm": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
-    "left arm": lambda: WrenchRegressor.from_urdf(ICUB, LEFT_ARM, "l_arm_ft_sensor"),
+    "right arm": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False),
+    "right arm with offsets": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
+    "left arm": lambda: WrenchRegressor.from_urdf(ICUB, LEFT_ARM, "l_arm_ft_sensor", offset=False),
     "four joints": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[:4], "r_arm_ft_sensor"),
     "UR10": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS),
+    "UR10 with plain friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset")),
     "UR10 without friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, friction=False),
     "Panda": lambda: TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS[:7], friction=False),
 }
@@ -30,8 +32,17 @@ def stacked(regressor, seeds):
 
 @pytest.mark.parametrize(
     ("name", "rank"),
-    # 38 of 50: two independent computations; 36 of 60 and 43 of 70: the literature's numbers for 6 and 7 joints
-    [("right arm", 38), ("left arm", 38), ("UR10 without friction", 36), ("Panda", 43), ("UR10", 36 + 18)],
+    # 38 of 50: two independent computations; 36 of 60 and 43 of 70: the literature's numbers for 6 and 7 joints.
+    [
+        ("right arm", 38),
+        ("left arm", 38),
+        ("right arm with offsets", 38 + 6),
+        ("UR10 without friction", 36),
+        ("Panda", 43),
+        ("UR10 with plain friction", 36 + 18),
+        # The rotors of the first two joints, whose axes meet at right angles, are not told from the links' moments.
+        ("UR10", 36 + 36 - 2),
+    ],
 )
 def test_known_ranks(name, rank, regressors):
     assert regressors[name].n_base == rank

@@ -82,19 +82,25 @@ def test_a_turn_of_a_continuous_joint_changes_nothing():
 
 def test_friction_columns_belong_to_their_joint_only():
     regressor = TorqueRegressor.from_urdf(*CASES["UR10"], coulomb_velocity=0.1)
-    assert regressor.n_parameters == 60 + 18
+    assert regressor.n_parameters == 60 + 36
     assert regressor.output_names == regressor.joints == UR10_JOINTS
     q, v, a = random_state(6, 0)
+    v[1] = 0.02
     phi = regressor(q, v, a)
-    expected = np.zeros((6, 18))
+    load = TorqueRegressor.from_urdf(*CASES["UR10"], friction=False)
+    torque = load(q, v, a) @ load.nominal_parameters
+    expected = np.zeros((6, 36))
     for j in range(6):
-        expected[j, 3 * j : 3 * j + 3] = np.tanh(v[j] / 0.1), v[j], 1.0
-    np.testing.assert_array_equal(phi[:, 60:], expected)
-    assert regressor.parameter_names[60:63] == (
-        "shoulder_pan_joint.coulomb",
-        "shoulder_pan_joint.viscous",
-        "shoulder_pan_joint.offset",
+        sign = np.tanh(v[j] / 0.1)
+        bump = sign * np.exp(-((v[j] / 0.05) ** 2))
+        expected[j, 6 * j : 6 * j + 6] = sign, v[j], 1.0, bump, sign * abs(torque[j]), a[j]
+    np.testing.assert_allclose(phi[:, 60:], expected, rtol=1e-12, atol=0)
+    assert regressor.parameter_names[60:66] == tuple(
+        f"shoulder_pan_joint.{name}" for name in ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
     )
+    assert [regressor.parameter_names[index] for index in regressor.offset_indices] == [
+        f"{joint}.offset" for joint in UR10_JOINTS
+    ]
     assert not regressor.nominal_parameters[60:].any()
     without = TorqueRegressor.from_urdf(*CASES["UR10"], friction=False)
     np.testing.assert_array_equal(without(q, v, a), phi[:, :60])
@@ -104,7 +110,7 @@ def test_friction_columns_belong_to_their_joint_only():
 def test_friction_follows_the_callers_order_of_joints():
     forwards, backwards = (TorqueRegressor.from_urdf(UR10, joints) for joints in (UR10_JOINTS, UR10_JOINTS[::-1]))
     q, v, a = random_state(6, 4)
-    values = dict(zip(forwards.parameter_names, np.random.default_rng(0).normal(size=78), strict=True))
+    values = dict(zip(forwards.parameter_names, np.random.default_rng(0).normal(size=96), strict=True))
     expected = forwards(q, v, a) @ [values[name] for name in forwards.parameter_names]
     found = backwards(q[::-1], v[::-1], a[::-1]) @ [values[name] for name in backwards.parameter_names]
     np.testing.assert_allclose(found[::-1], expected, rtol=1e-12)

@@ -111,7 +111,9 @@ def test_a_robot_at_rest_shows_the_weight_beyond_the_sensor_pointing_up(regresso
 
 def test_names_and_sizes(regressors):
     regressor = regressors["right arm"]
-    assert (regressor.n_joints, regressor.n_outputs, regressor.n_parameters) == (7, 6, 50)
+    assert (regressor.n_joints, regressor.n_outputs, regressor.n_parameters) == (7, 6, 56)
+    assert regressor.parameter_names[50:] == tuple(f"offset.{axis}" for axis in ("fx", "fy", "fz", "tx", "ty", "tz"))
+    assert regressor.offset_indices == tuple(range(50, 56))
     assert regressor.joints == RIGHT_ARM
     assert regressor.sensor == "r_arm_ft_sensor"
     assert regressor.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
@@ -170,7 +172,8 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign():
         for direction in ("parent_to_child", "child_to_parent")
     )
     state = random_state(7, 4)
-    np.testing.assert_array_equal(reaction(*state), -action(*state))
+    np.testing.assert_array_equal(reaction(*state)[:, :50], -action(*state)[:, :50])
+    np.testing.assert_array_equal(reaction(*state)[:, 50:], np.eye(6))  # offsets are those of what the sensor shows
     np.testing.assert_array_equal(reaction.nominal_parameters, action.nominal_parameters)
     # At rest the force on the arm carries its weight: it points against gravity, wherever the sensor's axes point.
     still = np.zeros(7)

@@ -1,0 +1,175 @@
+"""Identification as an engineer does it by hand, when the recording is over: the yardstick of learning while it runs.
+
+Least squares on motions and measurements that were filtered without phase shift. The bandwidth of the filter decides
+more than anything else; it is chosen on the training part alone, by how well its blocks are predicted from each other.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import check_outputs
+from icub_learning.evaluation.zero_phase import FilteredSignals, Signals, resample, zero_phase
+from icub_learning.recording.recording import Recording
+
+BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]
+HIGHEST = 0.4  # bandwidth relative to the rate of the samples
+N_BLOCKS = 5  # of the training part, in the order of time
+ROWS_PER_PERIOD = 5  # of the bandwidth: more rows of filtered signals hold nothing new
+RIDGE = 1.0  # [samples] of unit length for each column: small beside the data, and decides what they leave open
+
+
+@dataclass(frozen=True)
+class OffLineIdentification:
+    """Parameters found off line, and the filter with which they predict.
+
+    Attributes:
+        regressor: of the robot.
+        settings: with which it was made.
+        parameters: (n_parameters,).
+        bandwidth_hz: of the filter, the same for motions and measurements.
+        measured_velocity: whether measured velocities are used.
+        errors: by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which
+            blocks of the training part were predicted from the others.
+    """
+
+    regressor: Regressor
+    settings: Settings
+    parameters: Array
+    bandwidth_hz: float
+    measured_velocity: bool
+    errors: dict[tuple[float, bool], float]
+
+    def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
+        """Predict the raw measurements of a part of a recording from its zero-phase motions.
+
+        Args:
+            recording: of the same robot.
+            part: where the part begins and ends, as shares of the recording's time.
+
+        Returns:
+            Predicted and measured outputs, (n, n_outputs) each.
+
+        Raises:
+            RecordingError: the recording lacks what the settings need, or the part is empty.
+            ParameterError: the part is no interval within [0, 1].
+        """
+        check_outputs(recording, self.settings)
+        signals = resample(recording, self.settings)
+        filtered = zero_phase(signals, min(self.bandwidth_hz, HIGHEST / signals.step), self.measured_velocity)
+        times = signals.measured_times
+        begin, end = _limits(part, signals.times[-1])
+        trusted = np.interp(times, signals.times, signals.trusted) > 0.5
+        chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
+        if not len(chosen):
+            raise RecordingError("no measurement lies in the part to predict", name="part", value=part)
+        motion = [
+            np.column_stack([np.interp(times[chosen], signals.times, column) for column in values.T])
+            for values in (filtered.position, filtered.velocity, filtered.acceleration)
+        ]
+        predicted = np.array([self.regressor(*state) @ self.parameters for state in zip(*motion, strict=True)])
+        return predicted, signals.measured[chosen]
+
+    def nmse(self, recording: Recording, part: tuple[float, float] = (0.7, 1.0)) -> Array:
+        """Return the nMSE of the prediction of a part of a recording, (n_outputs,); see `predict`."""
+        predicted, measured = self.predict(recording, part)
+        return nmse(predicted - measured, measured)
+
+
+def identify_off_line(
+    recording: Recording,
+    settings: Settings,
+    training: tuple[float, float] = (0.0, 0.7),
+    bandwidths: tuple[float, ...] = BANDWIDTHS,
+) -> OffLineIdentification:
+    """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
+
+    Args:
+        recording: of the robot.
+        settings: its urdf, joints, output, sensor and regressor; what concerns learning while it runs is not used.
+        training: where the part to learn from begins and ends, as shares of the recording's time.
+        bandwidths: [Hz] to choose from; those above 0.4 of the recording's rate are left out.
+
+    Raises:
+        RecordingError: the recording lacks what the settings need, or is too short.
+        ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
+    """
+    check_outputs(recording, settings)
+    regressor = assembly.make_regressor(settings)
+    signals = resample(recording, settings)
+    begin, end = _limits(training, signals.times[-1])
+    inside = (signals.times >= begin) & (signals.times <= end) & signals.trusted
+    possible = [value for value in bandwidths if value <= HIGHEST / signals.step]
+    if not possible:
+        raise ParameterError("bandwidths", bandwidths, f"one of at most {HIGHEST / signals.step:g} Hz")
+    sources = (False,) if signals.velocity is None else (False, True)
+    errors, fits = {}, {}
+    for bandwidth in possible:
+        for measured in sources:
+            problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
+            errors[bandwidth, measured] = problem.cross_validated_error()
+            fits[bandwidth, measured] = problem.parameters()
+    best = min(errors, key=lambda choice: errors[choice])
+    return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
+
+
+class _Problem:
+    """Least squares with one bandwidth on the training part, whole or without one of its blocks."""
+
+    def __init__(
+        self, regressor: Regressor, signals: Signals, filtered: FilteredSignals, inside: np.ndarray, bandwidth: float
+    ) -> None:
+        stride = max(1, int(1 / (ROWS_PER_PERIOD * bandwidth * signals.step)))
+        rows = np.flatnonzero(inside)[::stride]
+        if len(rows) < 2 * N_BLOCKS:
+            text = f"the training part has {len(rows)} rows of its own at {bandwidth:g} Hz"
+            raise RecordingError(text, name="training", value=len(rows), bound=f"at least {2 * N_BLOCKS}")
+        motion = (filtered.position[rows], filtered.velocity[rows], filtered.acceleration[rows])
+        self._design = np.array([regressor(*state) for state in zip(*motion, strict=True)])
+        self._targets, self._raw = filtered.outputs[rows], signals.outputs[rows]
+        self._times, self._guard = signals.times[rows], 1 / bandwidth
+        self._blocks = np.array_split(np.arange(len(rows)), N_BLOCKS)
+        # An output counts as much as another one, whatever its unit, and a column as much as another one.
+        deviation = self._targets.std(axis=0)
+        self._varies = deviation > 1e-9 * max(deviation.max(), 1e-9)
+        self._weights = 1 / np.where(self._varies, deviation, np.inf)
+        flat = (self._design * self._weights[:, None]).reshape(-1, regressor.n_parameters)
+        length = np.sqrt((flat**2).mean(axis=0))
+        self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
+
+    def parameters(self) -> Array:
+        """The parameters (n_parameters,) that fit the whole training part."""
+        return self._solve(np.arange(len(self._design)))
+
+    def cross_validated_error(self) -> float:
+        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others.
+
+        Rows within one period of the bandwidth about the block are left out of the fit: the filter has mixed them.
+        """
+        predicted = np.empty_like(self._raw)
+        for block in self._blocks:
+            first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
+            others = np.flatnonzero((self._times < first) | (self._times > last))
+            predicted[block] = self._design[block] @ self._solve(others)
+        varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
+        return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
+
+    def _solve(self, rows: np.ndarray) -> Array:
+        design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
+        target = (self._targets[rows] * self._weights).reshape(-1)
+        gram = design.T @ design
+        gram[np.diag_indices_from(gram)] += RIDGE
+        return np.linalg.solve(gram, design.T @ target) / self._scale
+
+
+def _limits(part: tuple[float, float], duration: float) -> tuple[float, float]:
+    begin, end = part
+    if not 0.0 <= begin < end <= 1.0:
+        raise ParameterError("part", part, "(begin, end) with 0 <= begin < end <= 1")
+    return begin * duration, end * duration

@@ -1,0 +1,138 @@
+"""Motions and measurements of a whole recording, filtered forwards and backwards in time so that nothing is delayed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import butter, filtfilt
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import RecordingError
+from icub_learning.recording.recording import Recording
+
+ORDER = 4  # of the Butterworth filter; twice that after both passes
+FEWEST_SAMPLES = 50  # of a recording that is worth filtering
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a recording holds for the settings, on equally spaced times.
+
+    Attributes:
+        step: time between two rows [s].
+        position: (n, n_joints) [rad].
+        velocity: likewise [rad/s]; None where the recording has none.
+        outputs: (n, n_outputs), raw measurements.
+        trusted: (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap.
+        times: (n,) [s] from the first stamp on.
+        measured_times: (m,) [s] of the measurements, likewise.
+        measured: (m, n_outputs), as recorded.
+    """
+
+    step: float
+    position: Array
+    velocity: Array | None
+    outputs: Array
+    trusted: np.ndarray
+    times: Array
+    measured_times: Array
+    measured: Array
+
+
+@dataclass(frozen=True)
+class FilteredSignals:
+    """Signals within a bandwidth, with derivatives by central differences; arrays as in Signals."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+    outputs: Array
+
+
+def resample(recording: Recording, settings: Settings) -> Signals:
+    """Return the recording on equally spaced times, the median of its own intervals apart, by linear interpolation.
+
+    Rows whose stamps do not rise or whose numbers are not finite are left out.
+
+    Raises:
+        RecordingError: a joint is missing, or too few rows are left.
+    """
+    missing = [joint for joint in settings.joints if joint not in recording.joint_names]
+    if missing:
+        raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
+    columns = [recording.joint_names.index(joint) for joint in settings.joints]
+    use_velocity = settings.velocity_source == "message" and recording.velocity is not None
+    torque = settings.output == "joint_torque"
+    fields = [recording.position[:, columns]]
+    if use_velocity:
+        assert recording.velocity is not None
+        fields.append(recording.velocity[:, columns])
+    if torque:
+        assert recording.effort is not None  # see predict_then_learn.check_outputs
+        fields.append(recording.effort[:, columns])
+    times, kept = _rising(recording.joint_stamps, fields)
+    position, velocity = kept[0], kept[1] if use_velocity else None
+    measured_times, measured = times, kept[-1]
+    if not torque:
+        assert recording.wrench is not None
+        measured_times, (measured,) = _rising(recording.wrench_stamps, [recording.wrench])
+    first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
+    step = float(np.median(np.diff(times)))
+    grid = np.arange(first, last, step)
+    if len(grid) < FEWEST_SAMPLES:
+        text = f"joint states and measurements have {len(grid)} samples in common, too few to filter"
+        raise RecordingError(text, name="recording", value=len(grid), bound=f"at least {FEWEST_SAMPLES}")
+    farthest = max(0.05, 3 * step)  # [s]
+    trusted = (_distance(grid, times) < farthest) & (_distance(grid, measured_times) < farthest)
+    inside = (measured_times >= first) & (measured_times <= last)
+    return Signals(
+        step,
+        _interpolate(grid, times, position),
+        None if velocity is None else _interpolate(grid, times, velocity),
+        _interpolate(grid, measured_times, measured),
+        trusted,
+        grid - first,
+        measured_times[inside] - first,
+        measured[inside],
+    )
+
+
+def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:
+    """Return the signals within `bandwidth`, without phase shift (Butterworth filter, forwards and backwards).
+
+    Args:
+        signals: what to filter.
+        bandwidth: [Hz] below half the rate of the signals.
+        measured_velocity: whether velocities are the measured ones, and accelerations their differences, instead of
+            differences of the positions.
+    """
+    b, a = butter(ORDER, 2 * bandwidth * signals.step)
+    padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))
+    position, outputs = (filtfilt(b, a, x, axis=0, padlen=padding) for x in (signals.position, signals.outputs))
+    if measured_velocity and signals.velocity is not None:
+        velocity = filtfilt(b, a, signals.velocity, axis=0, padlen=padding)
+    else:
+        velocity = np.gradient(position, signals.step, axis=0)
+    return FilteredSignals(position, velocity, np.gradient(velocity, signals.step, axis=0), outputs)
+
+
+def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]]:
+    """Times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
+    finite = np.all([np.isfinite(field).all(axis=1) for field in fields], axis=0)
+    stamps = np.where(finite, stamps, np.iinfo(np.int64).min)
+    newest = np.maximum.accumulate(stamps)
+    kept = finite & np.r_[True, stamps[1:] > newest[:-1]] if len(stamps) else finite
+    if kept.sum() < FEWEST_SAMPLES:
+        text = f"{kept.sum()} samples are finite and in the order of time, too few to filter"
+        raise RecordingError(text, name="recording", value=int(kept.sum()), bound=f"at least {FEWEST_SAMPLES}")
+    return stamps[kept] * 1e-9, [field[kept] for field in fields]
+
+
+def _distance(grid: Array, times: Array) -> Array:
+    """How far each of `grid` lies from the nearest of `times` (rising) [s]."""
+    after = np.clip(np.searchsorted(times, grid), 1, len(times) - 1)
+    return np.minimum(np.abs(grid - times[after - 1]), np.abs(times[after] - grid))
+
+
+def _interpolate(grid: Array, times: Array, values: Array) -> Array:
+    return np.column_stack([np.interp(grid, times, column) for column in values.T])

@@ -1,0 +1,80 @@
+"""The rigid bodies of a robot of the zoo: a published description whose inertial parameters were changed at random."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import RobotModel
+
+
+class TrueBodies:
+    """A robot with the geometry of a URDF and inertial parameters of its own, which no learner is told.
+
+    The mass of every body is multiplied by a random number, and its distribution of mass is sheared and stretched by a
+    random linear map: so the parameters stay those of a possible body (a positive definite second moment).
+
+    Args:
+        urdf: path or XML text.
+        joints: names of the joints that move.
+        sensor: name of the fixed joint that carries the force/torque sensor, None for joint torques.
+        spread: standard deviation of the logarithm of the masses, and of the entries of the linear map.
+        rng: draws the parameters.
+
+    Attributes:
+        parameters: true inertial parameters by the names that the regressors give them.
+        low, high: (n_joints,) limits of the positions from the URDF [rad or m], infinite where it has none.
+    """
+
+    def __init__(
+        self, urdf: str, joints: Sequence[str], sensor: str | None, spread: float, rng: np.random.Generator
+    ) -> None:
+        self._robot = RobotModel(urdf, joints, sensor)
+        model = self._robot.model
+        for body in range(1, model.njoints):
+            model.inertias[body] = changed_inertia(model.inertias[body], spread, rng)
+        beyond = list(model.subtrees[self._robot.sensor_id]) if sensor else list(range(1, model.njoints))
+        names, values = self._robot.body_parameter_names(beyond), self._robot.body_parameters(beyond)
+        self.parameters = dict(zip(names, values.tolist(), strict=True))
+        indices = [model.getJointId(joint) for joint in joints]
+        plain = np.array([model.joints[index].nq == 1 for index in indices])
+        places = [model.joints[index].idx_q for index in indices]
+        self.low = np.where(plain, model.lowerPositionLimit[places], -np.inf)
+        self.high = np.where(plain, model.upperPositionLimit[places], np.inf)
+
+    def outputs(self, q: Array, v: Array, a: Array) -> Array:
+        """Return joint torques (n, n_joints) [N m], or with a sensor its wrenches (n, 6) [N, N m].
+
+        Args:
+            q, v, a: positions, velocities and accelerations, (n, n_joints) each.
+        """
+        robot = self._robot
+        model, data, rows, sensor = robot.model, robot.data, robot.velocity_index, robot.sensor_id
+        results = np.empty((len(q), 6 if sensor else len(rows)))
+        for index in range(len(q)):
+            torques = pinocchio.rnea(model, data, *robot.state(q[index], v[index], a[index]))
+            results[index] = data.f[sensor].vector if sensor else torques[rows]
+        return results
+
+    def energy(self, q: Array, v: Array) -> float:
+        """Return the kinetic and potential energy at position and velocity (n_joints,) [J]."""
+        state = self._robot.state(q, v, np.zeros_like(v))[:2]
+        kinetic = pinocchio.computeKineticEnergy(self._robot.model, self._robot.data, *state)
+        return float(kinetic + pinocchio.computePotentialEnergy(self._robot.model, self._robot.data, state[0]))
+
+
+def changed_inertia(inertia: pinocchio.Inertia, spread: float, rng: np.random.Generator) -> pinocchio.Inertia:
+    """Return the inertia of the same body, heavier or lighter and stretched about the origin of its frame at random."""
+    heavier, noise = np.exp(spread * rng.standard_normal()), rng.standard_normal((3, 3))
+    if not inertia.mass > 0:
+        return inertia  # a body of no mass is a frame of the description, not a part of the robot
+    mass, stretch = inertia.mass * heavier, np.eye(3) + spread * noise
+    about_centre = inertia.inertia * heavier
+    second_moment = np.trace(about_centre) / 2 * np.eye(3) - about_centre
+    second_moment = stretch @ second_moment @ stretch.T
+    # A description may round an inertia to what no body has; such a moment is lifted to one that a body can have.
+    values, axes = np.linalg.eigh(second_moment)
+    second_moment = (axes * np.maximum(values, 1e-9 * mass)) @ axes.T
+    about_centre = np.trace(second_moment) * np.eye(3) - second_moment
+    return pinocchio.Inertia(mass, stretch @ inertia.lever, about_centre)

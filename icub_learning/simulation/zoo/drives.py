@@ -1,0 +1,91 @@
+"""What a drive adds to the torque of the rigid bodies: friction, rotor, elastic gear, ripple, a current's unit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import bilinear, lfilter
+
+from icub_learning.arrays import Array
+
+
+@dataclass(frozen=True)
+class Drives:
+    """The drives of a robot's joints; tuples hold one value a joint.
+
+    The torque of a joint that moves with velocity v and acceleration a against the torque tau of the rigid bodies is
+
+        transmitted(tau) + rotor_inertia a + viscous v + offset + ripple sin(ripple_periods q)
+          + tanh(v / breakaway) (coulomb (1 + stribeck exp(-(v / stribeck_velocity)^2)) + load_friction |tau|)
+
+    (Stribeck 1902; friction in proportion to the load as in gears), and what is measured is this over `gain`.
+
+    Attributes:
+        coulomb: Coulomb friction [N m].
+        viscous: viscous friction [N m s/rad].
+        breakaway: velocity at which 76 % of the Coulomb friction acts [rad/s].
+        stribeck: by how much friction at the slowest motion exceeds the Coulomb friction, relative to it.
+        stribeck_velocity: velocity over which that excess fades [rad/s].
+        load_friction: friction per torque of the rigid bodies.
+        rotor_inertia: of the rotor, seen through the gear [kg m^2].
+        offset: offset of the torque sensor or of the current [N m].
+        ripple: amplitude of a torque that follows the position [N m].
+        ripple_periods: its waves per radian, times 2 pi.
+        gear_frequency: [Hz] of a gear that is an elastic spring; 0: rigid. The torque that it transmits then follows
+            that of the rigid bodies as an oscillator of second order does.
+        gear_damping: damping ratio of that oscillator.
+        gain: torque per unit of what is measured: 1 for torques, N m/A for motor currents.
+    """
+
+    coulomb: Sequence[float]
+    viscous: Sequence[float]
+    breakaway: float = 0.003
+    stribeck: float = 0.0
+    stribeck_velocity: float = 0.05
+    load_friction: float = 0.0
+    rotor_inertia: Sequence[float] = ()
+    offset: Sequence[float] = ()
+    ripple: Sequence[float] = ()
+    ripple_periods: float = 16.0
+    gear_frequency: float = 0.0
+    gear_damping: float = 0.15
+    gain: Sequence[float] = ()
+
+    def transmitted(self, torque: Array, step: float) -> Array:
+        """Return what an elastic gear transmits of the torque (n, n_joints), given in equal steps of time [s]."""
+        if not self.gear_frequency:
+            return torque
+        rate = 2 * np.pi * self.gear_frequency
+        b, a = bilinear([rate**2], [1.0, 2 * self.gear_damping * rate, rate**2], fs=1 / step)
+        return torque[0] + lfilter(b, a, torque - torque[0], axis=0)  # at rest before the first sample
+
+    def friction(self, v: Array, torque: Array) -> Array:
+        """Return the friction at velocities v under the torque of the rigid bodies, (n, n_joints) each [N m]."""
+        excess = self.stribeck * np.exp(-((v / self.stribeck_velocity) ** 2))
+        level = np.asarray(self.coulomb) * (1 + excess) + self.load_friction * np.abs(torque)
+        return np.tanh(v / self.breakaway) * level + np.asarray(self.viscous) * v
+
+    def efforts(self, q: Array, v: Array, a: Array, torque: Array, transmitted: Array) -> Array:
+        """Return what the drives measure if their sensors are perfect, (n, n_joints) [N m, or A with a gain].
+
+        Args:
+            q, v, a: motion, (n, n_joints) each.
+            torque: of the rigid bodies, (n, n_joints) [N m].
+            transmitted: what the gear transmits of it, likewise.
+        """
+        n = q.shape[1]
+        rotor, offset, ripple = (
+            np.asarray(values if len(values) else np.zeros(n))
+            for values in (self.rotor_inertia, self.offset, self.ripple)
+        )
+        own = rotor * a + self.friction(v, torque) + offset + ripple * np.sin(self.ripple_periods * q)
+        return (transmitted + own) / np.asarray(self.gain if len(self.gain) else np.ones(n))
+
+    def parameters(self, joints: Sequence[str]) -> dict[str, float]:
+        """True values of the parameters of friction that are linear, by the names that the regressor gives them."""
+        named = {"coulomb": self.coulomb, "viscous": self.viscous, "offset": self.offset, "rotor": self.rotor_inertia}
+        return {
+            f"{joint}.{name}": float(values[index]) if len(values) else 0.0
+            for index, joint in enumerate(joints)
+            for name, values in named.items()
+        }

@@ -1,0 +1,162 @@
+"""Random joint motions with exact derivatives: sums of sines, quintics from point to point, trapezoids of velocity.
+
+Each kind is a set of figures; `path` draws one motion of that kind, a function of time. A joint whose range is a single
+position stands still.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.simulation.arm.quintic import QuinticSpline
+
+Path = Callable[[Array], tuple[Array, Array, Array]]  # times (n,) [s] to q, v, a, (n, n_joints) each
+
+QUINTIC_PEAK = 1.875  # largest velocity of a quintic from rest to rest, in units of way over time
+
+
+class Excitation(Protocol):
+    """A kind of motion."""
+
+    def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
+        """Draw a motion within [low, high], (n_joints,) each [rad or m], for times from 0 to `duration` [s]."""
+        ...
+
+
+@dataclass(frozen=True)
+class SumOfSines:
+    """Each joint follows a sum of sines of its own frequencies and phases, which swells from rest.
+
+    Attributes:
+        speed: bound on the velocity of each joint [rad/s], once the motion has swelled.
+        frequencies: lowest and highest frequency [Hz], drawn uniformly in their logarithm.
+        n_sines: number of sines of each joint.
+        swell: time over which the motion swells from rest [s].
+    """
+
+    speed: float
+    frequencies: tuple[float, float] = (0.05, 0.5)
+    n_sines: int = 5
+    swell: float = 2.0
+
+    def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
+        """Draw a motion; see Excitation."""
+        shape = (self.n_sines, len(low))
+        slowest, fastest = np.log(self.frequencies).tolist()
+        rates = 2 * np.pi * np.exp(rng.uniform(slowest, fastest, size=shape))  # [rad/s]
+        phases = rng.uniform(0, 2 * np.pi, size=shape)
+        amplitudes = rng.uniform(0.3, 1.0, size=shape) / rates  # all sines move about as fast
+        # The bounds hold for any phases: the sum of the sines' own bounds is kept below them.
+        by_speed = self.speed / (amplitudes * rates).sum(axis=0)
+        by_range = (high - low) / 2 / amplitudes.sum(axis=0)
+        amplitudes *= np.minimum(by_speed, by_range)
+        ramp = QuinticSpline(np.array([0.0, self.swell]), np.array([[[0.0], [1.0]], [[0.0], [0.0]], [[0.0], [0.0]]]))
+
+        def path(times: Array) -> tuple[Array, Array, Array]:
+            position, velocity, acceleration = np.zeros((3, len(times), len(low)))
+            for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):
+                angle = times[:, None] * rate + phase
+                wave, slope = amplitude * np.sin(angle), amplitude * rate * np.cos(angle)
+                position += wave
+                velocity += slope
+                acceleration -= rate**2 * wave
+            w, dw, ddw = ramp(times)
+            middle = (low + high) / 2
+            return (
+                middle + w * position,
+                w * velocity + dw * position,
+                w * acceleration + 2 * dw * velocity + ddw * position,
+            )
+
+        return path
+
+
+@dataclass(frozen=True)
+class PointToPoint:
+    """Moves from rest to rest between random postures along quintics of time, with pauses: acceleration is continuous.
+
+    Attributes:
+        speed: largest velocity of the fastest joint of a move [rad/s].
+        pause: mean time for which the robot rests after a move [s].
+    """
+
+    speed: float
+    pause: float = 0.3
+
+    def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
+        """Draw a motion; see Excitation."""
+        knots, points = _postures(low, high, duration, rng, self.pause, lambda way: QUINTIC_PEAK * way / self.speed)
+        states = np.zeros((3, *points.shape))
+        states[0] = points
+        return QuinticSpline(knots, states)
+
+
+@dataclass(frozen=True)
+class Trapezoids:
+    """Moves between random postures with trapezoids of velocity, as simple controllers make them: acceleration jumps.
+
+    Attributes:
+        speed: largest velocity of the fastest joint of a move [rad/s].
+        acceleration: that of the fastest joint while it speeds up and slows down [rad/s^2].
+        pause: mean time for which the robot rests after a move [s].
+    """
+
+    speed: float
+    acceleration: float
+    pause: float = 0.3
+
+    def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
+        """Draw a motion; see Excitation."""
+        knots, points = _postures(low, high, duration, rng, self.pause, self._time)
+
+        def path(times: Array) -> tuple[Array, Array, Array]:
+            piece = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
+            way = points[piece + 1] - points[piece]
+            longest = np.abs(way).max(axis=1)
+            share = way / np.where(longest > 0, longest, 1.0)[:, None]  # of each joint in the fastest joint's way
+            since = np.clip(times - knots[piece], 0.0, np.diff(knots)[piece])
+            ramp = np.minimum(self.speed / self.acceleration, np.sqrt(longest / self.acceleration))  # [s] speeding up
+            total = self._time(longest)
+            left = total - since
+            rising, falling = since < ramp, (left < ramp) & (since >= ramp)
+            along = np.select(
+                [rising, falling],
+                [self.acceleration * since**2 / 2, longest - self.acceleration * left**2 / 2],
+                self.acceleration * ramp * (since - ramp / 2),
+            )
+            rate = self.acceleration * np.select([rising, falling], [since, left], ramp)
+            bend = self.acceleration * (rising.astype(float) - falling) * (longest > 0)
+            return points[piece] + share * along[:, None], share * rate[:, None], share * bend[:, None]
+
+        return path
+
+    def _time(self, way: Array) -> Array:
+        """Time that a move takes whose longest way is `way` [s]."""
+        ramp = np.minimum(self.speed / self.acceleration, np.sqrt(way / self.acceleration))
+        cruise = np.divide(way, self.acceleration * ramp, out=np.zeros_like(way), where=ramp > 0)
+        return cruise + ramp
+
+
+def _postures(
+    low: Array,
+    high: Array,
+    duration: float,
+    rng: np.random.Generator,
+    pause: float,
+    time_of: Callable[[Array], Array],
+) -> tuple[Array, Array]:
+    """Times (k,) [s] and postures (k, n_joints) between which the robot moves and rests in turn, beyond `duration`."""
+    posture = (low + high) / 2
+    knots, points = [0.0, 0.5], [posture, posture]  # rests at first
+    while knots[-1] <= duration:
+        target = rng.uniform(low, high)
+        longest = np.abs(target - posture).max()
+        move = max(float(time_of(np.atleast_1d(longest))[0]), 1e-3)
+        rest = pause * rng.uniform(0.2, 1.8) + 1e-3
+        knots += [knots[-1] + move, knots[-1] + move + rest]
+        points += [target, target]
+        posture = target
+    return np.array(knots), np.array(points)

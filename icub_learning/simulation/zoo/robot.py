@@ -1,0 +1,191 @@
+"""One robot of the zoo: what it is made of, and recordings of it with the truth beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.recording.recording import Recording
+from icub_learning.simulation.zoo.bodies import TrueBodies
+from icub_learning.simulation.zoo.drives import Drives
+from icub_learning.simulation.zoo.excitation import Excitation, Path
+from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor, low_pass
+
+WIDEST = 2.0  # [rad] from the middle of its range, as far as any joint goes
+SLOWEST_GRID = 1000.0  # [Hz] least rate at which filters are computed
+
+
+@dataclass(frozen=True, eq=False)
+class ZooRecording:
+    """A recording of a robot of the zoo, and the truth behind it at the instant of each of its n joint states.
+
+    Attributes:
+        recording: what the sensors showed.
+        position, velocity, acceleration: true motion at the instants of the samples, (n, n_joints) [rad, per s, s^2].
+        outputs: true joint torques (N m, or A) or wrench [N, N m], (n, n_outputs); no error of the sensor is in them.
+        parameters: true parameters by the names that the regressors give them.
+        settings: what `dynamics.assembly.Settings` has to be told about the robot: urdf, joints, output, sensor and,
+            where no velocities are measured, velocity_source.
+        output_variance: (n_outputs,) variance of the errors of a single measurement of the outputs.
+    """
+
+    recording: Recording
+    position: Array
+    velocity: Array
+    acceleration: Array
+    outputs: Array
+    parameters: dict[str, float]
+    settings: dict[str, Any]
+    output_variance: Array
+
+    @property
+    def mere_noise(self) -> tuple[bool, ...]:
+        """Whether an output's measurements hold more error of the sensor than truth: nothing is learned from them."""
+        return tuple((self.outputs.var(axis=0) < self.output_variance).tolist())
+
+
+@dataclass(frozen=True)
+class ZooRobot:
+    """A robot of the zoo, whole: the same robot whatever the seed, which decides about its motion and noise.
+
+    Attributes:
+        name: of the robot; it decides about its inertial parameters.
+        urdf: path or XML text.
+        joints: names of the joints.
+        excitation: how it moves.
+        clock: when it is sampled.
+        joint_sensors: how its joints are measured.
+        output_sensor: how its outputs are measured.
+        drives: friction and gears of its joints; None where a wrench is measured.
+        sensor: fixed joint of the force/torque sensor; "": joint torques are the outputs.
+        reach: share of the range of each joint that the motion uses, one value or one a joint; 0: it stands still.
+        spread: by how much its bodies differ from the URDF's, see TrueBodies.
+    """
+
+    name: str
+    urdf: str = field(repr=False)
+    joints: tuple[str, ...]
+    excitation: Excitation
+    clock: Clock
+    joint_sensors: JointSensors
+    output_sensor: OutputSensor
+    drives: Drives | None = None
+    sensor: str = ""
+    reach: float | Sequence[float] = 0.8
+    spread: float = 0.15
+
+    @cached_property
+    def bodies(self) -> TrueBodies:
+        """Its rigid bodies."""
+        sensor = self.sensor or None
+        return TrueBodies(self.urdf, self.joints, sensor, self.spread, np.random.default_rng(crc32(self.name.encode())))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `dynamics.assembly.Settings` has to be told about it."""
+        found: dict[str, Any] = {"urdf": self.urdf, "joints": self.joints}
+        found |= {"output": "wrench", "sensor": self.sensor} if self.sensor else {"output": "joint_torque"}
+        return found if self.joint_sensors.velocity else {**found, "velocity_source": "estimated"}
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Its true parameters by the names that the regressors give them, for torques (not A) and wrenches [SI]."""
+        own = self.drives.parameters(self.joints) if self.drives else {}
+        return {**self.bodies.parameters, **own}
+
+    def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
+        """Record a motion of its own for each seed.
+
+        Args:
+            duration: of the recording [s].
+            seed: non-negative.
+
+        Raises:
+            ParameterError: an argument is outside its range.
+        """
+        duration = real("duration", duration, 0.1, 1e5)
+        rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])
+        path = self.excitation.path(*self._range(), duration, rng)
+        instants = self.clock.instants(duration, rng)
+        motion = path(instants)
+        outputs = self._outputs(path, instants, motion)
+        stamps = self.clock.stamps(instants, rng)
+        fields = self._joint_states(path, instants, motion, stamps, rng)
+        if self.sensor:
+            fields |= self._wrenches(path, instants, outputs, rng, fields["joint_arrivals"])
+        else:
+            shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
+            fields["effort"] = shown[fields.pop("sources")]
+        fields.pop("sources", None)
+        recording = Recording(joint_names=self.joints, joint_stamps=stamps, **fields)
+        return ZooRecording(recording, *motion, outputs, self.parameters, self.settings, self.output_sensor.variance)
+
+    def _range(self) -> tuple[Array, Array]:
+        low, high = np.maximum(self.bodies.low, -np.pi), np.minimum(self.bodies.high, np.pi)
+        middle, half = (low + high) / 2, np.minimum((high - low) / 2, WIDEST) * self.reach
+        return middle - half, middle + half
+
+    def _joint_states(
+        self,
+        path: Path,
+        instants: Array,
+        motion: tuple[Array, Array, Array],
+        stamps: np.ndarray,
+        rng: np.random.Generator,
+    ) -> dict[str, Any]:
+        """Fields of the recording that hold positions and velocities, and the index of the sample that each shows."""
+        sources = self.clock.sources(len(instants), rng)
+        fields: dict[str, Any] = {"position": self.joint_sensors.positions(motion[0], rng)[sources], "sources": sources}
+        if self.joint_sensors.velocity:
+            velocity = motion[1]
+            if self.joint_sensors.delays_velocity:
+                grid, step = self._grid(instants)
+                past = low_pass(path(grid)[1], self.joint_sensors.velocity_bandwidth, step)
+                velocity = _interpolate(instants - self.joint_sensors.velocity_delay, grid, past)
+            fields["velocity"] = self.joint_sensors.velocities(velocity, rng)[sources]
+        fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
+        return fields
+
+    def _wrenches(
+        self, path: Path, instants: Array, outputs: Array, rng: np.random.Generator, joint_arrivals: np.ndarray
+    ) -> dict[str, Any]:
+        """Fields of the recording that hold the wrench: each stamped as its joint state and arriving just after it."""
+        shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
+        later = rng.uniform(0.0, 5e-4, len(instants))  # [s] after the joint states, by a sender of its own
+        stamps = np.round((instants + later) * 1e9).astype(np.int64)
+        arrivals = np.maximum.accumulate(np.maximum(stamps, joint_arrivals))
+        return {"wrench": shown, "wrench_stamps": stamps, "wrench_arrivals": arrivals}
+
+    def _outputs(self, path: Path, instants: Array, motion: tuple[Array, Array, Array]) -> Array:
+        """True outputs at the instants of the samples; with an elastic gear from what went before each of them."""
+        outputs = self.bodies.outputs(*motion)
+        if self.drives is None:
+            return outputs
+        transmitted = outputs
+        if self.drives.gear_frequency:
+            grid, step = self._grid(instants)
+            past = self.drives.transmitted(self.bodies.outputs(*path(grid)), step)
+            transmitted = _interpolate(instants, grid, past)
+        return self.drives.efforts(*motion, outputs, transmitted)
+
+    def _filtered(self, path: Path, instants: Array, outputs: Array) -> Array:
+        """The true outputs as the filter of their sensor shows them at the instants of the samples."""
+        if not self.output_sensor.bandwidth:
+            return outputs
+        grid, step = self._grid(instants)
+        past = self._outputs(path, grid, path(grid))
+        return _interpolate(instants, grid, low_pass(past, self.output_sensor.bandwidth, step))
+
+    def _grid(self, instants: Array) -> tuple[Array, float]:
+        """Equally spaced times that span the instants, and their distance [s]."""
+        step = 1 / max(SLOWEST_GRID, self.clock.rate)
+        return np.arange(0.0, instants[-1] + 2 * step, step), step
+
+
+def _interpolate(times: Array, grid: Array, values: Array) -> Array:
+    """Columns of values (k, m), given at rising times `grid` (k,), read at `times` (n,) in between."""
+    return np.column_stack([np.interp(times, grid, column) for column in values.T])

@@ -1,0 +1,163 @@
+"""How a robot of the zoo shows its state: clocks that jitter and stall, encoders in counts, sensors with offsets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import lfilter
+
+from icub_learning.arrays import Array
+
+DRIFT_TIME = 300.0  # [s] over which the drift of an offset forgets where it was
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When samples are taken, what their stamps say and when they arrive.
+
+    Attributes:
+        rate: usual number of samples per second [Hz].
+        irregularity: standard deviation of an interval, relative to the usual one.
+        shortest: shortest interval, relative to the usual one.
+        stall_share: share of the intervals in which the sender stalls.
+        longest_stall: longest such interval [s]; they are drawn uniformly from twice the usual one on.
+        stamp_error: standard deviation of a stamp about the instant of its sample [s].
+        late: mean time between stamp and arrival [s]; exponentially distributed, but the order is kept, so that late
+            messages come in bursts.
+        repeated: share of messages that repeat the readings of the message before under a stamp of their own.
+    """
+
+    rate: float
+    irregularity: float = 0.0
+    shortest: float = 0.5
+    stall_share: float = 0.0
+    longest_stall: float = 0.0
+    stamp_error: float = 0.0
+    late: float = 0.0
+    repeated: float = 0.0
+
+    def instants(self, duration: float, rng: np.random.Generator) -> Array:
+        """Return when samples are taken, (n,) rising times from 0 to `duration` [s]."""
+        count = int(np.ceil(1.2 * duration * self.rate)) + 10
+        usual = 1 / self.rate
+        intervals = usual * np.maximum(1 + self.irregularity * rng.standard_normal(count), self.shortest)
+        stalls = rng.uniform(2 * usual, max(2 * usual, self.longest_stall), count)
+        intervals = np.where(rng.uniform(size=count) < self.stall_share, stalls, intervals)
+        instants = np.concatenate([[0.0], np.cumsum(intervals)])
+        return instants[instants <= duration + 1e-9]  # the sum of the intervals rounds
+
+    def stamps(self, instants: Array, rng: np.random.Generator) -> np.ndarray:
+        """Return the stamps of samples taken at `instants` (n,) [s], (n,) int64 [ns], strictly rising."""
+        shown = instants + self.stamp_error * rng.standard_normal(len(instants))
+        least = np.arange(len(shown)) * 1000  # [ns] one microsecond at least between two stamps
+        return np.maximum.accumulate(np.round(shown * 1e9).astype(np.int64) - least) + least
+
+    def arrivals(self, stamps: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return when messages with these stamps arrive, (n,) int64 [ns], never falling."""
+        delays = np.round(self.late * 1e9 * rng.standard_exponential(len(stamps))).astype(np.int64)
+        return np.maximum.accumulate(stamps + delays)
+
+    def sources(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Return (count,) the index of the sample whose readings each message shows."""
+        fresh = rng.uniform(size=count) >= self.repeated
+        fresh[:1] = True
+        return np.maximum.accumulate(np.where(fresh, np.arange(count), 0))
+
+
+@dataclass(frozen=True)
+class JointSensors:
+    """Positions and velocities of the joints as they are measured.
+
+    Attributes:
+        position_step: step in which positions come [rad]; 0: not in steps.
+        position_noise: standard deviation of their noise [rad].
+        velocity: whether velocities are measured.
+        velocity_step, velocity_noise: likewise [rad/s].
+        velocity_bandwidth: [Hz] of the low-pass filter of first order that velocities went through; 0: none.
+        velocity_delay: by which they are late besides [s].
+    """
+
+    position_step: float = 0.0
+    position_noise: float = 0.0
+    velocity: bool = True
+    velocity_step: float = 0.0
+    velocity_noise: float = 0.0
+    velocity_bandwidth: float = 0.0
+    velocity_delay: float = 0.0
+
+    @property
+    def delays_velocity(self) -> bool:
+        """Whether a velocity depends on more than the instant at which it is read."""
+        return bool(self.velocity_bandwidth or self.velocity_delay)
+
+    def positions(self, q: Array, rng: np.random.Generator) -> Array:
+        """Return the measured positions at true ones (n, n_joints)."""
+        return in_steps(q + self.position_noise * rng.standard_normal(q.shape), self.position_step)
+
+    def velocities(self, v: Array, rng: np.random.Generator) -> Array:
+        """Return the measured velocities where the filter gives v (n, n_joints)."""
+        return in_steps(v + self.velocity_noise * rng.standard_normal(v.shape), self.velocity_step)
+
+
+@dataclass(frozen=True)
+class OutputSensor:
+    """Joint torques, currents or a wrench as they are measured; tuples hold one value an output.
+
+    Attributes:
+        noise: standard deviation of white noise.
+        step: in which values come; 0: not in steps.
+        bandwidth: [Hz] of the low-pass filter of first order that the values went through; 0: none.
+        offset: constant offset.
+        drift: standard deviation of a slow Ornstein-Uhlenbeck wander of the offset.
+        gain: (n_outputs, n_outputs) matrix that maps the true to the shown values, () for the identity.
+    """
+
+    noise: Sequence[float]
+    step: float = 0.0
+    bandwidth: float = 0.0
+    offset: Sequence[float] = ()
+    drift: Sequence[float] = ()
+    gain: Sequence[Sequence[float]] = ()
+
+    def measure(self, outputs: Array, times: Array, rng: np.random.Generator) -> Array:
+        """Return the measured outputs where the filter gives `outputs` (n, n_outputs) at `times` (n,) [s]."""
+        shown = outputs @ np.asarray(self.gain).T if len(self.gain) else outputs
+        if len(self.offset):
+            shown = shown + np.asarray(self.offset)
+        if len(self.drift):
+            shown = shown + np.asarray(self.drift) * _wander(times, outputs.shape[1], rng)
+        return in_steps(shown + np.asarray(self.noise) * rng.standard_normal(outputs.shape), self.step)
+
+    @property
+    def variance(self) -> Array:
+        """(n_outputs,) variance of a single measurement: of its noise and of its steps."""
+        return np.asarray(self.noise) ** 2 + self.step**2 / 12
+
+
+def in_steps(values: Array, step: float) -> Array:
+    """Return the values rounded to whole multiples of `step`; unchanged where it is 0."""
+    return np.round(values / step) * step if step else values
+
+
+def low_pass(values: Array, bandwidth: float, step: float) -> Array:
+    """Return values (n, k) in equal steps of time [s] after a filter of first order, settled before the first one.
+
+    Args:
+        values: (n, k).
+        bandwidth: [Hz] at which a sine loses half its power; 0: no filter.
+        step: time between two values [s].
+    """
+    if not bandwidth:
+        return values
+    keep = np.exp(-2 * np.pi * bandwidth * step)
+    return values[0] + lfilter([1 - keep], [1.0, -keep], values - values[0], axis=0)
+
+
+def _wander(times: Array, count: int, rng: np.random.Generator) -> Array:
+    """`count` Ornstein-Uhlenbeck processes of unit variance at `times` (n,) [s], linear between whole seconds."""
+    knots = np.arange(np.ceil(times[-1]) + 2)
+    keep = np.exp(-1 / DRIFT_TIME)
+    kicks = np.sqrt(1 - keep**2) * rng.standard_normal((len(knots), count))
+    kicks[0] = rng.standard_normal(count)
+    path = lfilter([1.0], [1.0, -keep], kicks, axis=0)
+    return np.column_stack([np.interp(times, knots, column) for column in path.T])

@@ -1,0 +1,295 @@
+"""Columns of offsets, gains, friction and rotors: do they take up what they stand for, and leave the masses alone?"""
+
+import numpy as np
+import pytest
+from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS, random_state
+from scipy.special import erf
+
+from icub_learning.dynamics import ParametricEstimator, TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
+from icub_learning.dynamics.regressors.friction import NOISE_WIDTH, STANDSTILL, coulomb_velocity
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.simulation.zoo import ZOO
+
+WRENCHES = ("icub_wrench_50hz", "icub_wrench_100hz", "icub_wrench_200hz", "icub_left_arm_wrench_100hz")
+
+
+def learn_true_motions(robot, estimator, found, seconds):
+    """Teach what was measured in the first seconds at the true motions."""
+    recording = found.recording
+    start = recording.joint_stamps[0]
+    for k in np.flatnonzero(recording.joint_stamps - start < seconds * 1e9):
+        estimator.update(found.position[k], found.velocity[k], found.acceleration[k], recording.wrench[k])
+
+
+@pytest.mark.parametrize("name", ["icub_wrench_50hz", "icub_wrench_100hz", "icub_left_arm_wrench_100hz"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_stay_right(name, seed):
+    robot = ZOO[name]
+    found = robot.record(7.0, seed)
+    moves = np.flatnonzero(np.abs(found.velocity).max(axis=1) > 0.05)[0]
+    begin = (found.recording.joint_stamps[moves] - found.recording.joint_stamps[0]) * 1e-9  # [s] of rest
+    regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor)
+    estimator = ParametricEstimator(regressor)
+    learn_true_motions(robot, estimator, found, begin + 5.0)
+    shown = (found.recording.wrench - found.outputs)[: len(found.outputs)].mean(axis=0)
+    offset = estimator.parameters[list(regressor.offset_indices)]
+    np.testing.assert_allclose(offset[:3], shown[:3], atol=1.5)  # [N]
+    # The weight that the sensor carries, as the model has it: what it shows at rest beyond the offset.
+    true = np.array([found.parameters.get(key, 0.0) for key in regressor.parameter_names])
+    still = np.zeros(regressor.n_joints)
+    inertial = regressor(still, still, still)[:3, : regressor.offset_indices[0]]
+    weights = [np.linalg.norm(inertial @ each[: inertial.shape[1]]) for each in (estimator.parameters, true)]
+    assert weights[0] == pytest.approx(weights[1], rel=0.1)
+    mass = [each[[k for k, key in enumerate(regressor.parameter_names) if key.endswith(".m")]].sum()
+            for each in (estimator.parameters, true)]  # fmt: skip
+    assert mass[0] == pytest.approx(mass[1], rel=0.1)
+
+
+def test_without_offset_columns_the_masses_would_be_wrong():
+    """The test above can fail: the same without the columns is off by more than its bound."""
+    robot = ZOO["icub_wrench_100hz"]
+    found = robot.record(7.0, 1)
+    regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor, offset=False)
+    estimator = ParametricEstimator(regressor)
+    learn_true_motions(robot, estimator, found, 7.0)
+    true = np.array([found.parameters[key] for key in regressor.parameter_names])
+    assert abs(estimator.parameters[::10].sum() / true[::10].sum() - 1) > 0.3
+
+
+def test_the_gain_matrix_is_linear_in_what_the_urdf_says():
+    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", gain=True)
+    assert regressor.n_parameters == 50 + 6 + 36
+    assert regressor.parameter_names[56:58] == ("gain.fx.fx", "gain.fx.fy")
+    gain = np.random.default_rng(0).normal(0, 0.1, (6, 6))
+    offset = np.arange(6.0)
+    parameters = np.concatenate([regressor.nominal_parameters[:50], offset, gain.reshape(-1)])
+    for seed in range(10):
+        state = random_state(7, seed)
+        wrench = regressor(*state)[:, :50] @ regressor.nominal_parameters[:50]
+        np.testing.assert_allclose(regressor(*state) @ parameters, wrench + gain @ wrench + offset, rtol=1e-10)
+    reaction = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", "child_to_parent", gain=True)
+    np.testing.assert_allclose(reaction(*state) @ parameters, -(wrench + gain @ wrench) + offset, rtol=1e-10)
+
+
+def test_an_axis_that_reads_too_small_is_calibrated_in_place():
+    """The sensor of this robot shows 60 % of its last torque; with the gain's columns the errors shrink by far."""
+    robot = ZOO["icub_wrench_200hz"]
+    found = robot.record(20.0, 1)
+    errors = []
+    for gain in (False, True):
+        regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor, gain=gain)
+        estimator = ParametricEstimator(regressor)
+        learn_true_motions(robot, estimator, found, 14.0)
+        later = range(int(14.5 * 200), len(found.position))
+        predicted = [estimator.predict(*(x[k] for x in (found.position, found.velocity, found.acceleration))).total
+                     for k in later]  # fmt: skip
+        measured = found.recording.wrench[later]
+        errors.append(((predicted - measured) ** 2).mean(axis=0) / measured.var(axis=0))
+    assert np.exp(np.log(errors[1] / errors[0]).mean()) < 0.7
+
+
+def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
+    """Against the expected sign of a Gaussian velocity."""
+    v, s = np.linspace(-3, 3, 301), 0.7
+    np.testing.assert_allclose(np.tanh(v / (NOISE_WIDTH * s)), erf(v / (np.sqrt(2) * s)), atol=0.025)
+    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
+    deviation = np.array([0.0, 1e-4, 0.01, 0.1, 1.0, 0.02])
+    regressor.follow_velocity_noise(deviation)
+    np.testing.assert_allclose(regressor.coulomb_velocity, np.maximum(1.2 * deviation, STANDSTILL))
+    np.testing.assert_allclose(coulomb_velocity(deviation), regressor.coulomb_velocity)
+    q, v, a = random_state(6, 0)
+    np.testing.assert_allclose(
+        np.diag(regressor(q, v, a)[:, 60::6]), np.tanh(v / regressor.coulomb_velocity), rtol=1e-12
+    )
+    again = rebuild_regressor(describe(regressor))
+    np.testing.assert_array_equal(again(q, v, a), regressor(q, v, a))
+
+
+def test_a_bad_noise_changes_nothing():
+    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
+    before = regressor.coulomb_velocity
+    for bad, error in ((np.zeros(5), ShapeError), (np.full(6, np.nan), NotFiniteError), (-np.ones(6), ParameterError)):
+        with pytest.raises(error):
+            regressor.follow_velocity_noise(bad)
+    np.testing.assert_array_equal(regressor.coulomb_velocity, before)
+    with pytest.raises(ParameterError, match="among coulomb"):
+        TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "stiction"))
+    with pytest.raises(ShapeError, match="coulomb_velocity"):
+        TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=np.ones(3))
+
+
+def test_rotors_and_friction_of_real_drives_are_learned():
+    """True motions, true currents: what the columns say of a drive is what it has."""
+    robot = ZOO["ur10_currents_125hz"]
+    found = robot.record(60.0, 1)
+    regressor = TorqueRegressor.from_urdf(robot.urdf, robot.joints)
+    estimator = ParametricEstimator(regressor, regularization=0.1)
+    gain = np.asarray(robot.drives.gain)
+    for q, v, a, y in zip(found.position, found.velocity, found.acceleration, found.outputs * gain, strict=True):
+        estimator.update(q, v, a, y)
+    learned = dict(zip(regressor.parameter_names, estimator.parameters, strict=True))
+    for index, joint in enumerate(robot.joints):
+        assert learned[f"{joint}.viscous"] == pytest.approx(robot.drives.viscous[index], rel=0.2)
+        assert learned[f"{joint}.coulomb"] == pytest.approx(robot.drives.coulomb[index], rel=0.2)
+        assert learned[f"{joint}.stribeck"] > 0
+        if index in (1, 2):  # those that carry the arm's weight
+            assert learned[f"{joint}.load"] == pytest.approx(robot.drives.load_friction, rel=0.5)
+        if index > 1:  # the first two are not told from the links
+            assert learned[f"{joint}.rotor"] == pytest.approx(robot.drives.rotor_inertia[index], rel=0.2, abs=0.1)
+
+
+def test_columns_that_are_not_needed_stay_near_zero_and_do_not_harm():
+    """A rigid robot with plain friction: the other columns hold little, predictions stay as good."""
+    random = np.random.default_rng(0)
+    plain = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset"), 0.01)
+    full = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=0.01)
+    true = plain.nominal_parameters.copy()
+    true[60:] = np.tile([2.0, 1.0, 0.5], 6)
+    estimators = [ParametricEstimator(plain), ParametricEstimator(full)]
+    errors = np.zeros(2)
+    for k in range(1500):
+        state = random_state(6, 10_000 + k)
+        torque = plain(*state) @ true
+        for index, estimator in enumerate(estimators):
+            if k >= 1000:
+                errors[index] += ((estimator.predict(*state).total - torque) ** 2).sum()
+            estimator.update(*state, torque + 0.5 * random.normal(size=6))
+    assert errors[1] < 1.5 * errors[0]
+    learned = dict(zip(full.parameter_names, estimators[1].parameters, strict=True))
+    for joint in UR10_JOINTS:
+        assert abs(learned[f"{joint}.stribeck"]) < 0.5
+        assert abs(learned[f"{joint}.load"]) < 0.05
+
+
+@pytest.mark.parametrize("kind", ["wrench", "torque"])
+def test_a_model_of_an_earlier_release_goes_on_with_the_new_columns(kind):
+    """What it knew is kept: a batch solution over all samples, the new columns zero while they were not there."""
+    if kind == "wrench":
+        old = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)
+        new = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    else:
+        old = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset"), 0.05)
+        new = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=0.05)
+    random = np.random.default_rng(0)
+    n, extra = old.n_joints, [k for k, name in enumerate(new.parameter_names) if name not in old.parameter_names]
+    estimator = ParametricEstimator(old, 0.5, output_weights="equal")
+    rows, targets = [], []
+    for k in range(40):
+        state = random_state(n, k)
+        targets.append(random.normal(size=old.n_outputs))
+        rows.append(new(*state))
+        rows[-1][:, extra] = 0.0
+        estimator.update(*state, targets[-1])
+    state = as_an_earlier_release(estimator.state(), kind)
+    alone = ParametricEstimator.from_state(state)
+    np.testing.assert_allclose(alone.parameters, estimator.parameters, rtol=1e-12)
+    assert alone.regressor.parameter_names == old.parameter_names
+    grown = ParametricEstimator.from_state(state, new)
+    assert grown.n_samples == 40
+    for k in range(40, 60):
+        motion = random_state(n, k)
+        targets.append(random.normal(size=old.n_outputs))
+        rows.append(new(*motion))
+        grown.update(*motion, targets[-1])
+    prior = np.full(new.n_parameters, 0.5)
+    prior[extra] = 10.0 * new.relative_regularization[extra]
+    stacked = np.vstack([*rows, np.diag(np.sqrt(prior))])
+    expected = np.linalg.lstsq(stacked, np.r_[np.concatenate(targets), np.zeros(len(prior))], rcond=None)[0]
+    np.testing.assert_allclose(grown.parameters, expected, rtol=1e-6, atol=1e-9)
+
+
+def as_an_earlier_release(state, kind):
+    """The state of an estimator as it was written when columns had no order and outputs no weights."""
+    assert list(state["columns"][:3]) != [""]
+    order = [list(state["columns"]).index(name) for name in state["regressor.parameter_names"]]
+    unit = state["rls.unit_factor"] * np.sqrt(state["rls.pivots"])[:, None]
+    factor = np.linalg.qr(unit[:, order])[1]
+    factor *= np.sign(np.diag(factor))[:, None]
+    diagonal = np.diag(factor).copy()
+    state = {
+        **state,
+        "rls.unit_factor": np.triu(factor / diagonal[:, None], 1) + np.eye(len(order)),
+        "rls.pivots": diagonal**2,
+    }
+    for key in ("weights", "initial_weights", "regularization", "prior"):
+        state[f"rls.{key}"] = state[f"rls.{key}"][order]
+    for key in ("columns", "output_weights", "weights", "offset_forgetting", "regressor.sensor_columns"):
+        state.pop(key, None)
+    if kind == "torque":
+        state["regressor.friction"] = np.asarray(True)
+        state["regressor.coulomb_velocity"] = np.asarray(0.05)
+    return state
+
+
+def test_a_model_with_columns_that_the_robot_lacks_is_refused():
+    with_offsets, without = (
+        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=offset) for offset in (True, False)
+    )
+    state = ParametricEstimator(with_offsets).state()
+    with pytest.raises(StateError, match="parameter_names"):
+        ParametricEstimator.from_state(state, without)
+    assert ParametricEstimator.from_state(ParametricEstimator(without).state(), with_offsets).parameters.shape == (56,)
+
+
+def test_taring_is_as_if_every_measurement_had_been_larger():
+    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    change = np.array([70.0, -5.0, 3.0, 1.0, 0.2, -0.4])
+    tared, shifted = (ParametricEstimator(regressor, output_weights="equal") for _ in range(2))
+    shifted.tare(change)  # the prior moves too
+    random = np.random.default_rng(0)
+    for k in range(30):
+        state, y = random_state(7, k), random.normal(size=6)
+        tared.update(*state, y)
+        shifted.update(*state, y + change)
+    tared.tare(change)
+    np.testing.assert_allclose(tared.parameters, shifted.parameters, rtol=1e-9, atol=1e-9)
+    before = tared.parameters
+    with pytest.raises(ParameterError, match="offsets"):
+        ParametricEstimator(WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)).tare(change)
+    with pytest.raises(ShapeError):
+        tared.tare(np.zeros(3))
+    np.testing.assert_array_equal(tared.parameters, before)
+
+
+def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
+    """Forces that are a hundred times noisier than torques: the parameters come closer to the truth."""
+    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    noise = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
+    errors = {}
+    for kind in ("equal", "noise"):
+        random = np.random.default_rng(0)
+        estimator = ParametricEstimator(regressor, 1e-3, output_weights=kind)
+        for k in range(4000):  # until the errors of the first samples are outgrown
+            state = [0.3 * part for part in random_state(7, k)]
+            y = regressor(*state) @ regressor.nominal_parameters + noise * random.normal(size=6)
+            estimator.update(*state, y)
+        error = estimator.base_parameters - regressor.base_projection @ regressor.nominal_parameters
+        errors[kind] = np.linalg.norm(error[:-6])
+        ratio = estimator.state()["weights"]
+        expected = np.ones(6) if kind == "equal" else 1.0 / noise
+        np.testing.assert_allclose(ratio, expected, rtol=0.2)
+    assert errors["noise"] < 0.5 * errors["equal"]
+    with pytest.raises(ParameterError, match="output_weights"):
+        ParametricEstimator(regressor, output_weights="some")
+
+
+def test_a_drifting_offset_is_followed_and_the_masses_stay():
+    """The offset lags behind by the memory, 1 / (1 - forgetting) samples, as that of an exponential average does."""
+    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    random = np.random.default_rng(0)
+    fixed, drifting = ParametricEstimator(regressor), ParametricEstimator(regressor, offset_forgetting=0.95)
+    lags = {fixed: [], drifting: []}
+    for k in range(3000):
+        state = [0.5 * part for part in random_state(7, k)]
+        offset = 10 * np.sin(2 * np.pi * k / 3000) * np.ones(6)
+        y = regressor(*state) @ regressor.nominal_parameters + offset + 0.1 * random.normal(size=6)
+        for estimator, errors in lags.items():
+            if k > 500:
+                errors.append(estimator.parameters[-6:] - offset)
+            estimator.update(*state, y)
+    lag = 10 * (2 * np.pi / 3000) * 20 / np.sqrt(2)  # [N] root of the mean square
+    assert np.std(lags[drifting]) == pytest.approx(lag, rel=0.1)
+    assert np.std(lags[fixed]) > 10 * lag
+    mass = [estimator.parameters[:50:10].sum() for estimator in (drifting, fixed)]
+    assert mass[0] == pytest.approx(regressor.nominal_parameters[:50:10].sum(), rel=0.01)

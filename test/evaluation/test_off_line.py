@@ -1,0 +1,156 @@
+"""Off-line identification against known parameters, a solver of its own, published figures, and a part kept apart."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.off_line import identify_off_line
+from icub_learning.recording.files import read
+from icub_learning.simulation.zoo import ZOO
+from icub_learning.simulation.zoo.drives import Drives
+from icub_learning.simulation.zoo.excitation import SumOfSines
+from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor
+
+
+@pytest.fixture(scope="module")
+def clean():
+    """A planar arm with perfect sensors and nothing that the columns do not explain."""
+    drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
+    robot = replace(
+        ZOO["planar_arm_1khz"],
+        excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)),
+        clock=Clock(500.0),
+        joint_sensors=JointSensors(),
+        output_sensor=OutputSensor((0.0, 0.0)),
+        drives=drives,
+    )
+    return robot, robot.record(60.0, seed=5)
+
+
+@pytest.fixture(scope="module")
+def currents():
+    robot = ZOO["ur5_currents_250hz"]
+    return robot, robot.record(30.0, seed=2)
+
+
+def test_with_perfect_sensors_it_finds_the_true_parameters(clean):
+    _, found = clean
+    result = identify_off_line(found.recording, Settings(**found.settings), bandwidths=(80.0,))
+    regressor = result.regressor
+    true = np.array([found.parameters.get(name, 0.0) for name in regressor.parameter_names])
+    expected, estimate = regressor.base_projection @ true, regressor.base_projection @ result.parameters
+    np.testing.assert_allclose(estimate, expected, atol=0.01 * np.abs(expected).max())
+    assert (result.nmse(found.recording) < 1e-4).all()
+
+
+def test_the_bandwidth_follows_the_noise(clean):
+    """Noise on the positions calls for a low bandwidth, clean positions bear a high one."""
+    robot, found = clean
+    settings = Settings(**found.settings)
+    noisy = replace(robot, joint_sensors=JointSensors(position_noise=1e-3, velocity=False)).record(60.0, seed=5)
+    assert identify_off_line(found.recording, settings).bandwidth_hz >= 20.0
+    assert identify_off_line(noisy.recording, settings).bandwidth_hz <= 8.0
+
+
+def test_measured_velocities_are_used_where_they_help_and_not_where_they_are_late():
+    base = ZOO["xarm7_500hz"]
+    coarse = replace(base, joint_sensors=JointSensors(position_step=5e-3, velocity_noise=1e-3)).record(15.0, seed=1)
+    late = replace(base, joint_sensors=JointSensors(velocity_delay=0.2)).record(15.0, seed=1)
+    assert identify_off_line(coarse.recording, Settings(**coarse.settings)).measured_velocity
+    assert not identify_off_line(late.recording, Settings(**late.settings)).measured_velocity
+
+
+def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
+    _, found = currents
+    settings, recording = Settings(**found.settings), found.recording
+    first = identify_off_line(recording, settings, bandwidths=(5.0,))
+    assert recording.effort is not None
+    effort = recording.effort.copy()
+    # The filter reaches over the border by some of its own periods; well beyond it nothing may count.
+    late = recording.joint_stamps > recording.joint_stamps[0] + 0.75 * recording.duration * 1e9
+    effort[late] = np.random.default_rng(0).normal(size=(late.sum(), 6))
+    again = identify_off_line(replace(recording, effort=effort), settings, bandwidths=(5.0,))
+    np.testing.assert_allclose(again.parameters, first.parameters, rtol=1e-6, atol=1e-9)
+    assert again.errors[5.0, False] == pytest.approx(first.errors[5.0, False], rel=1e-6)
+
+
+def test_it_learns_one_recording_and_predicts_another(currents):
+    robot, found = currents
+    other = robot.record(20.0, seed=3)
+    result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
+    predicted, measured = result.predict(other.recording)
+    n = len(other.outputs) - 1  # the last stamp lies beyond the last of the equally spaced times
+    assert predicted.shape == measured.shape == (n, 6)
+    np.testing.assert_array_equal(measured, other.recording.effort[:n])
+    truth = ((predicted - other.outputs[:n]) ** 2).mean(axis=0) / other.outputs[:n].var(axis=0)
+    assert np.exp(np.log(truth).mean()) < 0.15
+    np.testing.assert_allclose(
+        result.nmse(other.recording, (0.0, 1.0)),
+        ((predicted - measured) ** 2).mean(axis=0) / measured.var(axis=0),
+    )
+
+
+def test_wrenches_are_predicted_at_their_own_stamps():
+    found = ZOO["icub_wrench_100hz"].record(20.0, seed=1)
+    result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
+    predicted, measured = result.predict(found.recording)
+    assert predicted.shape == measured.shape and measured.shape[1] == 6
+    assert len(measured) >= len(found.recording.wrench_stamps) - 2
+
+
+def test_broken_rows_and_gaps_do_not_harm(currents):
+    _, found = currents
+    recording, settings = found.recording, Settings(**found.settings)
+    position = recording.position.copy()
+    position[1000] = np.nan
+    stamps = recording.joint_stamps.copy()
+    stamps[2000] = stamps[1990]  # goes backwards
+    stamps[4000:] += 2_000_000_000  # a gap of two seconds
+    broken = replace(recording, position=position, joint_stamps=stamps, joint_arrivals=np.maximum.accumulate(stamps))
+    whole, result = (identify_off_line(each, settings, bandwidths=(3.5,)) for each in (recording, broken))
+    ratio = result.nmse(broken) / whole.nmse(recording)
+    assert np.exp(np.abs(np.log(ratio)).mean()) < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "joints", "published"),
+    [
+        ("ur10e_14harm50sec", None, 0.0323),
+        ("ur10e_14harm50secLoad", None, 0.0201),
+        ("lbr_med7_exciting", None, 0.352),
+        ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
+    ],
+)
+def test_real_arms_come_out_as_in_an_earlier_study(shared_data, name, joints, published):
+    recording = read(shared_data / "arms" / f"{name}.npz")
+    urdf = str(shared_data / "arms" / f"{name}.urdf")
+    settings = Settings(urdf=urdf, joints=joints or recording.joint_names, output="joint_torque")
+    errors = identify_off_line(recording, settings).nmse(recording)
+    assert np.exp(np.log(errors).mean()) < 1.15 * published
+
+
+def test_what_cannot_be_identified_is_refused_with_a_reason(currents):
+    _, found = currents
+    settings, recording = Settings(**found.settings), found.recording
+    with pytest.raises(RecordingError, match="efforts"):
+        identify_off_line(replace(recording, effort=None), settings)
+    with pytest.raises(RecordingError, match="no joint shoulder_pan_joint"):
+        identify_off_line(replace(recording, joint_names=("a", "b", "elbow", "c", "d", "e")), settings)
+    with pytest.raises(ParameterError, match="part"):
+        identify_off_line(recording, settings, training=(0.5, 0.2))
+    with pytest.raises(ParameterError, match="bandwidths"):
+        identify_off_line(recording, settings, bandwidths=(500.0,))
+    short = replace(
+        recording,
+        joint_stamps=recording.joint_stamps[:20],
+        joint_arrivals=recording.joint_arrivals[:20],
+        position=recording.position[:20],
+        velocity=recording.velocity[:20],
+        effort=recording.effort[:20],
+    )
+    with pytest.raises(RecordingError, match="too few"):
+        identify_off_line(short, settings)

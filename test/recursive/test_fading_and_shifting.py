@@ -1,0 +1,81 @@
+"""Weights that drift and targets that shift: fade and shift of the recursive core against batch solutions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.recursive import RecursiveLeastSquares
+
+SIZES = st.tuples(st.integers(1, 24), st.integers(0, 24), st.integers(1, 30), st.integers(0, 2**32 - 1))
+
+
+def covariance(learner):
+    return np.linalg.inv(learner.factor.T @ learner.factor)
+
+
+@settings(deadline=None)
+@given(SIZES, st.floats(0.6, 0.999))
+def test_fading_widens_what_is_known_of_the_first_weights_given_the_others_and_nothing_else(sizes, factor):
+    d, count, n, seed = sizes
+    count, random = min(count, d), np.random.default_rng(seed)
+    learner = RecursiveLeastSquares(d, 2, random.uniform(0.5, 2.0, d), initial_weights=random.normal(size=(d, 2)))
+    learner.update(random.normal(size=(n, d)), random.normal(size=(n, 2)))
+    before, weights = covariance(learner), learner.weights
+    learner.fade(count, factor)
+    after = covariance(learner)
+    np.testing.assert_allclose(learner.weights, weights, atol=1e-12)
+    np.testing.assert_allclose(after[count:, count:], before[count:, count:], rtol=1e-8, atol=1e-12)
+
+    def conditional(full):
+        first, rest, mixed = full[:count, :count], full[count:, count:], full[:count, count:]
+        return first - mixed @ np.linalg.solve(rest, mixed.T) if count < d else first
+
+    np.testing.assert_allclose(conditional(after), conditional(before) / factor, rtol=1e-7, atol=1e-12)
+    # What is left still holds the prior, so that pooling can take it out again.
+    excess = learner.factor.T @ learner.factor - np.diag(learner.prior)
+    assert np.linalg.eigvalsh(excess).min() > -1e-9
+
+
+def test_after_long_fading_the_prior_is_still_there():
+    learner = RecursiveLeastSquares(5, 1, 2.0, initial_weights=np.full((5, 1), 3.0))
+    learner.update(np.eye(5), np.zeros((5, 1)))
+    for _ in range(5000):
+        learner.fade(2, 0.99)
+    assert (learner.prior[:2] >= 1.0 - 1e-12).all()
+    np.testing.assert_allclose(np.diag(learner.factor)[2:] ** 2, 3.0)
+    np.testing.assert_allclose(learner.weights[:2], 3.0, atol=1e-3)  # forgotten: back at the prior
+    np.testing.assert_allclose(learner.weights[2:], 2.0)
+    np.testing.assert_array_equal(RecursiveLeastSquares.from_state(learner.state()).weights, learner.weights)
+
+
+@settings(deadline=None)
+@given(SIZES, st.sampled_from([1.0, 0.9]))
+def test_a_shift_is_as_if_all_targets_had_been_larger(sizes, forgetting):
+    d, _, n, seed = sizes
+    random = np.random.default_rng(seed)
+    first, second = (RecursiveLeastSquares(d, 3, 0.7, forgetting) for _ in range(2))
+    z, y, change = random.normal(size=(n, d)), random.normal(size=(n, 3)), random.normal(size=(d, 3))
+    first.update(z, y)
+    first.shift(change)
+    second.shift(change)
+    second.update(z, y + z @ change)
+    np.testing.assert_allclose(first.weights, second.weights, atol=1e-8)
+    first.update(z, y)
+    second.update(z, y)
+    np.testing.assert_allclose(first.weights, second.weights, atol=1e-8)
+
+
+def test_bad_arguments_change_nothing():
+    learner = RecursiveLeastSquares(3, 1, 1.0)
+    before = learner.state()
+    for count, factor in ((4, 0.9), (-1, 0.9), (2, 0.0), (2, 1.1), (2, np.nan)):
+        with pytest.raises(ParameterError):
+            learner.fade(count, factor)
+    with pytest.raises(ShapeError):
+        learner.shift(np.zeros(3))
+    with pytest.raises(NotFiniteError):
+        learner.shift(np.full((3, 1), np.inf))
+    for key, value in learner.state().items():
+        np.testing.assert_array_equal(value, before[key])

@@ -1,0 +1,122 @@
+"""Truth of the zoo against closed form, energy, and possible bodies; drives against their formulas."""
+
+import numpy as np
+import pinocchio
+import pytest
+from scipy.integrate import trapezoid
+
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.simulation.zoo import ZOO
+from icub_learning.simulation.zoo.bodies import TrueBodies, changed_inertia
+from icub_learning.simulation.zoo.drives import Drives
+from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
+
+LENGTHS, MASSES = (0.4, 0.3), (2.0, 1.0)
+
+
+def planar_bodies(spread=0.0):
+    urdf = planar_arm_urdf(LENGTHS, MASSES)
+    return TrueBodies(urdf, ("joint_1", "joint_2"), None, spread, np.random.default_rng(0))
+
+
+def test_a_planar_arm_has_the_torques_of_the_textbook():
+    """Two uniform rods; gravity along -z, positive angles turn the x axis towards -z."""
+    (l1, l2), (m1, m2), g = LENGTHS, MASSES, 9.81
+    random = np.random.default_rng(0)
+    q, v, a = random.uniform(-2, 2, (3, 50, 2))
+    c1, c2, i1, i2 = l1 / 2, l2 / 2, m1 * l1**2 / 12, m2 * l2**2 / 12
+    cos, sin = np.cos(q[:, 1]), np.sin(q[:, 1])
+    alpha = i1 + i2 + m1 * c1**2 + m2 * (l1**2 + c2**2)
+    beta, delta = m2 * l1 * c2, i2 + m2 * c2**2
+    gravity_2 = -m2 * g * c2 * np.cos(q[:, 0] + q[:, 1])
+    gravity_1 = -(m1 * c1 + m2 * l1) * g * np.cos(q[:, 0]) + gravity_2
+    first = (
+        (alpha + 2 * beta * cos) * a[:, 0]
+        + (delta + beta * cos) * a[:, 1]
+        - beta * sin * (2 * v[:, 0] * v[:, 1] + v[:, 1] ** 2)
+        + gravity_1
+    )
+    second = (delta + beta * cos) * a[:, 0] + delta * a[:, 1] + beta * sin * v[:, 0] ** 2 + gravity_2
+    # The rods' moment about their own axis plays no part in the plane.
+    np.testing.assert_allclose(planar_bodies().outputs(q, v, a), np.column_stack([first, second]), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["planar_arm_2khz", "ur10_currents_125hz"])
+def test_work_of_the_true_torques_is_the_change_of_energy(name):
+    robot = ZOO[name]
+    path = robot.excitation.path(*robot._range(), 4.0, np.random.default_rng(1))
+    times = np.linspace(0.0, 4.0, 8001)
+    q, v, a = path(times)
+    power = (robot.bodies.outputs(q, v, a) * v).sum(axis=1)
+    change = robot.bodies.energy(q[-1], v[-1]) - robot.bodies.energy(q[0], v[0])
+    assert abs(change) > 0.05
+    np.testing.assert_allclose(trapezoid(power, times), change, rtol=1e-4)
+
+
+def test_true_parameters_times_the_regressor_are_the_true_outputs():
+    for name, robot in ZOO.items():
+        if robot.sensor:
+            regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor)
+        else:
+            regressor = TorqueRegressor.from_urdf(robot.urdf, robot.joints, friction=False)
+        true = np.array([robot.bodies.parameters.get(key, 0.0) for key in regressor.parameter_names])
+        random = np.random.default_rng(0)
+        motion = random.normal(0, [[1], [2], [4]], (20, 3, len(robot.joints)))
+        expected = np.array([regressor(*state) @ true for state in motion])
+        np.testing.assert_allclose(robot.bodies.outputs(*motion.swapaxes(0, 1)), expected, atol=1e-9, err_msg=name)
+        inertial = np.array([key in robot.bodies.parameters for key in regressor.parameter_names])
+        masses = np.array([key.endswith(".m") for key in regressor.parameter_names])
+        nominal = regressor.nominal_parameters[masses]
+        assert inertial.sum() >= 10 * masses.sum()
+        assert np.abs(np.log(true[masses][nominal > 0] / nominal[nominal > 0])).max() > 0.05, "differs from the URDF"
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_changed_bodies_are_possible_ones(seed):
+    random = np.random.default_rng(seed)
+    masses, points = random.uniform(0.1, 1.0, 6), random.normal(size=(6, 3))
+    centre = masses @ points / masses.sum()
+    arms = points - centre
+    moment = np.sum(masses * (arms**2).sum(axis=1)) * np.eye(3) - (masses * arms.T) @ arms
+    body = pinocchio.Inertia(masses.sum(), centre, moment)
+    changed = changed_inertia(body, 0.2, random)
+    moments = np.linalg.eigvalsh(changed.inertia)
+    assert changed.mass > 0 and moments[0] > 0
+    assert moments[0] + moments[1] >= moments[2] * (1 - 1e-9), "triangle inequality"
+    same = changed_inertia(body, 0.0, random)
+    np.testing.assert_allclose(same.toDynamicParameters(), body.toDynamicParameters(), atol=1e-12)
+
+
+def test_friction_resists_motion_and_stribecks_bump_fades():
+    drives = Drives((2.0,), (0.5,), breakaway=0.001, stribeck=0.5, stribeck_velocity=0.1, load_friction=0.1)
+    v = np.array([[-1.0], [0.02], [1.0]])
+    found = drives.friction(v, np.array([[0.0], [0.0], [-10.0]]))[:, 0]
+    bump = 1.0 * np.exp(-(0.02**2 / 0.1**2))
+    np.testing.assert_allclose(found, [-2.5, 2.0 + bump + 0.01, 2.5 + 1.0], rtol=1e-9)
+    random = np.random.default_rng(0)
+    v = random.normal(size=(500, 1))
+    assert (drives.friction(v, random.normal(size=(500, 1))) * v >= 0).all()
+
+
+def test_efforts_hold_rotor_offset_ripple_and_gain():
+    drives = Drives((0.0,), (0.0,), rotor_inertia=(0.3,), offset=(0.2,), ripple=(0.5,), ripple_periods=4.0, gain=(2.0,))
+    q, v, a, torque = (np.array([[value]]) for value in (0.3, 1.0, 2.0, 5.0))
+    expected = (5.0 + 0.3 * 2.0 + 0.2 + 0.5 * np.sin(1.2)) / 2.0
+    np.testing.assert_allclose(drives.efforts(q, v, a, torque, torque), [[expected]])
+    assert drives.parameters(["j"]) == {"j.coulomb": 0.0, "j.viscous": 0.0, "j.offset": 0.2, "j.rotor": 0.3}
+
+
+def test_an_elastic_gear_passes_slow_torques_and_rings_after_a_step():
+    """An oscillator of second order in closed form."""
+    step, frequency, damping = 1e-4, 10.0, 0.2
+    drives = Drives((0.0,), (0.0,), gear_frequency=frequency, gear_damping=damping)
+    times = np.arange(0.0, 1.0, step)
+    torque = np.where(times < 0.1, 1.0, 3.0)[:, None]
+    rate = 2 * np.pi * frequency
+    damped = rate * np.sqrt(1 - damping**2)
+    since = np.maximum(times - 0.1, 0.0)
+    rise = 1 - np.exp(-damping * rate * since) * (
+        np.cos(damped * since) + damping * rate / damped * np.sin(damped * since)
+    )
+    np.testing.assert_allclose(drives.transmitted(torque, step)[:, 0], 1 + 2 * rise, atol=0.02)
+    np.testing.assert_array_equal(Drives((0.0,), (0.0,)).transmitted(torque, step), torque)

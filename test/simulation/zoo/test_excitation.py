@@ -1,0 +1,65 @@
+"""Random motions of the zoo: derivatives against finite differences, bounds, rest."""
+
+import numpy as np
+import pytest
+from scipy.integrate import cumulative_trapezoid
+
+from icub_learning.simulation.zoo.excitation import PointToPoint, SumOfSines, Trapezoids
+
+LOW, HIGH = np.array([-1.0, 0.2, 0.5]), np.array([1.0, 1.4, 0.5])
+KINDS = {
+    "sines": SumOfSines(1.0, frequencies=(0.1, 1.0)),
+    "points": PointToPoint(0.8),
+    "trapezoids": Trapezoids(0.8, 3.0),
+    "triangles": Trapezoids(5.0, 3.0, pause=0.0),  # too short to reach their speed
+}
+SMOOTH = ("sines", "points")
+
+
+def draw(name, seed=0, duration=20.0):
+    return KINDS[name].path(LOW, HIGH, duration, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_velocities_and_accelerations_integrate_to_the_motion(name, seed):
+    times = np.linspace(0.0, 20.0, 200_001)
+    q, v, a = draw(name, seed)(times)
+    way = cumulative_trapezoid(v, times, axis=0, initial=0)
+    np.testing.assert_allclose(q[0] + way, q, atol=2e-6 if name in SMOOTH else 3e-3)
+    gain = cumulative_trapezoid(a, times, axis=0, initial=0)
+    np.testing.assert_allclose(v[0] + gain, v, atol=2e-5 if name in SMOOTH else 2e-2)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_derivatives_are_those_of_central_differences(name):
+    path, times, h = draw(name), np.linspace(0.1, 19.9, 777), 1e-4
+    q, v, a = path(times)
+    before, after = path(times - h), path(times + h)
+    np.testing.assert_allclose((after[0] - before[0]) / (2 * h), v, atol=1e-5)
+    np.testing.assert_allclose((after[0] - 2 * q + before[0]) / h**2, a, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_motions_keep_within_range_and_speed_and_start_at_rest(name, seed):
+    q, v, _ = draw(name, seed)(np.linspace(0.0, 20.0, 20_001))
+    assert (q >= LOW - 1e-9).all() and (q <= HIGH + 1e-9).all()
+    swelled = slice(2001, None)
+    assert np.abs(v[swelled]).max() <= KINDS[name].speed + 1e-9
+    assert np.abs(v[0]).max() < 1e-9
+    assert np.abs(v[swelled]).max() > 0.2
+    assert not v[:, 2].any(), "a joint without range stands still"
+
+
+def test_trapezoids_use_their_acceleration_and_nothing_between():
+    for name in ("trapezoids", "triangles"):
+        a = np.abs(draw(name)(np.linspace(0.0, 20.0, 20_001))[2]).max(axis=1)
+        assert set(np.round(a, 9)) == {0.0, 3.0}
+
+
+def test_a_seed_decides_about_the_motion():
+    times = np.linspace(0.0, 20.0, 100)
+    for name in KINDS:
+        np.testing.assert_array_equal(draw(name, 1)(times), draw(name, 1)(times))
+        assert np.abs(np.subtract(draw(name, 1)(times), draw(name, 2)(times))).max() > 0.1

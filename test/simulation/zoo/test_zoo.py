@@ -1,0 +1,108 @@
+"""The zoo's recordings: the truth beside them, what they show of it, and whether a seed makes them again."""
+
+import numpy as np
+import pytest
+from scipy.integrate import cumulative_trapezoid
+
+from icub_learning.dynamics.assembly import make_regressor
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.evaluation.predict_then_learn import check_outputs
+from icub_learning.simulation.zoo import DEVELOPMENT, JUDGING, ZOO
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    return {name: robot.record(8.0, seed=1) for name, robot in ZOO.items()}
+
+
+def test_the_two_parts_are_disjoint_and_complete():
+    assert not set(DEVELOPMENT) & set(JUDGING)
+    assert set(ZOO) == {*DEVELOPMENT, *JUDGING}
+    assert len(DEVELOPMENT) >= 5 and len(JUDGING) >= 5
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_recordings_fit_the_settings_that_come_with_them(name, recordings):
+    found = recordings[name]
+    settings = Settings(**found.settings)
+    check_outputs(found.recording, settings)
+    regressor = make_regressor(settings)
+    assert regressor.joints == found.recording.joint_names
+    n = len(found.recording.joint_stamps)
+    assert found.position.shape == found.velocity.shape == found.acceleration.shape == (n, regressor.n_joints)
+    assert found.outputs.shape == (n, regressor.n_outputs)
+    assert (found.recording.velocity is None) == (settings.velocity_source == "estimated")
+
+
+@pytest.mark.parametrize("name", [name for name, robot in ZOO.items() if not robot.clock.stamp_error])
+def test_true_velocities_integrate_to_true_positions(name, recordings):
+    found = recordings[name]
+    times = found.recording.joint_stamps * 1e-9  # the instants themselves where the clock's stamps do not err
+    way = cumulative_trapezoid(found.velocity, times, axis=0, initial=0)
+    np.testing.assert_allclose(found.position[0] + way, found.position, atol=0.01)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_what_is_shown_differs_from_the_truth_by_the_sensors_errors(name, recordings):
+    robot, found = ZOO[name], recordings[name]
+    sources = found.recording.position
+    fastest = np.abs(found.velocity).max()
+    period = 1 / robot.clock.rate
+    error = np.abs(sources - found.position)
+    repeats = 4 * period * fastest * bool(robot.clock.repeated)
+    assert error.max() <= robot.joint_sensors.position_step / 2 + repeats + 1e-12
+    if found.recording.velocity is not None and not robot.joint_sensors.delays_velocity and not robot.clock.repeated:
+        sensors = robot.joint_sensors
+        expected = np.sqrt(sensors.velocity_noise**2 + sensors.velocity_step**2 / 12)
+        assert np.std(found.recording.velocity - found.velocity) == pytest.approx(expected, rel=0.15)
+    shown = found.recording.wrench if robot.sensor else found.recording.effort
+    if not robot.output_sensor.bandwidth and not robot.clock.repeated and not len(robot.output_sensor.gain):
+        offset = np.asarray(robot.output_sensor.offset if len(robot.output_sensor.offset) else 0.0)
+        error = shown - found.outputs - offset
+        if not len(robot.output_sensor.drift):
+            np.testing.assert_allclose(error.std(axis=0), np.sqrt(found.output_variance), rtol=0.2)
+
+
+def test_a_wrench_of_the_zoo_has_an_offset_of_seventy_newtons(recordings):
+    found = recordings["icub_wrench_100hz"]
+    shift = (found.recording.wrench - found.outputs).mean(axis=0)
+    np.testing.assert_allclose(shift[:3], [-70.0, 25.0, 40.0], atol=6.0)  # and some newtons of drift
+
+
+def test_joints_without_reach_stand_still_and_hold_mere_noise(recordings):
+    found = recordings["ur10_slow_two_joints_still_125hz"]
+    assert not found.velocity[:, 4:].any()
+    assert found.mere_noise == (False, False, False, False, True, True)
+
+
+def test_the_elastic_gear_shows_in_the_outputs():
+    """What the elastic arm transmits differs from its rigid torque, by more than the noise and not by much."""
+    robot = ZOO["panda_1khz"]
+    found = robot.record(5.0)
+    motion = found.position, found.velocity, found.acceleration
+    rigid = robot.bodies.outputs(*motion)
+    stiff = robot.drives.efforts(*motion, rigid, rigid)
+    difference = found.outputs - stiff
+    assert 1e-3 < np.abs(difference).max() < 1.0
+
+
+@pytest.mark.parametrize("name", ["panda_1khz", "ur10_currents_125hz", "icub_wrench_50hz", "planar_arm_2khz"])
+def test_a_seed_makes_the_same_recording_again_and_another_one_another(name):
+    robot = ZOO[name]
+    first, again, other = robot.record(2.0, 3), robot.record(2.0, 3), robot.record(2.0, 4)
+    for field in ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "wrench", "wrench_stamps"):
+        np.testing.assert_array_equal(getattr(first.recording, field), getattr(again.recording, field))
+    np.testing.assert_array_equal(first.outputs, again.outputs)
+    assert first.parameters == other.parameters, "it is the same robot"
+    count = min(len(first.position), len(other.position))
+    assert np.abs(first.position[:count] - other.position[:count]).max() > 0.01
+
+
+def test_bad_arguments_are_refused_by_name():
+    robot = ZOO["planar_arm_1khz"]
+    for duration in (0.0, -1.0, np.nan):
+        with pytest.raises(ParameterError, match="duration"):
+            robot.record(duration)
+    with pytest.raises(ParameterError, match="seed"):
+        robot.record(1.0, -1)
