@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, integer, vector
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.estimators.nonparametric import motion_scale
+from icub_learning.dynamics.estimators.fixed_nonparametric import motion_scale
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.warm_up import WarmUp
@@ -61,7 +61,15 @@ class SampleCollector:
         zero = np.zeros(self._regressor.n_outputs)
         return Prediction(zero, zero, zero, zero)
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+    ) -> None:
         """Take one sample in, as the estimators do."""
         n, measured = self._regressor.n_joints, vector("y", y, self._regressor.n_outputs)
         exact = motion_vectors(n, q, v, a)

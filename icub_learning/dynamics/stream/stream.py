@@ -27,7 +27,13 @@ class Estimator(Protocol):
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
 
     def update(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
     ) -> None: ...
 
 
@@ -77,6 +83,7 @@ class Sample:
             motion.acceleration,
             self.measured,
             known=(known.position, known.velocity, known.acceleration),
+            stamp=motion.stamp,
         )
 
 
