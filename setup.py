@@ -52,6 +52,7 @@ setup(
                 "kernel_methods/online/_pursuit",
                 "kernel_methods/tensor/_symmetric",
                 "features/_fourier",
+                "recursive/_aggregation",
                 "dynamics/_cycle",
             )
         ),

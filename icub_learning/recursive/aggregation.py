@@ -7,10 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import ShapeError, StateError
-
-LARGEST_ERROR = 1e60  # errors beyond it count as this large, so that no square of a square overflows
-SMALLEST_SCALE = 1e-9  # relative to the largest scale among the experts of an output
-FEWEST = 1e-150  # below it a scale is zero
+from icub_learning.recursive import _aggregation
 
 
 class ConvexAggregation:
@@ -57,6 +54,7 @@ class ConvexAggregation:
         shape = (self.n_experts, self.n_outputs)
         self.weights = np.full(shape, 1.0 / self.n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._work = np.zeros(self.n_experts)
         self._spread = max(np.log(self.n_experts), np.log(2.0))
 
     @property
@@ -74,27 +72,19 @@ class ConvexAggregation:
         """
         if errors.ndim != 3 or errors.shape[1:] != self.weights.shape:
             raise ShapeError("errors", errors.shape, f"(k, {self.n_experts}, {self.n_outputs})")
-        errors = np.clip(errors, -LARGEST_ERROR, LARGEST_ERROR)
-        combined = (self.weights * errors).sum(axis=1, keepdims=True)
-        regrets = (2.0 / len(errors)) * (combined * (combined - errors)).sum(axis=0)
-        sizes = np.abs(regrets)
-        shares = np.divide(self._scales, sizes, out=np.ones_like(sizes), where=sizes > FEWEST)
-        regrets *= np.minimum(shares.min(axis=0), 1.0)
-        before = self.rates
-        known = self._scales > 0.0
-        self._scales = np.maximum(np.sqrt(fade) * self._scales, np.where(sizes > FEWEST, sizes, 0.0))
-        self._scales = np.maximum(self._scales, SMALLEST_SCALE * self._scales.max(axis=0))
-        self._squares = fade * self._squares + regrets**2
-        if not self._scales.any():
-            return
-        after = self.rates
-        steps = np.where(known, before, 0.0) * regrets
-        ratio = np.divide(after, before, out=np.zeros_like(before), where=known)
-        self._exponents = fade * ratio * (self._exponents + steps - steps**2)
-        finite_rates = np.where(np.isfinite(after), after, 1.0)  # of outputs that nothing was learned about
-        logarithms = self._exponents + np.log(finite_rates)
-        weights = np.exp(logarithms - logarithms.max(axis=0))
-        self.weights = weights / weights.sum(axis=0)
+        _aggregation.learn(
+            self.weights,
+            self._exponents,
+            self._scales,
+            self._squares,
+            np.ascontiguousarray(errors, dtype=np.float64),
+            self._work,
+            len(errors),
+            self.n_experts,
+            self.n_outputs,
+            fade,
+            self._spread,
+        )
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""

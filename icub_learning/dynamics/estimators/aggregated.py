@@ -113,6 +113,7 @@ class AggregatedEstimator:
         self._noise = NoiseVariance(regressor.n_outputs)
         # Oldest first. Before anything is learned all experts know the same.
         self._snapshots = [(self._parameters(), np.zeros(self._pool.shape)) for _ in range(max(AGES) + 1)]
+        self._judged = self._judge()
         self._since_snapshot = 0.0  # [s]
         self._last_stamp = -1  # ns; -1 before the first
         self._combined: tuple[Array, Array] | None = None  # of the predictor, until something is learned
@@ -179,17 +180,26 @@ class AggregatedEstimator:
         share = rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
         return share, self._pool.features.in_order_of_waves(combined)
 
-    def _answers(self, snapshot: tuple[Array, Array], rows: Array, regressor_rows: Array | None) -> Array:
-        """What each expert predicted with what it knew then, (n_experts, n_outputs)."""
-        parameters, weights = snapshot
-        n = self.regressor.n_outputs
-        values = np.matmul(weights.reshape(len(rows), -1, rows.shape[1]), rows[:, :, None])
+    def _answers(self, rows: Array, regressor_rows: Array | None) -> Array:
+        """What each expert would have predicted with what it knew at each of AGES, (ages, n_experts, n_outputs)."""
+        parameters, weights = self._judged
+        n, n_ages = self.regressor.n_outputs, len(AGES)
+        learned = np.matmul(weights, rows[:, :, None]).reshape(len(rows), n_ages, -1, n)
         if regressor_rows is None:
-            return values.reshape(-1, n)
-        rigid = regressor_rows @ parameters
-        values = values.reshape(-1, 2, n)
-        values[:, 1] += rigid
-        return np.concatenate([rigid[None], values.reshape(-1, n)])
+            return learned.transpose(1, 0, 2, 3).reshape(n_ages, -1, n)
+        answers = np.empty((n_ages, len(self.expert_names), n))
+        answers[:, 0] = parameters @ regressor_rows.T
+        others = answers[:, 1:].reshape(n_ages, len(rows), -1, n)
+        others[...] = learned.transpose(1, 0, 2, 3)
+        others[:, :, 1::2] += answers[:, :1, None]
+        return answers
+
+    def _judge(self) -> tuple[Array, Array]:
+        """Parameters (ages, n_parameters) and weights (length scales, everything else, features) of AGES."""
+        chosen = [self._snapshots[-1 - age] for age in AGES]
+        n_scales, _, _, n_features = self._pool.shape
+        weights = np.stack([weights for _, weights in chosen], axis=1).reshape(n_scales, -1, n_features)
+        return np.array([parameters for parameters, _ in chosen]), weights
 
     def update(
         self,
@@ -220,8 +230,7 @@ class AggregatedEstimator:
             known_rows = exact_rows if known is None else self.regressor(*motion)
             targets = np.concatenate([measured, measured - known_rows @ self._rigid.parameters])
             numbers("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
-        answers = np.array([self._answers(self._snapshots[-1 - age], rows, known_rows) for age in AGES])
-        errors = answers - measured
+        errors = self._answers(rows, known_rows) - measured
         if not np.isfinite(errors).all():
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if self._rigid is not None:
@@ -249,6 +258,7 @@ class AggregatedEstimator:
         """Keep what is known now, before the sample at hand is learned by the features."""
         self._since_snapshot = 0.0
         self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights())]
+        self._judged = self._judge()
 
     def _parameters(self) -> Array:
         return np.zeros(0) if self._rigid is None else self._rigid.parameters
@@ -317,6 +327,7 @@ class AggregatedEstimator:
         if (parameters.shape, weights.shape) != expected or not made._since_snapshot >= 0.0:
             raise StateError(f"snapshots {parameters.shape}, {weights.shape} do not fit", name="snapshot_weights")
         made._snapshots = [(p.copy(), w.copy()) for p, w in zip(parameters, weights, strict=True)]
+        made._judged = made._judge()
         return made
 
 

@@ -1,0 +1,87 @@
+/* One step of Bernstein online aggregation: a dozen experts and outputs, too few for NumPy's calls to pay. */
+#include "_buffers.h"
+#include <math.h>
+
+#define FEWEST 1e-150   /* a regret below it is none */
+#define NARROWEST 1e-9  /* least scale, relative to the largest one of the output */
+#define LARGEST 1e60    /* larger errors count as this large: no square of a square overflows */
+
+static double bounded(double error) { return error > LARGEST ? LARGEST : error < -LARGEST ? -LARGEST : error; }
+
+static double rate(double scale, double square, double spread) {
+    const double first = 0.5 / scale, second = sqrt(spread / square); /* infinite where nothing was learned yet */
+    return first < second ? first : second;
+}
+
+/* One output; arrays of one entry an expert, `step` apart. `regret` has room for one number an expert. */
+static void learn_output(double *weight, double *exponent, double *scale, double *square, const double *error,
+                         double *regret, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
+    for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
+    for (ptrdiff_t age = 0; age < ages; age++) {
+        const double *of_age = error + age * experts * step;
+        double combined = 0.0;
+        for (ptrdiff_t i = 0; i < experts; i++) combined += weight[i * step] * bounded(of_age[i * step]);
+        for (ptrdiff_t i = 0; i < experts; i++)
+            regret[i] += 2.0 / ages * combined * (combined - bounded(of_age[i * step]));
+    }
+    double share = 1.0, widest = 0.0;
+    for (ptrdiff_t i = 0; i < experts; i++) {
+        const double size = fabs(regret[i]);
+        if (size > FEWEST && scale[i * step] < share * size) share = scale[i * step] / size;
+        const double faded = sqrt(fade) * scale[i * step];
+        const double next = size > FEWEST && size > faded ? size : faded;
+        if (next > widest) widest = next;
+    }
+    if (widest == 0.0) return;
+    const double root = sqrt(fade);
+    double highest = -INFINITY, sum = 0.0;
+    for (ptrdiff_t i = 0; i < experts; i++) {
+        const double size = fabs(regret[i]), old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
+        double next = root * old_scale;
+        if (size > FEWEST && size > next) next = size;
+        if (next < NARROWEST * widest) next = NARROWEST * widest;
+        const double r = share * regret[i];
+        scale[i * step] = next;
+        square[i * step] = fade * square[i * step] + r * r;
+        const double after = rate(next, square[i * step], spread);
+        if (old_scale > 0.0) {
+            const double x = before * r;
+            exponent[i * step] = fade * (after / before) * (exponent[i * step] + x - x * x);
+        }
+        regret[i] = exponent[i * step] + log(after);
+        if (regret[i] > highest) highest = regret[i];
+    }
+    for (ptrdiff_t i = 0; i < experts; i++) sum += regret[i] = exp(regret[i] - highest);
+    for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
+}
+
+PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, errors, work, ages, experts, outputs, fade, spread)\n\n"
+             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs); work (experts,).");
+static PyObject *learn(PyObject *self, PyObject *args) {
+    PyObject *objects[6];
+    Py_ssize_t ages, experts, outputs;
+    double fade, spread;
+    if (!PyArg_ParseTuple(args, "OOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
+                          &ages, &experts, &outputs, &fade, &spread))
+        return NULL;
+    if (ages < 1 || experts < 1 || outputs < 1 || experts > PY_SSIZE_T_MAX / 64 / outputs / ages) {
+        PyErr_Format(PyExc_ValueError, "(ages, experts, outputs) is (%zd, %zd, %zd)", ages, experts, outputs);
+        return NULL;
+    }
+    Py_buffer views[6];
+    static const char *names[] = {"weights", "exponents", "scales", "squares", "errors", "work"};
+    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, ages * table, experts};
+    if (!take_all(objects, views, names, least, 6)) return NULL;
+    for (Py_ssize_t j = 0; j < outputs; j++)
+        learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j,
+                     (double *)views[3].buf + j, (double *)views[4].buf + j, views[5].buf, ages, experts, outputs, fade, spread);
+    release_all(views, 6);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc}, {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_aggregation", "Compiled on-line aggregation.", -1, methods,
+                                    NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__aggregation(void) { return PyModule_Create(&module); }
