@@ -4,6 +4,7 @@
 
 #define FEWEST 1e-150   /* a regret below it is none */
 #define NARROWEST 1e-9  /* least scale, relative to the largest one of the output */
+#define SCALES_FADE 0.9 /* power of the factor by which scales fade: below 1, see the proof */
 #define LARGEST 1e60    /* larger errors count as this large: no square of a square overflows */
 
 static double bounded(double error) { return error > LARGEST ? LARGEST : error < -LARGEST ? -LARGEST : error; }
@@ -24,20 +25,20 @@ static void learn_output(double *weight, double *exponent, double *scale, double
         for (ptrdiff_t i = 0; i < experts; i++)
             regret[i] += 2.0 / ages * combined * (combined - bounded(of_age[i * step]));
     }
+    const double slower = pow(fade, SCALES_FADE);
     double share = 1.0, widest = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
         const double size = fabs(regret[i]);
         if (size > FEWEST && scale[i * step] < share * size) share = scale[i * step] / size;
-        const double faded = sqrt(fade) * scale[i * step];
+        const double faded = slower * scale[i * step];
         const double next = size > FEWEST && size > faded ? size : faded;
         if (next > widest) widest = next;
     }
     if (widest == 0.0) return;
-    const double root = sqrt(fade);
     double highest = -INFINITY, sum = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
         const double size = fabs(regret[i]), old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
-        double next = root * old_scale;
+        double next = slower * old_scale;
         if (size > FEWEST && size > next) next = size;
         if (next < NARROWEST * widest) next = NARROWEST * widest;
         const double r = share * regret[i];

@@ -23,12 +23,12 @@ class ConvexAggregation:
     and so for every convex combination u of experts: loss(f) - loss(sum_i u_i f_i) <= sum_i u_i r_i. With the factor
     b <= 1 by which the past fades at a step, and s the largest number in (0, 1] such that s |r_i| <= M_i for all i,
 
-        M_i <- max(sqrt(b) M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
+        M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
         x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
 
     **Bound.** With b <= B < 1, after every step and for every i, whatever the sequence:
 
-        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - sqrt(B))) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
+        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 
     So the recent loss of the combination exceeds that of the best expert, and of the best convex combination, by no
     more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
@@ -36,8 +36,8 @@ class ConvexAggregation:
 
     Proof. Let S = mean_i exp(x_i). As exp(z - z^2) <= 1 + z for z >= -1/2, and sum_i w_i r_i = 0 with w_i proportional
     to eta_i exp(x_i), adding eta_i s r_i - (eta_i s r_i)^2 to the x_i does not raise S. The factor p_i = b eta_i new /
-    eta_i old is at most sqrt(b), because M_i >= sqrt(b) M_i old and V_i >= b V_i old; and exp(p x) <= 1 - p + p exp(x)
-    for p in [0, 1], so that S new <= 1 + sqrt(b) S and S <= 1 / (1 - sqrt(B)) forever. Hence x_i <= ln(N S), which,
+    eta_i old is at most b^0.1, because M_i >= b^0.9 M_i old and V_i >= b V_i old; and exp(p x) <= 1 - p + p exp(x)
+    for p in [0, 1], so that S new <= 1 + b^0.1 S and S <= 1 / (1 - B^0.1) forever. Hence x_i <= ln(N S), which,
     with the recursion of x_i unrolled, is the bound.
 
     Args:

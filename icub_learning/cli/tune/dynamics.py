@@ -141,8 +141,8 @@ def _figures(
         "chosen": asdict(best),
         "at_the_edge": tune_report.edges(surface.grid, best),
         "defaults": {
-            "length_scale": Settings.length_scale,
-            "regularization": Settings.nonparametric_regularization,
+            "length_scale": PUBLISHED_LENGTH_SCALE,
+            "regularization": PUBLISHED_REGULARIZATION,
             "size": Settings.n_random_features,
         },
         "check": judged,

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
@@ -22,7 +22,6 @@ from icub_learning.recursive.aggregation import ConvexAggregation
 from icub_learning.recursive.checks import numbers
 
 HALF_LIFE = 3.0  # [s] in which errors lose half of their weight in the choice of experts
-NOISE_HALF_LIFE = 10.0  # [s] the same in the variance
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
@@ -110,9 +109,10 @@ class AggregatedEstimator:
         n_targets = regressor.n_outputs * (2 if with_rigid_bodies else 1)
         self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, forgetting, seed)
         self._aggregation = ConvexAggregation(len(self.expert_names), regressor.n_outputs)
-        self._noise = NoiseVariance(regressor.n_outputs)
+        self._noise = CalibratedVariance(regressor.n_outputs)
         # Oldest first. Before anything is learned all experts know the same.
-        self._snapshots = [(self._parameters(), np.zeros(self._pool.shape)) for _ in range(max(AGES) + 1)]
+        nothing = (self._parameters(), np.zeros(self._pool.shape), self._aggregation.weights.copy())
+        self._snapshots = [nothing] * (max(AGES) + 1)
         self._judged = self._judge()
         self._since_snapshot = 0.0  # [s]
         self._last_stamp = -1  # ns; -1 before the first
@@ -182,24 +182,25 @@ class AggregatedEstimator:
 
     def _answers(self, rows: Array, regressor_rows: Array | None) -> Array:
         """What each expert would have predicted with what it knew at each of AGES, (ages, n_experts, n_outputs)."""
-        parameters, weights = self._judged
+        parameters, weights, _ = self._judged
         n, n_ages = self.regressor.n_outputs, len(AGES)
         learned = np.matmul(weights, rows[:, :, None]).reshape(len(rows), n_ages, -1, n)
         if regressor_rows is None:
             return learned.transpose(1, 0, 2, 3).reshape(n_ages, -1, n)
-        answers = np.empty((n_ages, len(self.expert_names), n))
+        answers = np.empty((n_ages, self._aggregation.n_experts, n))
         answers[:, 0] = parameters @ regressor_rows.T
         others = answers[:, 1:].reshape(n_ages, len(rows), -1, n)
         others[...] = learned.transpose(1, 0, 2, 3)
         others[:, :, 1::2] += answers[:, :1, None]
         return answers
 
-    def _judge(self) -> tuple[Array, Array]:
-        """Parameters (ages, n_parameters) and weights (length scales, everything else, features) of AGES."""
+    def _judge(self) -> tuple[Array, Array, Array]:
+        """Of AGES: parameters, weights (length scales, everything else, features), and choices (ages, ...)."""
         chosen = [self._snapshots[-1 - age] for age in AGES]
         n_scales, _, _, n_features = self._pool.shape
-        weights = np.stack([weights for _, weights in chosen], axis=1).reshape(n_scales, -1, n_features)
-        return np.array([parameters for parameters, _ in chosen]), weights
+        weights = np.stack([weights for _, weights, _ in chosen], axis=1).reshape(n_scales, -1, n_features)
+        parameters, choices = (np.array([snapshot[place] for snapshot in chosen]) for place in (0, 2))
+        return parameters, weights, choices
 
     def update(
         self,
@@ -236,10 +237,9 @@ class AggregatedEstimator:
         if self._rigid is not None:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
         elapsed = self._elapsed(stamp)
-        combined = (self._aggregation.weights * errors).sum(axis=1)
+        combined = (self._judged[2][:1] * errors[:1]).sum(axis=1)  # of what was published, at the first of AGES
         leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
-        share = 1.0 - 0.5 ** (elapsed / NOISE_HALF_LIFE)
-        self._noise.update(np.sqrt((combined**2).mean(axis=0)), leverage, share)
+        self._noise.update(combined, leverage, elapsed)
         self._aggregation.update(errors, 0.5 ** (elapsed / HALF_LIFE))
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:
@@ -257,7 +257,7 @@ class AggregatedEstimator:
     def _take_snapshot(self) -> None:
         """Keep what is known now, before the sample at hand is learned by the features."""
         self._since_snapshot = 0.0
-        self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights())]
+        self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights(), self.weights)]
         self._judged = self._judge()
 
     def _parameters(self) -> Array:
@@ -291,8 +291,9 @@ class AggregatedEstimator:
             **nested("pool", self._pool.state()),
             **nested("aggregation", self._aggregation.state()),
             **nested("noise", self._noise.state()),
-            "snapshot_parameters": np.array([parameters for parameters, _ in self._snapshots]),
-            "snapshot_weights": np.array([weights for _, weights in self._snapshots]),
+            "snapshot_parameters": np.array([snapshot[0] for snapshot in self._snapshots]),
+            "snapshot_weights": np.array([snapshot[1] for snapshot in self._snapshots]),
+            "snapshot_choices": np.array([snapshot[2] for snapshot in self._snapshots]),
             "since_snapshot": np.asarray(self._since_snapshot),
             "last_stamp": np.asarray(self._last_stamp),
         }
@@ -313,20 +314,23 @@ class AggregatedEstimator:
         made._aggregation = ConvexAggregation.from_state(part(state, "aggregation"))
         if made._aggregation.weights.shape != (len(made.expert_names), regressor.n_outputs):
             raise StateError(f"saved weights {made._aggregation.weights.shape} do not fit", name="aggregation")
-        made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
+        made._noise = CalibratedVariance.from_state(part(state, "noise"), regressor.n_outputs)
         try:
             parameters = finite("snapshot_parameters", state["snapshot_parameters"])
             weights = finite("snapshot_weights", state["snapshot_weights"])
+            choices = finite("snapshot_choices", state["snapshot_choices"])
             made._since_snapshot = float(scalar(state, "since_snapshot"))
             made._last_stamp = int(scalar(state, "last_stamp"))
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
         except (TypeError, ValueError) as error:
             raise StateError(f"state does not describe an aggregate: {error}") from None
-        expected = (len(made._snapshots), len(made._parameters())), (len(made._snapshots), *made._pool.shape)
-        if (parameters.shape, weights.shape) != expected or not made._since_snapshot >= 0.0:
-            raise StateError(f"snapshots {parameters.shape}, {weights.shape} do not fit", name="snapshot_weights")
-        made._snapshots = [(p.copy(), w.copy()) for p, w in zip(parameters, weights, strict=True)]
+        count = len(made._snapshots)
+        expected = (count, len(made._parameters())), (count, *made._pool.shape), (count, *made.weights.shape)
+        if (parameters.shape, weights.shape, choices.shape) != expected or not made._since_snapshot >= 0.0:
+            shapes = parameters.shape, weights.shape, choices.shape
+            raise StateError(f"snapshots {shapes} do not fit {expected}", name="snapshot_weights")
+        made._snapshots = list(zip(parameters.copy(), weights.copy(), choices.copy(), strict=True))
         made._judged = made._judge()
         return made
 

@@ -22,17 +22,14 @@ class NoiseVariance:
         self.n_samples = 0
         self.value = np.full(n_outputs, np.inf)  # (n_outputs,), squared units of the outputs
 
-    def update(self, innovation: Array, leverage: float | Array, share: float = 1.0 / MEMORY_SAMPLES) -> None:
-        """Take one prediction error (n_outputs,) in, made with the given leverage.
-
-        `share` of the average is this sample's, once there were enough to average all of them alike.
-        """
+    def update(self, innovation: Array, leverage: float | Array) -> None:
+        """Take one prediction error (n_outputs,) in, made with the given leverage."""
         estimate = innovation**2 / (1.0 + leverage)
         self.n_samples += 1
         if self.n_samples == 1:
             self.value = estimate
         else:
-            self.value = self.value + (estimate - self.value) * max(1.0 / self.n_samples, share)
+            self.value = self.value + (estimate - self.value) / min(self.n_samples, MEMORY_SAMPLES)
 
     def state(self) -> dict[str, Array]:
         """As a dict of arrays."""
