@@ -24,7 +24,13 @@ from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 
 SETTINGS = assembly.Settings(
-    urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20
+    urdf=find_urdf("ur10"),
+    joints=JOINTS,
+    output="joint_torque",
+    n_random_features=50,
+    length_scale=5.0,
+    nonparametric_regularization=0.003,
+    n_warm_up=20,
 )
 
 

@@ -11,7 +11,7 @@ MEMORY = 100.0  # samples
 
 def followed(errors, fade):
     """Losses, regrets and rates of every step, from the formulas in the class: plain loops over (T, k, N) errors."""
-    steps, ages, n = errors.shape
+    steps, _, n = errors.shape
     scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, 1 / n)
     spread, rows = np.log(n), []
     for t in range(steps):
@@ -52,7 +52,7 @@ def sequences(rng, steps=1500, n=5):
         "the best one changes": noise * np.where(np.arange(n) == 0, turns, 1.1 - turns),
         "rare errors a thousand times as large": noise * spikes,
         "whoever leads is wrong next": adversary,
-        "scales apart": noise * 10.0 ** np.arange(n),
+        "scales apart": noise * 3.0 ** np.arange(n),
         "opposite errors": np.stack([noise[:, 0] + 1, noise[:, 0] - 1], axis=1),
     }
 

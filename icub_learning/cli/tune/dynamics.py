@@ -15,6 +15,7 @@ from icub_learning.cli.tune import picture as tune_picture
 from icub_learning.cli.tune import report as tune_report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.comparison import check_outputs
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall

@@ -21,8 +21,8 @@ class CalibratedVariance:
     Gaussian nor steady (friction changes its sign, motions come and go), so their mean square alone does not say where
     95 % of them lie. The factor c is therefore tracked: log c grows by a step times (1 - 0.05) with each error outside
     the band and falls by the step times 0.05 with each one inside, as in adaptive conformal inference (Gibbs and
-    Candès, "Adaptive conformal inference under distribution shift", 2021). As log c moves by what misses exceed 0.05 by,
-    the share of misses differs from 0.05 by no more than the change of log c over the sum of the steps, whatever the
+    Candès, "Adaptive conformal inference under distribution shift", 2021). As log c moves by what the misses exceed
+    0.05 by, their share differs from 0.05 by no more than the change of log c over the sum of the steps, whatever the
     errors do, as long as c stays inside its range.
 
     Args:
