@@ -5,6 +5,7 @@ def learn(
     exponents: Array,
     scales: Array,
     squares: Array,
+    losses: Array,
     errors: Array,
     work: Array,
     ages: int,

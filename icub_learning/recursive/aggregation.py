@@ -30,6 +30,10 @@ class ConvexAggregation:
 
         sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 
+    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its wild
+    errors do not blur the choice among the others. The bound counts the samples at which it was awake (specialists:
+    Freund, Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997); asleep it is no rival.
+
     So the recent loss of the combination exceeds that of the best expert, and of the best convex combination, by no
     more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
     margin (the second sum is small where f comes near f_i).
@@ -54,6 +58,7 @@ class ConvexAggregation:
         shape = (self.n_experts, self.n_outputs)
         self.weights = np.full(shape, 1.0 / self.n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._losses = np.zeros(shape)  # squared errors, fading
         self._work = np.zeros(self.n_experts)
         self._spread = max(np.log(self.n_experts), np.log(2.0))
 
@@ -77,6 +82,7 @@ class ConvexAggregation:
             self._exponents,
             self._scales,
             self._squares,
+            self._losses,
             np.ascontiguousarray(errors, dtype=np.float64),
             self._work,
             len(errors),
@@ -93,6 +99,7 @@ class ConvexAggregation:
             "exponents": self._exponents.copy(),
             "scales": self._scales.copy(),
             "squares": self._squares.copy(),
+            "losses": self._losses.copy(),
         }
 
     @classmethod
@@ -103,7 +110,7 @@ class ConvexAggregation:
             if weights.ndim != 2 or not weights.size or (weights < 0).any():
                 raise StateError(f"weights {weights.shape} are no non-negative table", name="weights")
             made = cls(*weights.shape)
-            for name in ("exponents", "scales", "squares"):
+            for name in ("exponents", "scales", "squares", "losses"):
                 values = finite(name, state[name])
                 if values.shape != weights.shape or (name != "exponents" and (values < 0).any()):
                     raise StateError(f"{name} {values.shape} do not fit weights {weights.shape}", name=name)
