@@ -31,8 +31,8 @@ class ConvexAggregation:
         sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 
     An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
-    wild errors do not blur the choice among the others. The bound counts the samples at which it was awake (specialists:
-    Freund, Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997); asleep it is no rival.
+    wild errors do not blur the choice among the others. The bound counts the samples at which it was awake (Freund,
+    Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997); asleep it is no rival.
 
     So the recent loss of the combination exceeds that of the best expert, and of the best convex combination, by no
     more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
