@@ -55,6 +55,7 @@ setup(
                 "dynamics/_checks",
                 "dynamics/estimators/_product",
                 "dynamics/motion/_motion_filter",
+                "recursive/_aggregation",
             )
         ),
     ],

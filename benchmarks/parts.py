@@ -32,7 +32,7 @@ def run(quick: bool) -> Result:
     values = np.zeros(len(names))
     rigid = ParametricEstimator(regressor)
     core, rows = RecursiveLeastSquares(N_FEATURES, 6), random.normal(size=(500, N_FEATURES)) / np.sqrt(N_FEATURES)
-    row = predictor.features.row
+    row = predictor.features.waves
 
     def differentiate(i: int) -> None:
         derivatives.add(10**18 + differentiate.count * PERIOD, motions[i % 500, 0], motions[i % 500, 1])  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ def run(quick: bool) -> Result:
 
     phis = np.array([regressor(*motion) for motion in motions])
     parameters = RecursiveLeastSquares(regressor.n_parameters, 1)
-    inputs = np.zeros(3 * len(ARM) + 6)
+    inputs = np.zeros(3 * len(ARM))
     steps: dict[str, Callable[[int], Any]] = {
         f"check a joint state of {len(names)} joints": lambda i: reader.read(10**18, names, values, values, ()),
         "velocity and acceleration": differentiate,

@@ -67,7 +67,7 @@ def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:
 def make_stream(
     settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
-    """Return the stream that feeds `estimator`, from a motion filter unless motions are given. Raises ParameterError."""
+    """Return the stream that feeds `estimator`, from a motion filter unless given. Raises ParameterError."""
     return InverseDynamicsStream(
         estimator,
         make_reader(settings, regressor),
@@ -75,4 +75,5 @@ def make_stream(
         regressor.output_names,
         effort=settings.output == "joint_torque",
         tolerance=settings.tolerance,
+        follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
     )

@@ -1,13 +1,17 @@
 """The settings of learning inverse dynamics, shared by Python classes, node and command line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from icub_learning.errors import ParameterError
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
 
 OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
+PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
+SettingsT = TypeVar("SettingsT", bound="LearnerSettings")
 NONPARAMETRIC = ("random_features", "nystrom", "polk")
 
 
@@ -52,10 +56,13 @@ class LearnerSettings(Validated):
         1000, "number of random features, even; nystrom: largest number of centres", low=2, high=10000
     )
     length_scale: float = setting(
-        5.0, "length scale of the Gaussian kernel, on standardized inputs", low=1e-3, high=1e3
+        0.0,
+        "length scale of the Gaussian kernel, on standardized inputs; 0 weighs several while learning",
+        low=0.0,
+        high=1e3,
     )
     nonparametric_regularization: float = setting(
-        0.003, "regularization of the nonparametric part", low=1e-12, high=1e12
+        0.0, "regularization of the nonparametric part; 0 weighs several while learning", low=0.0, high=1e12
     )
     forgetting: float = setting(
         1.0, "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing", low=0.5, high=1.0
@@ -69,6 +76,29 @@ class LearnerSettings(Validated):
         0.01, "pruning of the dictionary; larger values keep fewer motions (nonparametric: polk)", low=0.0, high=1e3
     )
     max_dictionary: int = setting(300, "largest number of motions kept (nonparametric: polk)", low=1, high=5000)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether length scale and regularization are weighed while learning: if neither is given."""
+        given = self.length_scale or self.nonparametric_regularization
+        return self.nonparametric == "random_features" and not given
+
+    def fixed(self: "SettingsT") -> "SettingsT":
+        """Return the same settings with the published number for a length scale or regularization that is not given."""
+        return replace(
+            self,
+            length_scale=self.length_scale or PUBLISHED_LENGTH_SCALE,
+            nonparametric_regularization=self.nonparametric_regularization or PUBLISHED_REGULARIZATION,
+        )
+
+
+def number_or_automatic(value: float | str | None) -> float:
+    """Return what the settings hold, 0, for None and "auto", and a number as it is. Raises ParameterError."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return 0.0
+    if isinstance(value, str):
+        raise ParameterError("length_scale or regularization", value, "a number, None or 'auto'")
+    return value
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
+from icub_learning.dynamics.estimators.fixed_nonparametric import FixedNonparametricEstimator
+from icub_learning.dynamics.estimators.fixed_semiparametric import FixedSemiparametricEstimator
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.estimators.residual_targets import ResidualTargets
-from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
@@ -34,11 +35,11 @@ class SampleCollector(RandomFeatureLearner):
     """
 
     def __init__(
-        self, estimator: SemiparametricEstimator | NonparametricEstimator, settings: Settings, stride: int
+        self, estimator: FixedSemiparametricEstimator | FixedNonparametricEstimator, settings: Settings, stride: int
     ) -> None:
         super().__init__(
-            estimator._learner._warm_up.minimum_scale,
-            estimator._learner.n_outputs,
+            estimator.learner._warm_up.minimum_scale,
+            estimator.learner.n_outputs,
             n_random_features=2,
             length_scale=settings.length_scale,
             regularization=settings.nonparametric_regularization,
@@ -52,7 +53,7 @@ class SampleCollector(RandomFeatureLearner):
         self._inputs: list[Array] = []
         self._targets: list[Array] = []
         self._parameters: list[Array] = []
-        estimator._learner = self
+        estimator.learner = self
 
     def update(self, x: Array, y: Array) -> None:
         """Store one sample: x (n_inputs,), y (n_targets,)."""
@@ -62,7 +63,7 @@ class SampleCollector(RandomFeatureLearner):
         if self._n_received % self._stride == 0:
             self._inputs.append(x.copy())
             self._targets.append(y.copy())
-            if isinstance(self._estimator, SemiparametricEstimator):
+            if isinstance(self._estimator, FixedSemiparametricEstimator):
                 self._parameters.append(self._estimator.parametric.parameters)
         self._n_received += 1
 
@@ -173,11 +174,14 @@ def collect(events: Iterable[Event], settings: Settings, stride: int = 1) -> Sam
     if settings.forgetting != 1.0:
         raise ParameterError("forgetting", settings.forgetting, "1: validation by paths weighs all samples alike")
     regressor = assembly.make_regressor(settings)
-    estimator = assembly.make_estimator(replace(settings, n_random_features=2), regressor)
-    if not isinstance(estimator, (SemiparametricEstimator, NonparametricEstimator)):
+    fixed = replace(settings, n_random_features=2).fixed()
+    estimator = assembly.make_estimator(fixed, regressor)
+    if isinstance(estimator, ParametricEstimator):
         bound = "'semiparametric' or 'nonparametric': it has features to tune"
         raise ParameterError("estimator", settings.estimator, bound)
-    collector = SampleCollector(estimator, settings, stride)
+    method = estimator.method
+    assert isinstance(method, (FixedSemiparametricEstimator, FixedNonparametricEstimator))
+    collector = SampleCollector(method, fixed, stride)
     return collector.samples(evaluate(assembly.make_stream(settings, regressor, estimator), events))
 
 

@@ -41,6 +41,10 @@ class KnownMotions:
         assert self._newest is not None  # a stream calls `add` first
         return self._newest
 
+    def deviation(self) -> Array:
+        """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
+        return np.zeros((3, len(self.newest().position)))
+
     def smoothed(self) -> list[Motion]:
         """Return the motion at the newest sample: it need not wait for later ones."""
         return [self.newest()]

@@ -1,8 +1,9 @@
 """Feature maps from samples to fixed-length rows on which the fixed-cost core learns."""
 
 from icub_learning.features.fastfood import FastfoodFeatures
+from icub_learning.features.multiscale_fourier import MultiscaleFourierFeatures
 from icub_learning.features.nystrom import NystromFeatures
 from icub_learning.features.random_fourier import RandomFourierFeatures
 from icub_learning.features.standardizer import Standardizer
 
-__all__ = ["FastfoodFeatures", "NystromFeatures", "RandomFourierFeatures", "Standardizer"]
+__all__ = ["FastfoodFeatures", "MultiscaleFourierFeatures", "NystromFeatures", "RandomFourierFeatures", "Standardizer"]

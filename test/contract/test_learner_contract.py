@@ -83,14 +83,30 @@ class TestNonparametricEstimator(EstimatorContract):
     learner_class = NonparametricEstimator
 
     def make(self):
-        return NonparametricEstimator(self.regressor, n_random_features=60, n_warm_up=20)
+        return NonparametricEstimator(self.regressor, n_random_features=60)
+
+
+class TestNonparametricEstimatorWithFixedSettings(TestNonparametricEstimator):
+    def make(self):
+        return NonparametricEstimator(self.regressor, n_random_features=60, length_scale=5.0, n_warm_up=20)
 
 
 class TestSemiparametricEstimator(EstimatorContract):
     learner_class = SemiparametricEstimator
 
     def make(self):
-        return SemiparametricEstimator(self.regressor, n_random_features=60, n_warm_up=20, forgetting=0.999)
+        return SemiparametricEstimator(self.regressor, n_random_features=60)
+
+
+class TestSemiparametricEstimatorThatForgets(TestSemiparametricEstimator):
+    def make(self):
+        return SemiparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)
+
+
+class TestSemiparametricEstimatorWithFixedSettings(TestSemiparametricEstimator):
+    def make(self):
+        settings = {"length_scale": 5.0, "n_warm_up": 20, "forgetting": 0.999}
+        return SemiparametricEstimator(self.regressor, n_random_features=60, **settings)
 
 
 class Shown:

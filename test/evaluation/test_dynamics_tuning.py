@@ -24,7 +24,15 @@ from icub_learning.recognition import IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 
-SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20)
+SETTINGS = Settings(
+    urdf=find_urdf("ur10"),
+    joints=JOINTS,
+    output="joint_torque",
+    n_random_features=50,
+    length_scale=5.0,
+    nonparametric_regularization=0.003,
+    n_warm_up=20,
+)
 
 
 def make_fold(n=80, k=30, share=1.0, seed=0):

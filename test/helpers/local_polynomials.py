@@ -1,4 +1,4 @@
-"""Velocities and accelerations by local polynomials over a window of samples: the rival of the motion filter in tests."""
+"""Velocities and accelerations by local polynomials over a window: the rival of the motion filter in tests."""
 
 from collections import deque
 
@@ -44,6 +44,10 @@ class LocalPolynomials:
     def delayed(self):
         """Return the motion `delay` samples before the newest, or None while the window is not full."""
         return self._read(self.window - 1 - self.delay) if len(self._samples) == self.window else None
+
+    def deviation(self):
+        """Return zeros, as a stream takes deviations."""
+        return np.zeros((3, self.n_joints))
 
     def smoothed(self):
         """Return the delayed motion as a list, as a stream takes it."""

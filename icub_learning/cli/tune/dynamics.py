@@ -14,7 +14,8 @@ from icub_learning.cli.tune import parameter_file as tune_parameters
 from icub_learning.cli.tune import picture as tune_picture
 from icub_learning.cli.tune import report as tune_report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
+from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION, Settings
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
 from icub_learning.evaluation.metrics import nmse, rmse
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     n_outputs = args.tune_on * (len(recording.wrench_stamps) if settings.output == "wrench" else len(events))
     stride = max(1, -(-int(n_outputs) // most))
     samples = collect(_bar("samples", len(events))(events[:tuned_on]), settings, stride)
-    rate, delay = _sample_rate(recording, settings), _learning_delay(recording, settings)
+    rate, delay = _sample_rate(recording, settings), LONGEST_LAG
     # A sample is learned from the motion around it: no motion after the gap may have been seen.
     gap_samples, horizon_samples = int(np.ceil(max(gap, delay) * rate)), max(1, round(horizon * rate))
     folds = samples.folds(args.folds or FOLDS, gap_samples, horizon_samples)
@@ -140,8 +141,8 @@ def _figures(
         "chosen": asdict(best),
         "at_the_edge": tune_report.edges(surface.grid, best),
         "defaults": {
-            "length_scale": Settings.length_scale,
-            "regularization": Settings.nonparametric_regularization,
+            "length_scale": PUBLISHED_LENGTH_SCALE,
+            "regularization": PUBLISHED_REGULARIZATION,
             "size": Settings.n_random_features,
         },
         "check": judged,
@@ -170,11 +171,6 @@ def _sample_rate(recording: Recording, settings: Settings) -> float:
     """Samples learned in a second [Hz]."""
     stamps = recording.wrench_stamps if settings.output == "wrench" else recording.joint_stamps
     return 1.0 / max(_period(stamps), _period(recording.joint_stamps))
-
-
-def _learning_delay(recording: Recording, settings: Settings) -> float:
-    """From an instant to the newest joint state in the motion that is learned for it [s]."""
-    return (settings.derivative_delay + 1) * _period(recording.joint_stamps)
 
 
 def _period(stamps: Any) -> float:

@@ -36,13 +36,14 @@ def draw_dynamics(
         path: .png, .pdf or .svg.
         name: of the recording.
         surface, chosen: errors and the choice.
-        shipped: the default settings.
+        shipped: the default settings; where they weigh values while learning, the published ones are marked.
         checks: by kind ("learning on", "learning stopped") and settings ("tuned", "defaults").
     """
     scales = surface.grid.length_scales
     figure = Figure(figsize=(max(8.0, 1.2 + 2.6 * len(scales)), 6.6), layout="constrained", facecolor="white")
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.25, 1))).flat
-    default = (shipped.length_scale, shipped.nonparametric_regularization, shipped.n_random_features)
+    fixed = shipped.fixed()
+    default = (fixed.length_scale, fixed.nonparametric_regularization, fixed.n_random_features)
     surface_panels(above, surface, chosen, default, "nMSE", "random features")
     panels = below.subplots(1, len(checks), sharey=True)
     for axes, (kind, by_name) in zip(panels, checks.items(), strict=True):

@@ -1,73 +1,39 @@
-"""Inverse dynamics by a nonparametric learner alone."""
+"""Inverse dynamics without rigid bodies, by random features or another nonparametric learner."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
-from icub_learning.dynamics.estimators import _product
-from icub_learning.dynamics.estimators.learners import check_same_kind, learner_from_state, make_learner
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator, AggregatedPredictor
+from icub_learning.dynamics.estimators.fixed_nonparametric import FixedNonparametricEstimator, NonparametricPredictor
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part, scalar
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
+from icub_learning.errors import ParameterError
+from icub_learning.models import scalar
 
-# Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2 (m, ... for prismatic joints). What moves
-# less than this while the scale is set is treated as standing still.
-MINIMUM_MOTION_SCALE = (0.05, 0.05, 0.5)
-
-
-def motion_scale(n_joints: int) -> Array:
-    """Return MINIMUM_MOTION_SCALE for (q, v, a) of all joints, (3 n_joints,)."""
-    return np.repeat(MINIMUM_MOTION_SCALE, n_joints)
-
-
-@dataclass(frozen=True)
-class NonparametricPredictor:
-    """The Predictor of a nonparametric estimator; `row` is None until the scale of the inputs is set."""
-
-    n_joints: int
-    row: Callable[[Array], Array] | None
-    weights: Array  # (n_outputs, n_random_features)
-    leverage: Callable[[Array], float | Array]
-    noise: Array
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        total, z = self.at(np.concatenate(motion_vectors(self.n_joints, q, v, a)))
-        return Prediction(total, np.zeros_like(total), total, lambda: self.variance(z))
-
-    def at(self, x: Array) -> tuple[Array, Array | None]:
-        """Return the outputs (n_outputs,) at the inputs x of the features, and the feature row (None at first)."""
-        if self.row is None:
-            return np.zeros(len(self.weights)), None
-        z = self.row(x)
-        values = np.empty(len(self.weights))
-        _product.multiply(values, 0, self.weights, z)
-        return values, z
-
-    def leverage_of(self, z: Array | None) -> float:
-        """Return the leverage of a feature row from `at`."""
-        return 0.0 if z is None else float(self.leverage(z))
-
-    def variance(self, z: Array | None) -> Array:
-        """Return the variance (n_outputs,) of a measurement at a feature row from `at`."""
-        return self.noise * (1.0 + self.leverage_of(z))
+AGGREGATED = "nonparametric_aggregate"  # kind of a saved state
 
 
 class NonparametricEstimator:
-    """Learns y as a function of (q, v, a) without a rigid-body model: NP of the thesis (8.3-8.4).
+    """Learns y as a function of (q, v, a) on random features, knowing nothing of rigid bodies: NP of the thesis (8.3).
+
+    By default several length scales and regularizations are aggregated for each output by their recent errors, see
+    AggregatedEstimator. With a number for length_scale or regularization, and with nystrom and polk, settings are
+    fixed, see FixedNonparametricEstimator.
 
     Args:
         regressor: only its joints and outputs are used.
-        n_random_features, length_scale, regularization, forgetting, n_warm_up, seed: see RandomFeatureLearner.
-        nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
+        n_random_features: of all length scales together.
+        length_scale: of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
+        regularization: lambda of the features; None or "auto": several are weighed.
+        forgetting: in (0, 1]; weight of a sample after each further one (not of polk).
+        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: of fixed settings, see LearnerSettings.
+        seed: of the random features.
+
+    Attributes:
+        method: the estimator that learns, aggregated or with fixed settings.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -77,8 +43,8 @@ class NonparametricEstimator:
         self,
         regressor: Regressor,
         n_random_features: int = DEFAULTS.n_random_features,
-        length_scale: float = DEFAULTS.length_scale,
-        regularization: float = DEFAULTS.nonparametric_regularization,
+        length_scale: float | str | None = None,
+        regularization: float | str | None = None,
         forgetting: float = DEFAULTS.forgetting,
         n_warm_up: int = DEFAULTS.n_warm_up,
         seed: int = DEFAULTS.seed,
@@ -88,12 +54,11 @@ class NonparametricEstimator:
         parsimony: float = DEFAULTS.parsimony,
         max_dictionary: int = DEFAULTS.max_dictionary,
     ) -> None:
-        self.regressor = regressor
         settings = LearnerSettings(
             nonparametric=nonparametric,
             n_random_features=n_random_features,
-            length_scale=length_scale,
-            nonparametric_regularization=regularization,
+            length_scale=number_or_automatic(length_scale),
+            nonparametric_regularization=number_or_automatic(regularization),
             forgetting=forgetting,
             n_warm_up=n_warm_up,
             seed=seed,
@@ -101,24 +66,43 @@ class NonparametricEstimator:
             parsimony=parsimony,
             max_dictionary=max_dictionary,
         )
-        self._learner = make_learner(settings, motion_scale(regressor.n_joints), regressor.n_outputs)
-        self._noise = NoiseVariance(regressor.n_outputs)
-        self.n_samples = 0
+        self.regressor = regressor
+        self.method: AggregatedEstimator | FixedNonparametricEstimator
+        if settings.automatic:
+            self.method = AggregatedEstimator(regressor, None, n_random_features, forgetting, seed)
+        else:
+            self.method = FixedNonparametricEstimator(regressor, settings.fixed())
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self.method.n_samples
+
+    @property
+    def expert_weights(self) -> dict[str, Array]:
+        """Weights (n_outputs,) of the experts in the aggregate by their names; empty with fixed settings."""
+        method = self.method
+        if isinstance(method, AggregatedEstimator):
+            return dict(zip(method.expert_names, method.weights, strict=True))
+        return {}
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self._learner.leverage).predict(q, v, a).evaluated()
+        return self.method.predict(q, v, a)
 
-    def predictor(self, _regressor: Regressor | None = None) -> "NonparametricPredictor":
-        """Return a snapshot for another thread."""
-        return self._predictor(self._learner.certainty().leverage, frozen=True)
+    def predictor(self, regressor: Regressor | None = None) -> NonparametricPredictor | AggregatedPredictor:
+        """What is known now, for another thread."""
+        return self.method.predictor(self.regressor if regressor is None else regressor)
 
-    def _predictor(self, leverage: Callable[[Array], float | Array], frozen: bool = False) -> "NonparametricPredictor":
-        weights = self._learner.live_weights
-        weights = weights.copy() if frozen else weights
-        return NonparametricPredictor(self.regressor.n_joints, self._learner.row, weights, leverage, self._noise.value)
-
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+    ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
         Args:
@@ -126,49 +110,32 @@ class NonparametricEstimator:
             y: measured outputs (n_outputs,).
             known: the motion of the same instant as it was known when y had to be predicted; the same if None. It is
                 what features learn from: the best answer to inputs with errors is not that to inputs without.
+            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
         """
-        n = self.regressor.n_joints
-        exact = motion_vectors(n, q, v, a)
-        x = np.concatenate(exact if known is None else motion_vectors(n, *known))
-        measured = vector("y", y, self.regressor.n_outputs)
-        current = self._predictor(self._learner.leverage)
-        predicted, z = current.at(x)
-        leverage = current.leverage_of(z)
-        was_ready = self._learner.ready
-        self._learner.update(x, measured)
-        self._noise.update(measured - predicted, leverage)
-        if self._learner.ready != was_ready:
-            self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of predicting nothing
-        self.n_samples += 1
+        self.method.update(q, v, a, y, known, stamp)
 
     def merge(self, other: "NonparametricEstimator") -> None:
-        """Pool the data of another estimator with the same features. Raises ParameterError; nothing changes then."""
+        """Pool what another estimator with the same features learned. Raises ParameterError; nothing changes then."""
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
-        check_same_kind(self._learner, other._learner)
-        self._learner.merge(other._learner)  # type: ignore[arg-type]
-        self._noise.merge(other._noise)
-        self.n_samples += other.n_samples
+        if type(other.method) is not type(self.method):
+            raise ParameterError(
+                "other", "of other settings", "with fixed settings if this one has them, without if not"
+            )
+        self.method.merge(other.method)  # type: ignore[arg-type]
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        return {
-            "estimator": np.asarray("nonparametric"),
-            "n_samples": np.asarray(self.n_samples),
-            **nested("regressor", describe(self.regressor)),
-            **nested("learner", self._learner.state()),
-            **nested("noise", self._noise.state()),
-        }
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        method = self.method
+        return method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "NonparametricEstimator":
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
-        check_kind(state, "nonparametric")
-        regressor = matching_regressor(state, regressor, may_lack_parameters=True)
-        estimator = cls(regressor, n_random_features=2)
-        estimator._learner = learner_from_state(part(state, "learner"))
-        if (estimator._learner.n_inputs, estimator._learner.n_outputs) != (3 * regressor.n_joints, regressor.n_outputs):
-            raise StateError(f"saved learner has {estimator._learner.n_inputs} inputs, not {3 * regressor.n_joints}")
-        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        estimator.n_samples = int(scalar(state, "n_samples"))
-        return estimator
+        made = cls.__new__(cls)
+        if scalar(state, "estimator") == AGGREGATED:
+            made.method = AggregatedEstimator.from_state(state, AGGREGATED, regressor)
+        else:
+            made.method = FixedNonparametricEstimator.from_state(state, regressor)
+        made.regressor = made.method.regressor
+        return made

@@ -117,7 +117,15 @@ class ParametricEstimator:
         weights = self._weights.value
         return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value, self._order, weights)
 
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+    ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
         `known` is not used: parameters have true values, which are estimated best from the motion as it is known best.

@@ -1,71 +1,42 @@
 """Inverse dynamics by a rigid-body model, and a nonparametric model of its residual."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
-from icub_learning.dynamics.estimators import _product
-from icub_learning.dynamics.estimators.learners import (
-    check_same_kind,
-    learner_from_state,
-    linear_in_targets,
-    make_learner,
-)
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.nonparametric import NonparametricPredictor, motion_scale
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator, AggregatedPredictor
+from icub_learning.dynamics.estimators.fixed_semiparametric import FixedSemiparametricEstimator, SemiparametricPredictor
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.polk_learner import PolkLearner
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.residual_targets import ResidualTargets, SequentialTargets
-from icub_learning.dynamics.estimators.saved_states import check_kind
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
+from icub_learning.errors import ParameterError
+from icub_learning.models import scalar
 
-
-@dataclass(frozen=True)
-class SemiparametricPredictor:
-    """The Predictor of a semiparametric estimator: rigid bodies, and `features` for their residual."""
-
-    regressor: Regressor
-    parameters: Array
-    features: NonparametricPredictor
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        motion = motion_vectors(self.regressor.n_joints, q, v, a)
-        x, parametric = self.inputs(motion, self.regressor(*motion))
-        residual, z = self.features.at(x)
-        return Prediction(parametric + residual, parametric, residual, lambda: self.features.variance(z))
-
-    def inputs(self, motion: tuple[Array, Array, Array], rows: Array) -> tuple[Array, Array]:
-        """Return the inputs of the features (3 n_joints + n_outputs,), and the parametric prediction (n_outputs,)."""
-        n = self.regressor.n_joints
-        x = np.empty(3 * n + len(rows))
-        x[:n], x[n : 2 * n], x[2 * n : 3 * n] = motion
-        _product.multiply(x, 3 * n, rows, self.parameters)
-        return x, x[3 * n :]
+AGGREGATED = "semiparametric_aggregate"  # kind of a saved state
 
 
 class SemiparametricEstimator:
-    """The prioritized estimator of the thesis (8.3, fig. 8.2): y = Phi(x) pi + f([x, Phi(x) pi]).
+    """Rigid bodies, and random features for what they leave.
 
-    The parametric part learns y first, independently of the other. The nonparametric part sees the joint state and the
-    parametric prediction made then, standardized, and learns what the rigid body leaves: of all samples under today's
-    parameters (ResidualTargets); with nonparametric="polk", of each sample under the parameters that it met
-    (SequentialTargets).
+    By default nothing about the features has to be chosen: P, NP and SP with several length scales and regularizations
+    are aggregated for each output by their recent errors, see AggregatedEstimator. With a number for length_scale or
+    nonparametric_regularization, and with nystrom and polk, it is the estimator of the thesis with fixed settings, see
+    FixedSemiparametricEstimator.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
-        n_random_features, length_scale, nonparametric_regularization, n_warm_up, seed: see RandomFeatureLearner.
+        n_random_features: of all length scales together.
+        length_scale: of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
-        forgetting: in (0, 1], of both parts (not of polk).
-        nonparametric, step_size, parsimony, max_dictionary: see LearnerSettings.
+        nonparametric_regularization: lambda of the features; None or "auto": several are weighed.
+        forgetting: in (0, 1], of all parts (not of polk).
+        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: of fixed settings, see LearnerSettings.
+        seed: of the random features.
+
+    Attributes:
+        method: the estimator that learns, aggregated or with fixed settings.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -75,9 +46,9 @@ class SemiparametricEstimator:
         self,
         regressor: Regressor,
         n_random_features: int = DEFAULTS.n_random_features,
-        length_scale: float = DEFAULTS.length_scale,
+        length_scale: float | str | None = None,
         parametric_regularization: float = DEFAULTS.parametric_regularization,
-        nonparametric_regularization: float = DEFAULTS.nonparametric_regularization,
+        nonparametric_regularization: float | str | None = None,
         forgetting: float = DEFAULTS.forgetting,
         prior: str = DEFAULTS.prior,
         n_warm_up: int = DEFAULTS.n_warm_up,
@@ -90,15 +61,11 @@ class SemiparametricEstimator:
         output_weights: str = DEFAULTS.output_weights,
         offset_forgetting: float = DEFAULTS.offset_forgetting,
     ) -> None:
-        self.regressor = regressor
-        self.parametric = ParametricEstimator(
-            regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
-        )
         settings = LearnerSettings(
             nonparametric=nonparametric,
             n_random_features=n_random_features,
-            length_scale=length_scale,
-            nonparametric_regularization=nonparametric_regularization,
+            length_scale=number_or_automatic(length_scale),
+            nonparametric_regularization=number_or_automatic(nonparametric_regularization),
             forgetting=forgetting,
             n_warm_up=n_warm_up,
             seed=seed,
@@ -106,106 +73,92 @@ class SemiparametricEstimator:
             parsimony=parsimony,
             max_dictionary=max_dictionary,
         )
-        self._targets: ResidualTargets | SequentialTargets = (
-            ResidualTargets(regressor) if linear_in_targets(settings) else SequentialTargets(regressor)
+        self.regressor = regressor
+        rigid = ParametricEstimator(
+            regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
         )
-        self._noise = NoiseVariance(regressor.n_outputs)
-        self._residual_weights: Array | None = None  # under today's parameters, until something is learned
-        minimum_scale = np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)])
-        self._learner = make_learner(settings, minimum_scale, self._targets.n_targets)
+        self.method: AggregatedEstimator | FixedSemiparametricEstimator
+        if settings.automatic:
+            self.method = AggregatedEstimator(regressor, rigid, n_random_features, forgetting, seed)
+        else:
+            self.method = FixedSemiparametricEstimator(rigid, settings.fixed())
+
+    @property
+    def parametric(self) -> ParametricEstimator:
+        """The rigid-body part."""
+        return self.method.parametric
 
     @property
     def n_samples(self) -> int:
-        """Number of samples learned."""
-        return self.parametric.n_samples
+        """How many samples were learned."""
+        return self.method.n_samples
+
+    @property
+    def expert_weights(self) -> dict[str, Array]:
+        """Weights (n_outputs,) of the experts in the aggregate by their names; empty with fixed settings."""
+        method = self.method
+        if isinstance(method, AggregatedEstimator):
+            return dict(zip(method.expert_names, method.weights, strict=True))
+        return {}
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._live().predict(q, v, a).evaluated()
+        return self.method.predict(q, v, a)
 
-    def predictor(self, regressor: Regressor) -> "SemiparametricPredictor":
-        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._predictor(regressor, self._learner.certainty().leverage)
+    def predictor(self, regressor: Regressor) -> SemiparametricPredictor | AggregatedPredictor:
+        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        return self.method.predictor(regressor)
 
-    def _live(self) -> "SemiparametricPredictor":
-        """Return a predictor that is valid until the next update: it shares the learner's memory."""
-        return self._predictor(self.regressor, self._learner.leverage)
-
-    def _predictor(self, regressor: Regressor, leverage: Callable[[Array], float | Array]) -> "SemiparametricPredictor":
-        parameters = self.parametric.parameters
-        if self._residual_weights is None:
-            self._residual_weights = self._targets.residual_weights(self._learner.live_weights, parameters)
-        weights = self._residual_weights
-        features = NonparametricPredictor(regressor.n_joints, self._learner.row, weights, leverage, self._noise.value)
-        return SemiparametricPredictor(regressor, parameters, features)
-
-    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+    ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
         Args:
             q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
             y: measured outputs (n_outputs,).
             known: the motion of the same instant as it was known when y had to be predicted; the same if None. The
-                parametric part learns from q, v, a, the nonparametric one from this, see NonparametricEstimator.update.
+                parametric part learns from q, v, a, the nonparametric one from this: the best answer to inputs with
+                errors is not that to inputs without.
+            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
         """
-        measured = vector("y", y, self.regressor.n_outputs)
-        n, current = self.regressor.n_joints, self._live()
-        exact = motion_vectors(n, q, v, a)
-        motion = exact if known is None else motion_vectors(n, *known)
-        rows = self.regressor(*exact)
-        known_rows = rows if known is None else self.regressor(*motion)
-        x, predicted = current.inputs(motion, known_rows)
-        residual, z = current.features.at(x)
-        leverage = current.features.leverage_of(z)
-        was_ready = self._learner.ready
-        self._residual_weights = None
-        self._learner.update(x, self._targets.split(measured, known_rows, predicted))
-        self._noise.update(measured - predicted - residual, leverage)
-        if self._learner.ready != was_ready:
-            self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of rigid bodies alone
-        self.parametric.learn(rows, measured)
+        self.method.update(q, v, a, y, known, stamp)
 
     def merge(self, other: "SemiparametricEstimator") -> None:
-        """Pool the data of another estimator with the same regressor and features.
+        """Pool what another estimator with the same regressor and features learned.
 
-        As if one had seen all samples, but for the parametric predictions among the features' inputs: they stay those
-        that either robot made then.
+        As if one had seen all samples, but for what depends on the parametric predictions that either robot made when
+        its samples came.
 
         Raises:
             ParameterError: regressor, features or input scales differ; nothing changes then.
         """
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
-        self.parametric.check_poolable(other.parametric)
-        check_same_kind(self._learner, other._learner)
-        self._learner.merge(other._learner)  # type: ignore[arg-type]
-        self._residual_weights = None
-        self._noise.merge(other._noise)
-        self.parametric.merge(other.parametric)
+        if type(other.method) is not type(self.method):
+            raise ParameterError(
+                "other", "of other settings", "with fixed settings if this one has them, without if not"
+            )
+        self.method.merge(other.method)  # type: ignore[arg-type]
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
-        return {
-            "estimator": np.asarray("semiparametric"),
-            **nested("parametric", self.parametric.state()),
-            **nested("learner", self._learner.state()),
-            **nested("noise", self._noise.state()),
-        }
+        """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
+        method = self.method
+        return method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "SemiparametricEstimator":
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
-        check_kind(state, "semiparametric")
-        parametric = ParametricEstimator.from_state(part(state, "parametric"), regressor)
-        regressor = parametric.regressor
-        estimator = cls(regressor, n_random_features=2)
-        estimator.parametric = parametric
-        estimator._learner = learner_from_state(part(state, "learner"))
-        if isinstance(estimator._learner, PolkLearner):
-            estimator._targets = SequentialTargets(regressor)
-        expected = (3 * regressor.n_joints + regressor.n_outputs, estimator._targets.n_targets)
-        if (estimator._learner.n_inputs, estimator._learner.n_outputs) != expected:
-            saved = (estimator._learner.n_inputs, estimator._learner.n_outputs)
-            raise StateError(f"saved learner has (inputs, targets) {saved}, not {expected}")
-        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        return estimator
+        made = cls.__new__(cls)
+        if scalar(state, "estimator") == AGGREGATED:
+            made.method = AggregatedEstimator.from_state(state, AGGREGATED, regressor)
+        else:
+            made.method = FixedSemiparametricEstimator.from_state(state, regressor)
+        made.regressor = made.method.regressor
+        return made

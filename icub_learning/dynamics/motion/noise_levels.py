@@ -112,17 +112,20 @@ class NoiseLevels:
     @property
     def snap(self) -> Array:
         """(n_joints,) density of the white snap, per s^7."""
-        return np.exp(self._levels[RATIO] + self._levels[SCALE])
+        result: Array = np.exp(self._levels[RATIO] + self._levels[SCALE])
+        return result
 
     @property
     def position(self) -> Array:
         """(n_joints,) variance of measured positions."""
-        return np.exp(self._levels[SCALE])
+        result: Array = np.exp(self._levels[SCALE])
+        return result
 
     @property
     def velocity(self) -> Array:
         """(n_joints,) variance of measured velocities."""
-        return np.exp(self._levels[VELOCITY] + self._levels[SCALE])
+        result: Array = np.exp(self._levels[VELOCITY] + self._levels[SCALE])
+        return result
 
     @property
     def leak(self) -> float:
@@ -278,7 +281,8 @@ class NoiseLevels:
 
     def _white(self) -> Array:
         """Mean squared roughness of positions and velocities (2, n_joints): their white noise, and some motion."""
-        return self._rough[:2] / np.maximum(self._rough[3], 1.0)
+        result: Array = self._rough[:2] / np.maximum(self._rough[3], 1.0)
+        return result
 
     def _scale_bounds(self) -> tuple[Array, Array]:
         square, _, product, number = self._rough

@@ -131,7 +131,7 @@ class TorqueRegressor:
         """Make the direction of friction as sharp as the velocities are known.
 
         What was learned before stays and means a little less: call it when the noise is first known and when it has
-        changed much, on every regressor that the same parameters are used with.
+        changed much. Twins follow too.
 
         Args:
             deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].
@@ -145,7 +145,13 @@ class TorqueRegressor:
             raise ShapeError("deviation", np.shape(deviation), f"({self.n_joints},)")
         if (values < 0).any():
             raise ParameterError("deviation", float(values.min()), "at least 0")
-        self._coulomb_velocity = coulomb_velocity(values)
+        self._coulomb_velocity[:] = coulomb_velocity(values)
+
+    def twin(self) -> "TorqueRegressor":
+        """Return a regressor for another thread: it has memory of its own, and follows the same velocity noise."""
+        twin = TorqueRegressor(RobotModel(self._model.urdf, self.joints), self._columns)
+        twin._coulomb_velocity = self._coulomb_velocity
+        return twin
 
     @property
     def coulomb_velocity(self) -> Array:

@@ -117,6 +117,11 @@ class WrenchRegressor:
         """
         return cls(RobotModel(urdf, joints, sensor), sensor, direction, offset, gain)
 
+    def twin(self) -> "WrenchRegressor":
+        """Return a regressor for another thread: the same, with memory of its own."""
+        model = RobotModel(self._model.urdf, self.joints, self.sensor)
+        return WrenchRegressor(model, self.sensor, self.direction, self._offset, self._gain)
+
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
         """Return the regressor (6, n_parameters), a new array.
 

@@ -1,7 +1,7 @@
 """From joint states and measurements to predictions and learned samples, as node and command line both do it."""
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Protocol
@@ -17,6 +17,7 @@ from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import SampleError
 
+FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
@@ -28,7 +29,13 @@ class Estimator(Protocol):
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
 
     def update(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
     ) -> None: ...
 
 
@@ -42,6 +49,8 @@ class MotionSource(Protocol):
     def newest(self) -> Motion: ...
 
     def smoothed(self) -> list[Motion]: ...
+
+    def deviation(self) -> Array: ...
 
 
 @dataclass
@@ -78,6 +87,7 @@ class Sample:
             motion.acceleration,
             self.measured,
             known=(known.position, known.velocity, known.acceleration),
+            stamp=motion.stamp,
         )
 
 
@@ -132,6 +142,8 @@ class InverseDynamicsStream:
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
+        follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
+            rarely; see TorqueRegressor.
 
     Attributes:
         output_names, effort: as given.
@@ -149,6 +161,7 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
+        follow_velocity_noise: Callable[[Array], object] | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
@@ -159,6 +172,8 @@ class InverseDynamicsStream:
         self.output_names = tuple(output_names)
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
+        self._follow_velocity_noise = follow_velocity_noise
+        self._next_look = FIRST_LOOK
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
@@ -264,6 +279,9 @@ class InverseDynamicsStream:
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None
+        if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
+            self._next_look += min(self.counts.predicted, MOST_BETWEEN_LOOKS)
+            self._follow_velocity_noise(self._motions.deviation()[1])
         self._add_smoothed_motions()
         if self.effort:
             self._take_effort(record, effort)

@@ -62,7 +62,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
         self._stream.learning = settings["learning"]
         # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
-        own = assembly.make_regressor(self._settings)
+        own = self._regressor.twin()
         self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"

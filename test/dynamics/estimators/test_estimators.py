@@ -10,7 +10,7 @@ from icub_learning.dynamics import (
     SemiparametricEstimator,
     WrenchRegressor,
 )
-from icub_learning.dynamics.estimators.nonparametric import motion_scale
+from icub_learning.dynamics.estimators.fixed_nonparametric import motion_scale
 from icub_learning.errors import NotFiniteError, ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.models import load_state, save_state
@@ -38,7 +38,7 @@ def small(kind, regressor):
     """An estimator with few features and a short warm-up."""
     if kind is ParametricEstimator:
         return kind(regressor)
-    return kind(regressor, n_random_features=40, n_warm_up=N_WARM_UP)
+    return kind(regressor, n_random_features=40, length_scale=5.0, n_warm_up=N_WARM_UP)
 
 
 def taught(kind, regressor, states, y):

@@ -26,7 +26,7 @@ class Recorder:
         values = np.array([q.sum(), v.sum(), a.sum()])[: self.n_outputs]
         return Prediction(values, values, 0 * values, 0 * values)
 
-    def update(self, q, v, a, y, known=None):
+    def update(self, q, v, a, y, known=None, stamp=None):
         self.learned.append((q.copy(), v.copy(), a.copy(), y.copy()))
         self.known.append(known)
 

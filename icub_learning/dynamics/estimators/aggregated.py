@@ -1,0 +1,345 @@
+"""Inverse dynamics as an on-line aggregate of rigid bodies and learners on random features."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, vector
+from icub_learning.dynamics.estimators import _product
+from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.features import MultiscaleFourierFeatures
+from icub_learning.models import nested, part, scalar
+from icub_learning.recursive.aggregation import ConvexAggregation
+from icub_learning.recursive.checks import numbers
+
+HALF_LIFE = 3.0  # [s] in which errors lose half of their weight in the choice of experts
+AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
+SNAPSHOT_PERIOD = 0.1  # [s]
+USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
+LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
+LARGEST_MEASUREMENT = 1e50  # beyond it squares of squared errors could overflow
+
+
+@dataclass(frozen=True)
+class AggregatedPredictor:
+    """A Predictor of the combination: one linear map of rigid-body rows and one of features.
+
+    Attributes:
+        regressor: of the robot; `parameters` is None where rigid bodies are left out.
+        share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
+        features: of all length scales.
+        weights: (n_outputs, all features in the order of `features.waves`).
+        novelty: maps rows of features to (n_outputs,), leverages weighted as the experts are.
+        noise: (n_outputs,) variance where the leverage is zero.
+    """
+
+    regressor: Regressor
+    parameters: Array | None
+    share: Array
+    features: MultiscaleFourierFeatures
+    weights: Array
+    novelty: Callable[[Array], Array]
+    noise: Array
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        motion = motion_vectors(self.regressor.n_joints, q, v, a)
+        waves = self.features.waves(np.concatenate(motion))
+        learned = np.empty(len(self.weights))
+        _product.multiply(learned, 0, self.weights, waves)
+        if self.parameters is None:
+            parametric = np.zeros_like(learned)
+        else:
+            parametric = np.empty_like(learned)
+            _product.multiply(parametric, 0, self.regressor(*motion), self.parameters)
+            learned += (self.share - 1.0) * parametric
+        return Prediction(parametric + learned, parametric, learned, lambda: self.variance(waves))
+
+    def variance(self, waves: Array) -> Array:
+        """Variance (n_outputs,) of a measurement where the features are `waves`."""
+        return self.noise * (1.0 + self.novelty(self.features.rows(waves)))
+
+
+class AggregatedEstimator:
+    """Learns y with and without rigid bodies, and publishes for each output what has been right of late.
+
+    The experts are: P, rigid bodies alone; NP, learners of y on random features of (q, v, a), one for each of several
+    length scales and regularizations (ExpertPool); SP, the same learners of what P left of each sample when it came
+    (thesis 8.3, fig. 8.2), on top of P. All NP and SP experts of one length scale and regularization share a factor.
+    What is published is, for each output, their convex combination by ConvexAggregation, with its bound: it is not
+    much worse than the best expert of the last seconds, nor than the best combination.
+
+    Experts are judged by what they knew 0.2 s and 0.5 s before each sample, half and half: judged by what they knew
+    just before it, those would win that repeat what they have just seen, as holding the last measurement does.
+
+    Args:
+        regressor: a WrenchRegressor or TorqueRegressor.
+        rigid: the expert P, new; None leaves NP experts only, and the regressor then tells nothing but sizes.
+        n_random_features: of all length scales together.
+        forgetting: in (0, 1], of all experts.
+        seed: of the random features.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        rigid: ParametricEstimator | None,
+        n_random_features: int,
+        forgetting: float,
+        seed: int,
+    ) -> None:
+        self.regressor = regressor
+        self._rigid = rigid
+        n_targets = regressor.n_outputs * (2 if rigid else 1)
+        self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, forgetting, seed)
+        self._aggregation = ConvexAggregation(len(self.expert_names), regressor.n_outputs)
+        self._noise = CalibratedVariance(regressor.n_outputs)
+        # Oldest first. Before anything is learned all experts know the same.
+        nothing = (self._parameters(), np.zeros(self._pool.shape), self._aggregation.weights.copy())
+        self._snapshots = [nothing] * (max(AGES) + 1)
+        self._judged = self._judge()
+        self._since_snapshot = 0.0  # [s]
+        self._last_stamp = -1  # ns; -1 before the first
+        self._combined: tuple[Array, Array] | None = None  # of the predictor, until something is learned
+
+    @property
+    def parametric(self) -> ParametricEstimator:
+        """The expert P. Raises ParameterError where rigid bodies are left out."""
+        if self._rigid is None:
+            raise ParameterError("parametric", None, "there: this estimator has no rigid-body part")
+        return self._rigid
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._pool.n_samples
+
+    @property
+    def expert_names(self) -> tuple[str, ...]:
+        """Names of the experts, in the order of `weights`: kind, length scale, regularization."""
+        kinds = ("NP",) if self._rigid is None else ("NP", "SP")
+        pairs = [f"{kind} {s:g} {r:g}" for s in LENGTH_SCALES for r in REGULARIZATIONS for kind in kinds]
+        return tuple(pairs) if self._rigid is None else ("P", *pairs)
+
+    @property
+    def weights(self) -> Array:
+        """Weights of the experts in what is published, (n_experts, n_outputs), columns of sum 1; a copy."""
+        result: Array = self._aggregation.weights.copy()
+        return result
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self._predictor(self.regressor, self._pool.live_certainties()).predict(q, v, a).evaluated()
+
+    def predictor(self, regressor: Regressor) -> AggregatedPredictor:
+        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        return self._predictor(regressor, self._pool.certainties())
+
+    def _predictor(self, regressor: Regressor, certainties: Any) -> AggregatedPredictor:
+        if self._combined is None:
+            self._combined = self._combine()
+        share, weights = self._combined
+        parameters = None if self._rigid is None else self._rigid.parameters
+        novelty = _Novelty(certainties, self._of_regularizations())
+        return AggregatedPredictor(
+            regressor, parameters, share, self._pool.features, weights, novelty, self._noise.value
+        )
+
+    def _table(self) -> tuple[Array, Array]:
+        """Weights of P (n_outputs,), and of the others (length scales, regularizations, kinds, n_outputs)."""
+        weights, n = self._aggregation.weights, self.regressor.n_outputs
+        rigid = np.zeros(n) if self._rigid is None else weights[0]
+        others = weights if self._rigid is None else weights[1:]
+        return rigid, others.reshape(len(LENGTH_SCALES), len(REGULARIZATIONS), -1, n)
+
+    def _of_regularizations(self) -> Array:
+        """(regularizations, n_outputs): how much weight the experts with each have."""
+        result: Array = self._table()[1].sum(axis=(0, 2))
+        return result
+
+    def _combine(self) -> tuple[Array, Array]:
+        """The share of rigid bodies (n_outputs,) and the weights of all features in the aggregate."""
+        rigid, table = self._table()
+        n_scales, _, _, n = table.shape
+        learned = self._pool.weights().reshape(n_scales, -1, n, self._pool.features.n_features)
+        combined = np.einsum("skn,sknd->snd", table.reshape(n_scales, -1, n), learned)
+        share = rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
+        return share, self._pool.features.in_order_of_waves(combined)
+
+    def _answers(self, rows: Array, regressor_rows: Array | None) -> Array:
+        """What each expert would have predicted with what it knew at each of AGES, (ages, n_experts, n_outputs)."""
+        parameters, weights, _ = self._judged
+        n, n_ages = self.regressor.n_outputs, len(AGES)
+        learned = np.matmul(weights, rows[:, :, None]).reshape(len(rows), n_ages, -1, n)
+        if regressor_rows is None:
+            result: Array = learned.transpose(1, 0, 2, 3).reshape(n_ages, -1, n)
+            return result
+        answers = np.empty((n_ages, self._aggregation.n_experts, n))
+        answers[:, 0] = parameters @ regressor_rows.T
+        others = answers[:, 1:].reshape(n_ages, len(rows), -1, n)
+        others[...] = learned.transpose(1, 0, 2, 3)
+        others[:, :, 1::2] += answers[:, :1, None]
+        return answers
+
+    def _judge(self) -> tuple[Array, Array, Array]:
+        """Of AGES: parameters, weights (length scales, everything else, features), and choices (ages, ...)."""
+        chosen = [self._snapshots[-1 - age] for age in AGES]
+        n_scales, _, _, n_features = self._pool.shape
+        weights = np.stack([weights for _, weights, _ in chosen], axis=1).reshape(n_scales, -1, n_features)
+        parameters, choices = (np.array([snapshot[place] for snapshot in chosen]) for place in (0, 2))
+        return parameters, weights, choices
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None. Rigid
+                bodies learn from q, v, a, features from this, see NonparametricEstimator.update.
+            stamp: ns, of the measurement; without it samples count as USUAL_PERIOD apart.
+        """
+        n = self.regressor.n_joints
+        measured = numbers("y", vector("y", y, self.regressor.n_outputs), self.regressor.n_outputs, LARGEST_MEASUREMENT)
+        exact = motion_vectors(n, q, v, a)
+        motion = exact if known is None else motion_vectors(n, *known)
+        rows = self._pool.features.rows(self._pool.features.waves(np.concatenate(motion)))
+        known_rows, targets = None, measured
+        if self._rigid is not None:
+            exact_rows = self.regressor(*exact)
+            known_rows = exact_rows if known is None else self.regressor(*motion)
+            targets = np.concatenate([measured, measured - known_rows @ self._rigid.parameters])
+            numbers("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
+        errors = self._answers(rows, known_rows) - measured
+        if not np.isfinite(errors).all():
+            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        if self._rigid is not None:
+            self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
+        elapsed = self._elapsed(stamp)
+        combined = (self._judged[2][:1] * errors[:1]).sum(axis=1)  # of what was published, at the first of AGES
+        leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
+        self._noise.update(combined, leverage, elapsed)
+        self._aggregation.update(errors, 0.5 ** (elapsed / HALF_LIFE))
+        self._since_snapshot += elapsed
+        if self._since_snapshot >= SNAPSHOT_PERIOD:
+            self._take_snapshot()
+        self._pool.learn(rows, targets)
+        self._combined = None
+
+    def _elapsed(self, stamp: int | None) -> float:
+        """Time since the last sample [s]."""
+        last, self._last_stamp = self._last_stamp, -1 if stamp is None else int(stamp)
+        if stamp is None or last < 0:
+            return USUAL_PERIOD
+        return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
+
+    def _take_snapshot(self) -> None:
+        """Keep what is known now, before the sample at hand is learned by the features."""
+        self._since_snapshot = 0.0
+        self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights(), self.weights)]
+        self._judged = self._judge()
+
+    def _parameters(self) -> Array:
+        return np.zeros(0) if self._rigid is None else self._rigid.parameters
+
+    def merge(self, other: "AggregatedEstimator") -> None:
+        """Pool what another estimator of the same regressor and features learned; the choice of experts stays.
+
+        Raises:
+            ParameterError: regressor or features differ; nothing changes then.
+        """
+        if (self._rigid is None) != (other._rigid is None):
+            raise ParameterError("other", "of another kind", "with rigid bodies if this one is, without if not")
+        self._pool.check_poolable(other._pool)
+        if self._rigid is not None:
+            assert other._rigid is not None
+            self._rigid.merge(other._rigid)
+        self._pool.merge(other._pool)
+        self._noise.merge(other._noise)
+        self._combined = None
+
+    def state(self, kind: str) -> dict[str, Array]:
+        """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
+        if self._rigid is None:
+            own = nested("regressor", describe(self.regressor))
+        else:
+            own = nested("parametric", self._rigid.state())
+        return {
+            "estimator": np.asarray(kind),
+            **own,
+            **nested("pool", self._pool.state()),
+            **nested("aggregation", self._aggregation.state()),
+            **nested("noise", self._noise.state()),
+            "snapshot_parameters": np.array([snapshot[0] for snapshot in self._snapshots]),
+            "snapshot_weights": np.array([snapshot[1] for snapshot in self._snapshots]),
+            "snapshot_choices": np.array([snapshot[2] for snapshot in self._snapshots]),
+            "since_snapshot": np.asarray(self._since_snapshot),
+            "last_stamp": np.asarray(self._last_stamp),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], kind: str, regressor: Regressor | None = None) -> "AggregatedEstimator":
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        check_kind(state, kind)
+        rigid = None
+        if any(key.startswith("parametric.") for key in state):
+            rigid = ParametricEstimator.from_state(part(state, "parametric"), regressor)
+            regressor = rigid.regressor
+        else:
+            regressor = matching_regressor(state, regressor)
+        made = cls(regressor, rigid, 2, 1.0, 0)
+        made._pool = ExpertPool.from_state(part(state, "pool"), regressor.n_joints, made._pool.n_targets)
+        made._aggregation = ConvexAggregation.from_state(part(state, "aggregation"))
+        if made._aggregation.weights.shape != (len(made.expert_names), regressor.n_outputs):
+            raise StateError(f"saved weights {made._aggregation.weights.shape} do not fit", name="aggregation")
+        made._noise = CalibratedVariance.from_state(part(state, "noise"), regressor.n_outputs)
+        try:
+            parameters = finite("snapshot_parameters", state["snapshot_parameters"])
+            weights = finite("snapshot_weights", state["snapshot_weights"])
+            choices = finite("snapshot_choices", state["snapshot_choices"])
+            made._since_snapshot = float(scalar(state, "since_snapshot"))
+            made._last_stamp = int(scalar(state, "last_stamp"))
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe an aggregate: {error}") from None
+        count = len(made._snapshots)
+        expected = (count, len(made._parameters())), (count, *made._pool.shape), (count, *made.weights.shape)
+        if (parameters.shape, weights.shape, choices.shape) != expected or not made._since_snapshot >= 0.0:
+            shapes = parameters.shape, weights.shape, choices.shape
+            raise StateError(f"snapshots {shapes} do not fit {expected}", name="snapshot_weights")
+        made._snapshots = list(zip(parameters.copy(), weights.copy(), choices.copy(), strict=True))
+        made._judged = made._judge()
+        return made
+
+
+@dataclass(frozen=True)
+class _Novelty:
+    """Leverage (n_outputs,) of rows of features: that of each regularization, weighted as its experts are."""
+
+    certainties: tuple[Any, ...]
+    weights: Array  # (regularizations, n_outputs)
+
+    def __call__(self, rows: Array) -> Array:
+        leverages = [float(certainty.leverage(rows[LEVERAGE_SCALE])) for certainty in self.certainties]
+        return np.asarray(leverages @ self.weights)

@@ -1,0 +1,88 @@
+"""Variance of prediction errors whose two-sigma band holds the share of errors that it should."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite, integer
+from icub_learning.errors import StateError
+
+HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight
+MISSES = 0.05  # share of errors that should lie beyond two standard deviations
+GAIN = 2.0  # [1/s] speed of the calibration, in logarithms of the variance
+RANGE = (1e-4, 1e4)  # of the calibrating factor
+
+
+class CalibratedVariance:
+    """Fading mean of squared errors, times a factor that keeps 95 % of the errors within two standard deviations.
+
+    Each squared error is divided by what its leverage adds to it, see NoiseVariance. Errors of robots are neither
+    Gaussian nor steady (friction changes its sign, motions come and go), so their mean square alone does not say where
+    95 % of them lie. The factor c is therefore tracked: log c grows by a step times (1 - 0.05) with each error outside
+    the band and falls by the step times 0.05 with each one inside, as in adaptive conformal inference (Gibbs and
+    Candès, "Adaptive conformal inference under distribution shift", 2021). As log c moves by what the misses exceed
+    0.05 by, their share differs from 0.05 by no more than the change of log c over the sum of the steps, whatever the
+    errors do, as long as c stays inside its range.
+
+    Args:
+        n_outputs: m.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_samples = 0
+        self._mean_square = np.full(n_outputs, np.inf)
+        self._factor = np.ones(n_outputs)
+        self._weight = 0.0  # of all errors in the mean
+
+    @property
+    def value(self) -> Array:
+        """Variance (m,) where the leverage is zero; infinite before the first error."""
+        return self._mean_square * self._factor
+
+    def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
+        """Take errors (k, m) of k predictions of one sample in, with leverage (m,), `elapsed` s after the last ones."""
+        squares = errors**2 / (1.0 + leverage)
+        if self.n_samples:
+            missed = (squares > 4.0 * self.value).mean(axis=0)
+            self._factor = np.clip(self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES)), *RANGE)
+        fade = 0.5 ** (elapsed / HALF_LIFE)
+        self._weight = fade * self._weight + 1.0
+        before = self._mean_square if self.n_samples else np.zeros_like(self._mean_square)
+        self._mean_square = before + (squares.mean(axis=0) - before) / self._weight
+        self.n_samples += 1
+
+    def merge(self, other: "CalibratedVariance") -> None:
+        """Take the other one's variance where nothing is known yet: errors fade, so one's own tell more."""
+        if not self.n_samples:
+            self._mean_square, self._factor = other._mean_square.copy(), other._factor.copy()
+            self._weight = other._weight
+        self.n_samples += other.n_samples
+
+    def state(self) -> dict[str, Array]:
+        """As a dict of arrays."""
+        return {
+            "mean_square": self._mean_square.copy(),
+            "factor": self._factor.copy(),
+            "weight": np.asarray(self._weight),
+            "n_samples": np.asarray(self.n_samples),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "CalibratedVariance":
+        """Rebuild from `state`. Raises StateError."""
+        made = cls(n_outputs)
+        try:
+            made.n_samples = integer("n_samples", int(state["n_samples"]), 0)
+            made._weight = float(finite("weight", state["weight"]).reshape(()))
+            mean_square = np.asarray(state["mean_square"], dtype=np.float64)
+            factor = finite("factor", state["factor"])
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe a variance: {error}") from None
+        positive = (mean_square >= 0).all() and (factor > 0).all() and made._weight >= 0
+        if mean_square.shape != (n_outputs,) or factor.shape != (n_outputs,) or not positive:
+            raise StateError(f"variance {mean_square} times {factor} must be {n_outputs} numbers of at least 0")
+        made._mean_square, made._factor = mean_square.copy(), factor.copy()
+        return made

@@ -1,0 +1,125 @@
+"""On-line aggregation: a convex combination of predictors whose weights follow their recent errors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite, integer
+from icub_learning.errors import ShapeError, StateError
+from icub_learning.recursive import _aggregation
+
+
+class ConvexAggregation:
+    """Weights (N, m) with which N experts are combined, for each of m outputs on its own.
+
+    Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with
+    learning rates of each expert's own (Gaillard, Stoltz, van Erven, "A second-order bound with excess losses", 2014)
+    and with a past that fades. The combination predicts f = sum_i w_i f_i; its loss is its squared error, averaged over
+    the times at which the experts are judged. Expert i is told its linearized regret
+
+        r_i = mean of 2 (f - y) (f - f_i),        which is at least (f - y)^2 - (f_i - y)^2 on average,
+
+    and so for every convex combination u of experts: loss(f) - loss(sum_i u_i f_i) <= sum_i u_i r_i. With the factor
+    b <= 1 by which the past fades at a step, and s the largest number in (0, 1] such that s |r_i| <= M_i for all i,
+
+        M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
+        x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
+
+    **Bound.** With b <= B < 1, after every step and for every i, whatever the sequence:
+
+        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
+
+    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
+    wild errors do not blur the choice among the others. The bound counts the samples at which it was awake (Freund,
+    Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997); asleep it is no rival.
+
+    So the recent loss of the combination exceeds that of the best expert, and of the best convex combination, by no
+    more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
+    margin (the second sum is small where f comes near f_i).
+
+    Proof. Let S = mean_i exp(x_i). As exp(z - z^2) <= 1 + z for z >= -1/2, and sum_i w_i r_i = 0 with w_i proportional
+    to eta_i exp(x_i), adding eta_i s r_i - (eta_i s r_i)^2 to the x_i does not raise S. The factor p_i = b eta_i new /
+    eta_i old is at most b^0.1, because M_i >= b^0.9 M_i old and V_i >= b V_i old; and exp(p x) <= 1 - p + p exp(x)
+    for p in [0, 1], so that S new <= 1 + b^0.1 S and S <= 1 / (1 - B^0.1) forever. Hence x_i <= ln(N S), which,
+    with the recursion of x_i unrolled, is the bound.
+
+    Args:
+        n_experts: N.
+        n_outputs: m.
+
+    Raises:
+        ParameterError: an argument is no positive integer.
+    """
+
+    def __init__(self, n_experts: int, n_outputs: int) -> None:
+        self.n_experts = integer("n_experts", n_experts, 1)
+        self.n_outputs = integer("n_outputs", n_outputs, 1)
+        shape = (self.n_experts, self.n_outputs)
+        self.weights = np.full(shape, 1.0 / self.n_experts)
+        self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._losses = np.zeros(shape)  # squared errors, fading
+        self._work = np.zeros(self.n_experts)
+        self._spread = max(np.log(self.n_experts), np.log(2.0))
+
+    @property
+    def rates(self) -> Array:
+        """Learning rates eta (N, m), inverse units of a squared error; infinite before the first error."""
+        with np.errstate(divide="ignore"):
+            return np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
+
+    def update(self, errors: Array, fade: float = 1.0) -> None:
+        """Learn from errors (k, N, m), predicted minus measured, of predictions made at k ages.
+
+        Args:
+            errors: finite; see above.
+            fade: b in (0, 1], by which all earlier samples lose weight.
+        """
+        if errors.ndim != 3 or errors.shape[1:] != self.weights.shape:
+            raise ShapeError("errors", errors.shape, f"(k, {self.n_experts}, {self.n_outputs})")
+        _aggregation.learn(
+            self.weights,
+            self._exponents,
+            self._scales,
+            self._squares,
+            self._losses,
+            np.ascontiguousarray(errors, dtype=np.float64),
+            self._work,
+            len(errors),
+            self.n_experts,
+            self.n_outputs,
+            fade,
+            self._spread,
+        )
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        return {
+            "weights": self.weights.copy(),
+            "exponents": self._exponents.copy(),
+            "scales": self._scales.copy(),
+            "squares": self._squares.copy(),
+            "losses": self._losses.copy(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "ConvexAggregation":
+        """Rebuild from `state`. Raises StateError."""
+        try:
+            weights = finite("weights", state["weights"])
+            if weights.ndim != 2 or not weights.size or (weights < 0).any():
+                raise StateError(f"weights {weights.shape} are no non-negative table", name="weights")
+            made = cls(*weights.shape)
+            for name in ("exponents", "scales", "squares", "losses"):
+                values = finite(name, state[name])
+                if values.shape != weights.shape or (name != "exponents" and (values < 0).any()):
+                    raise StateError(f"{name} {values.shape} do not fit weights {weights.shape}", name=name)
+                setattr(made, f"_{name}", values.copy())
+            made.weights = weights.copy()
+        except StateError:
+            raise
+        except KeyError as error:
+            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise StateError(f"state does not describe an aggregation: {error}") from None
+        return made

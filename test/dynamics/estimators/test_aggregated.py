@@ -1,0 +1,139 @@
+"""The aggregate of P, NP and SP: each expert against a batch solution, the choice among them, variance and pooling."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
+from icub_learning.dynamics.estimators import expert_pool
+from icub_learning.errors import ParameterError
+
+N = 40  # of features, of all length scales together
+
+
+class Arm:
+    """One joint with inertia, gravity and friction: small and exact."""
+
+    n_joints, n_outputs, n_parameters, n_base = 1, 1, 3, 3
+    joints = output_names = ("joint",)
+    parameter_names = ("I", "mgl", "b")
+    nominal_parameters = np.array([0.5, 2.0, 0.3])
+    base_projection = np.eye(3)
+
+    def __call__(self, q, v, a):
+        return np.array([[a[0], np.sin(q[0]), v[0]]])
+
+    def state(self):
+        return {}
+
+
+def motions(n, rng, speed=1.0):
+    """States of a smooth motion at 100 Hz, (n, 3, 1)."""
+    t = 0.01 * np.arange(n)
+    frequencies, phases = rng.uniform(0.5, 2.0, 5) * speed, rng.uniform(0, 6, 5)
+    angle = t[:, None] * frequencies + phases
+    states = np.stack([np.sin(angle), frequencies * np.cos(angle), -(frequencies**2) * np.sin(angle)]).mean(axis=-1)
+    return states.T[:, :, None]
+
+
+def learn(estimator, states, y):
+    """Predictions and variances before each sample was learned."""
+    told = []
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        prediction = estimator.predict(*state)
+        told.append((prediction.total, prediction.variance))
+        estimator.update(*state, target, stamp=k * 10_000_000)
+    return np.array(told)[:, :, 0].T
+
+
+def test_the_experts_np_are_ridge_regressions_and_the_total_is_their_mixture():
+    rng = np.random.default_rng(0)
+    states, regressor = motions(400, rng), Arm()
+    y = np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(400, 1))
+    estimator = NonparametricEstimator(regressor, n_random_features=N, seed=3)
+    learn(estimator, states, y)
+    pool = estimator.method._pool
+    expected, probe = 0.0, motions(1, np.random.default_rng(9))[0]
+    for s, scale in enumerate(expert_pool.LENGTH_SCALES):
+        half = N // (2 * len(expert_pool.LENGTH_SCALES))
+        frequencies = pool.features.frequencies[s * half : (s + 1) * half] / expert_pool.INPUT_SCALES
+
+        def row(x, frequencies=frequencies, half=half):
+            phase = x.reshape(-1, 3) @ frequencies.T
+            return np.concatenate([np.cos(phase), np.sin(phase)], axis=1) / np.sqrt(half)
+
+        z = row(states)
+        for value in expert_pool.REGULARIZATIONS:
+            weights = np.linalg.solve(z.T @ z + value * np.eye(2 * half), z.T @ y)
+            expected += estimator.expert_weights[f"NP {scale:g} {value:g}"] * (row(probe) @ weights)[0]
+    np.testing.assert_allclose(estimator.predict(*probe).total, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_parametric_and_residual_add_up_and_a_predictor_keeps_its_answer():
+    rng = np.random.default_rng(1)
+    states, regressor = motions(300, rng), Arm()
+    y = np.array([regressor(*x) @ regressor.nominal_parameters for x in states]) + 0.2 * np.sin(5 * states[:, 0])
+    estimator = SemiparametricEstimator(regressor, n_random_features=N)
+    learn(estimator, states[:200], y[:200])
+    predictor, expected = estimator.predictor(regressor), estimator.predict(*states[250])
+    np.testing.assert_array_equal(expected.total, expected.parametric + expected.residual)
+    np.testing.assert_allclose(expected.parametric, regressor(*states[250]) @ estimator.parametric.parameters)
+    learn(estimator, states[200:], y[200:])
+    np.testing.assert_array_equal(predictor.predict(*states[250]).total, expected.total)
+
+
+@pytest.mark.parametrize("truth", ["rigid", "features", "both"])
+def test_it_is_hardly_worse_than_the_better_of_rigid_bodies_and_features(truth):
+    rng = np.random.default_rng(2)
+    states, regressor = motions(3000, rng), Arm()
+    rigid = np.array([regressor(*x) @ regressor.nominal_parameters for x in states])
+    other = np.cos(2 * states[:, 0]) * np.tanh(2 * states[:, 1])
+    y = (truth != "features") * rigid + (truth != "rigid") * other + 0.05 * rng.normal(size=rigid.shape)
+    totals = learn(SemiparametricEstimator(regressor, n_random_features=150), states, y)[0]
+    without = learn(NonparametricEstimator(regressor, n_random_features=150), states, y)[0]
+    parametric = SemiparametricEstimator(regressor, n_random_features=N)
+    alone = []
+    for state, target in zip(states, y, strict=True):
+        alone.append(parametric.predict(*state).parametric[0])
+        parametric.update(*state, target)
+    errors = [np.mean((told[2000:] - y[2000:, 0]) ** 2) for told in (totals, without, np.array(alone))]
+    assert errors[0] <= 1.1 * min(errors[1:])
+
+
+def test_two_deviations_hold_95_percent_where_errors_are_not_gaussian_and_grow():
+    rng = np.random.default_rng(3)
+    states, regressor = motions(6000, rng), Arm()
+    noise = rng.standard_t(2.5, size=(6000, 1)) * np.linspace(0.05, 0.5, 6000)[:, None]
+    y = np.array([regressor(*x) @ regressor.nominal_parameters for x in states]) + noise
+    totals, variances = learn(SemiparametricEstimator(regressor, n_random_features=N), states, y)
+    inside = np.abs(totals - y[:, 0])[1000:] <= 2 * np.sqrt(variances[1000:])
+    assert 0.93 <= inside.mean() <= 0.97
+
+
+def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
+    rng = np.random.default_rng(4)
+    states, regressor = motions(1500, rng), Arm()
+    states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors; then it moves
+    y = np.array([regressor(*x) @ regressor.nominal_parameters for x in states]) + 0.01 * rng.normal(size=(1500, 1))
+    totals = learn(SemiparametricEstimator(regressor, n_random_features=N), states, y)[0]
+    assert np.abs(totals - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
+
+
+def test_merged_it_predicts_as_if_one_had_seen_all_and_other_features_are_refused():
+    rng = np.random.default_rng(5)
+    states, regressor = motions(400, rng), Arm()
+    y = np.sin(3 * states[:, 0])
+    first, second, both = (NonparametricEstimator(regressor, n_random_features=N) for _ in range(3))
+    learn(first, states[:200], y[:200])
+    learn(second, states[200:], y[200:])
+    learn(both, states, y)
+    first.merge(second)
+    assert first.n_samples == 400
+    np.testing.assert_allclose(first.method._pool.weights(), both.method._pool.weights(), rtol=1e-6, atol=1e-6)
+    before = first.predict(*states[0]).total
+    for other in (
+        NonparametricEstimator(regressor, n_random_features=N, seed=1),
+        NonparametricEstimator(regressor, n_random_features=N, length_scale=5.0),
+    ):
+        with pytest.raises(ParameterError):
+            first.merge(other)
+    np.testing.assert_array_equal(first.predict(*states[0]).total, before)
