@@ -7,6 +7,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, table, write_json
 
+DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node."
 EXAMPLE = """\
 example:
   icub-learning latency --seconds 30
@@ -20,15 +21,8 @@ POLL = 0.005  # [s]
 LARGEST_AGE = 3600.0  # [s]; stamps that are older are of another clock
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "latency",
-        description="Measure latency, period, jitter and losses of a running inverse dynamics node.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("--node", metavar="NAME", default="inverse_dynamics", help="default: inverse_dynamics")
     parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
     parser.add_argument("--seconds", metavar="X", type=float, default=10.0, help="to listen (default: 10)")

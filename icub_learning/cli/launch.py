@@ -5,6 +5,7 @@ from typing import Any
 
 from icub_learning.launching.table import SYSTEMS, System
 
+DESCRIPTION = "Start the same processes as the launch files do."
 EXAMPLE = """\
 example:
   icub-learning launch simulation
@@ -14,16 +15,8 @@ example:
 Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "launch",
-        help="start a simulation, a robot's or a recording's nodes together",
-        description="Start the same processes as the launch files do.",
-        epilog="\n\n".join([*map(_describe, SYSTEMS.values()), EXAMPLE]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("system", metavar="SYSTEM", choices=tuple(SYSTEMS), help="one of " + ", ".join(SYSTEMS))
     parser.add_argument("arguments", metavar="NAME:=VALUE", nargs="*", help="launch arguments, see below")
     parser.add_argument("--show", action="store_true", help="print the command lines and start nothing")

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
 EXAMPLE = """\
 example:
   icub-learning record arm.mcap --duration 60 --joint-states /joint_states --wrench /right_arm/wrench
@@ -15,15 +16,8 @@ Ctrl-C ends the recording and keeps it."""
 PATIENCE = 5.0  # [s] without a joint state before it says so
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "record",
-        description="Record joint states and wrenches until the duration is over, or until Ctrl-C.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument(
         "output", metavar="OUTPUT", type=Path, help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
     )

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
 example:
   icub-learning replay ur10_exciting_trajectory.db3 --rate 2 --loop
@@ -16,15 +17,8 @@ SECOND_TOPIC = 0.5  # [s] more to wait for a subscriber of the wrenches, once th
 SETTLING = 0.5  # [s]: a subscriber that is known here may not know yet whom it hears, and misses what is sent to it
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "replay",
-        description="Publish the joint states and wrenches of a recording at the times at which they were recorded.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
     parser.add_argument("--rate", metavar="FACTOR", type=float, default=1.0, help="times as fast (default: 1)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")

@@ -8,6 +8,7 @@ from typing import Any
 from icub_learning.reporting.tables import add_json_option, write_json
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
+DESCRIPTION = "Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees."
 EXAMPLE = """\
 example:
   icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
@@ -19,16 +20,8 @@ cannot explain are on; each is switched off by 0.
 Pictures go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "simulate",
-        help="record the simulated iCub's arm or eye, faster than real time",
-        description="Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="one after the other")
     parser.add_argument(
         "--duration", nargs="+", type=float, default=[60.0], metavar="SECONDS", help="of each task (default: 60)"

@@ -116,8 +116,8 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     random = np.random.default_rng([5, n, 0])
     x = random.uniform(size=n)
     grid = (np.arange(2000) + 0.5) / 2000
-    f = spline(r / gamma + 0.5 + splines.SLACK, x[None], np.array([[splines.PLACE]]))[0]
-    truth = spline(r / gamma + 0.5 + splines.SLACK, grid[None], np.array([[splines.PLACE]]))[0]
+    f = spline(r / gamma + 0.5 + splines.SLACK, x[None], np.array([[splines.X0]]))[0]
+    truth = spline(r / gamma + 0.5 + splines.SLACK, grid[None], np.array([[splines.X0]]))[0]
     y = f + splines.NOISE * random.normal(size=n)
     np.testing.assert_allclose(splines.basis(x) @ splines.truth(r, gamma), f, atol=1e-12)
     risks = splines.Simulation(n, r, gamma, 1, 5).kernel_risks()[0]

@@ -13,6 +13,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, number, write_json
 
+DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\
 example:
   icub-learning demo --seconds 60 --output out/demo
@@ -33,15 +34,8 @@ PLANES = ("circle_xy", "circle_xz")
 BAR = 10  # characters of the progress bar
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "demo",
-        description="Simulate an iCub that learns its inverse dynamics, then objects; show how well it does.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument(
         "--seconds", metavar="SECONDS", type=float, default=90.0, help="in each of the two planes (default: 90)"
     )

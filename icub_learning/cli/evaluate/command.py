@@ -9,6 +9,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, write_json
 
+DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
 example:
   icub-learning evaluate ur10_exciting_trajectory.db3 --urdf ur10 --output joint_torque --plot ur10.png \\
@@ -19,15 +20,8 @@ semiparametric one (both); each starts at zero and predicts every sample before 
 RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the same samples."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "evaluate",
-        description="Predict each sample of a recording before learning it, with the same code as the node.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
     parser.add_argument(
         "--urdf", required=True, help="path of a URDF, package://..., or a known robot: icub, ur10, panda"

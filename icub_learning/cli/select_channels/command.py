@@ -7,6 +7,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, number, table, write_json
 
+DESCRIPTION = "Rank the input channels of a recording by what they tell about one output."
 EXAMPLE = """\
 example:
   icub-learning select-channels ur10_exciting_trajectory.db3 --output effort.elbow_joint --plot channels.png
@@ -18,15 +19,8 @@ are channels shifted in time; it matters if it counts in most of the resamples. 
 the other may be taken."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "select-channels",
-        description="Rank the input channels of a recording by what they tell about one output.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
     parser.add_argument("--output", required=True, metavar="CHANNEL", help="to explain, as effort.r_elbow")
     parser.add_argument(

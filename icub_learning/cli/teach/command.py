@@ -6,6 +6,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option
 
+DESCRIPTION = "Teach a robot objects: see what it sees, say what it is, read what it says then."
 EXAMPLE = """\
 example:
   icub-learning launch recognition                        in another terminal: cnn_features and object_recognition
@@ -19,15 +20,8 @@ frames: turn the object meanwhile. Nothing looks again; :list, :forget NAME and 
 FRAMES = 20
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "teach",
-        description="Teach a robot objects: see what it sees, say what it is, read what it says then.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("--label", metavar="NAME", help="teach this once and ask nothing")
     parser.add_argument(
         "--frames",

@@ -8,6 +8,7 @@ from icub_learning.cli.evaluate.command import add_learning_options, add_reading
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option
 
+DESCRIPTION = "Choose length scale, regularization and size of a learner, and write the node's parameters."
 EXAMPLE = """\
 example:
   icub-learning tune ur10_exciting_trajectory.db3 --urdf ur10 --output joint_torque --plot tuned.png \\
@@ -27,15 +28,8 @@ Pictures are in a folder for each object, FOLDER/LABEL/*.png, in the order of th
 GRIDS = ("length_scale", "n_random_features", "nonparametric_regularization")  # not given as single numbers here
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "tune",
-        description="Choose length scale, regularization and size of a learner, and write the node's parameters.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument(
         "recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv, .npz; or pictures"
     )
