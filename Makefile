@@ -11,6 +11,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
+# Recordings and data sets for tests and benchmarks.
+export ICUB_LEARNING_DATA ?= $(wildcard $(CURDIR)/../shared/data)
+
 ifneq ($(and $(ROS_DISTRO),$(AMENT_PREFIX_PATH)),)
 # A sourced ROS 2 finds what is installed into .venv as it finds any other overlay.
 export AMENT_PREFIX_PATH := $(CURDIR)/.venv:$(AMENT_PREFIX_PATH)

@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 BAD_INPUT = 2  # exit code
@@ -18,10 +17,11 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     def __init__(self, *args: Any, module: str | None = None, **options: Any) -> None:
-        super().__init__(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **options)
         self._module = module
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as ArgumentParser does, after the options of the module have been added."""
         if self._module is not None:
             module, self._module = importlib.import_module(self._module), None

@@ -1,4 +1,4 @@
-"""Runs several processes as one: their output side by side, their end together."""
+"""Runs several processes together: forwards their output, and ends all of them when one ends the system."""
 
 import contextlib
 import signal
@@ -14,10 +14,13 @@ from icub_learning.launching.table import AtEnd
 
 
 class Supervisor:
-    """Starts processes, forwards what they write, and ends all when one of them or a signal ends the system."""
+    """Starts processes, forwards their output, and ends all of them when one process or a signal ends the system.
+
+    Args:
+        write: called with each line of output; None: print it.
+    """
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
-        """`write` takes lines of output, standard output if None."""
         self._write = write or (lambda line: print(line, flush=True))
         self._running: list[tuple[Command, subprocess.Popen[bytes]]] = []
         self._readers: list[threading.Thread] = []
@@ -27,11 +30,11 @@ class Supervisor:
         """Run until the system ends; call it from the main thread, where Python handles signals.
 
         Returns:
-            0 if a signal or a process that was done ended the system; 1 if a process failed, or had to be killed.
+            0 if a signal or a finished process ended the system; 1 if a process failed, or had to be killed.
         """
         with self._signals():
             failed = not self._start(commands)
-            for reader in self._readers:  # not before all are started: a process with threads must not fork into Python
+            for reader in self._readers:  # after all are started: a process with threads must not fork into Python
                 reader.start()
             while not failed and self._running and self._asked is None:
                 ended, failed = self._collect()
@@ -62,13 +65,13 @@ class Supervisor:
                 self._write(f"[{name}] {line.decode(errors='replace').rstrip()}")
 
     def _collect(self) -> tuple[bool, bool]:
-        """Take note of processes that ended by themselves: whether that ends the system, and whether as a failure."""
+        """Remove processes that ended; return whether the system has to end, and whether because of a failure."""
         for command, process in list(self._running):
             code = process.poll()
             if code is None:
                 continue
             self._running.remove((command, process))
-            children.send(process, signal.SIGKILL)  # what it has left behind in its group
+            children.send(process, signal.SIGKILL)  # to what is left of its group
             failed = code != 0 or command.at_end is AtEnd.FAIL
             self._write(f"[{command.name}] {'ended unexpectedly' if failed else 'is done'}: {children.describe(code)}")
             if failed or command.at_end is AtEnd.STOP:
@@ -76,7 +79,7 @@ class Supervisor:
         return False, False
 
     def _stop(self) -> bool:
-        """End what still runs; True if a process had to be killed."""
+        """End all processes; return whether one had to be killed."""
         killed = children.end([process for _, process in self._running], signal.SIGINT)
         for command, process in self._running:
             if process in killed:

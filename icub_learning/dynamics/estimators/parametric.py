@@ -10,6 +10,7 @@ from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
@@ -78,7 +79,7 @@ class ParametricEstimator:
     @property
     def base_parameters(self) -> Array:
         """The identifiable combinations of the current estimate, (n_base,)."""
-        return self.regressor.base_projection @ self.parameters
+        return base_values(self.regressor, self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""

@@ -102,7 +102,7 @@ class Outcome:
         return float(group_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
 
     def transient(self, group: str) -> float:
-        """Return the RMSE of "force" or "torque" just after the change of plane (WINDOW samples), mean over the parts."""
+        """Return the RMSE of "force" or "torque" over WINDOW samples after the change of plane, mean over parts."""
         return self._mean(group, slice(0, WINDOW))
 
     def steady(self, group: str) -> float:

@@ -68,9 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--on", nargs="+", choices=tuple(DATA_SETS), default=list(DATA_SETS), help="data sets (default: all)"
     )
     add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
-    parser.add_argument(
-        "--trials", type=int, default=10, help="repetitions (default: 10, as in the thesis)"
-    )
+    parser.add_argument("--trials", type=int, default=10, help="repetitions (default: 10, as in the thesis)")
     parser.add_argument("--n-bal", type=int, help="training examples of a balanced class (default: see above)")
     parser.add_argument("--n-test", type=int, help="test examples of each class (default: see above)")
     add_common_options(parser, "the draws")

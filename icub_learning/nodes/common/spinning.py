@@ -1,4 +1,4 @@
-"""The main loop that all nodes share: start, activate, spin, and on a signal shut down and leave cleanly."""
+"""What all nodes share: lifecycle transitions, and the main loop from start to a clean exit."""
 
 import functools
 import gc
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
@@ -17,7 +18,8 @@ from rclpy.signals import SignalHandlerOptions
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.settings import setting
+from icub_learning.nodes.common import parameters
+from icub_learning.settings import Setting, setting
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,7 @@ SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
 NodeT = TypeVar("NodeT", bound=LifecycleNode)
 
 
-def transition(
-    method: Callable[[NodeT], None],
-) -> Callable[..., TransitionCallbackReturn]:
+def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
     """Make a lifecycle callback of a method that returns nothing and raises when the transition must fail.
 
     Errors of this package become FAILURE and one log line; anything else becomes ERROR and a traceback
@@ -56,12 +56,51 @@ def transition(
     return callback
 
 
+class ManagedNode(LifecycleNode):
+    """A lifecycle node with parameters, which releases at cleanup and at shutdown what it made at configure.
+
+    A subclass sets `_configured` at the end of on_configure, and implements `_release`.
+
+    Args:
+        name: name of the node.
+        settings: its parameters.
+        on_change: see `parameters.declare`.
+    """
+
+    def __init__(
+        self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
+    ) -> None:
+        super().__init__(name)
+        parameters.declare(self, settings, on_change)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self._configured = self._active = False
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Release everything that on_configure made."""
+        self._release_once()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """Release everything that on_configure made, if it was configured."""
+        self._release_once()
+
+    def _release_once(self) -> None:
+        if self._configured:
+            self._release()
+            self._configured = self._active = False
+
+    def _release(self) -> None:
+        """Stop what runs, and destroy endpoints and timers."""
+        raise NotImplementedError
+
+
 def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Args:
         make_node: makes the node; the node has declared LifecycleSettings.
-        args: command line, sys.argv if None.
+        args: command line; None: sys.argv.
 
     Returns:
         The exit code of the process: 0, or 1 if the node could not be made or activated.
@@ -107,12 +146,12 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
 
 
 def _finalized(node: LifecycleNode) -> bool:
-    """Whether a lifecycle manager has shut the node down for good: its process has nothing left to do."""
+    """Return whether a lifecycle manager has shut the node down: its process has nothing left to do."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
 def _autostart(node: LifecycleNode) -> bool:
-    """Configure and activate if the node asks for it; False if that failed."""
+    """Configure and activate the node if its parameter `autostart` is true; return False if that failed."""
     if not node.get_parameter("autostart").value:
         return True
     success = TransitionCallbackReturn.SUCCESS
@@ -120,7 +159,7 @@ def _autostart(node: LifecycleNode) -> bool:
 
 
 def _spin_once(executor: Any, node: LifecycleNode) -> None:
-    """Handle what has arrived; a callback that raises is logged, never the end of the node."""
+    """Handle what has arrived; an exception of a callback is logged and does not end the node."""
     try:
         executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):

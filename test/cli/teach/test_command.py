@@ -12,9 +12,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from icub_learning.cli.teach.image_sources import Camera, Folder, open_source
 
 from icub_learning.cli.teach import keyboard
-from icub_learning.cli.teach.image_sources import Camera, Folder, open_source
 from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.errors import ParameterError
 

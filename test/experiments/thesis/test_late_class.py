@@ -7,10 +7,10 @@ import tarfile
 
 import numpy as np
 import pytest
+from icub_learning.experiments.data.image_sets import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
-from icub_learning.experiments.data.image_sets import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
 from icub_learning.experiments.thesis import late_class as protocol
 from icub_learning.experiments.thesis import two_gaussians
 
