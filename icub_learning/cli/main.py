@@ -49,14 +49,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: arguments without the program's name; None: those of the process.
 
     Returns:
-        Exit code: 0; 2 for bad input, which one line on standard error names; 130 after Ctrl-C; else the command's.
+        Exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error names; 130
+        after Ctrl-C.
     """
     try:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))
     except SystemExit as leave:  # --help, --version, bad usage
         return int(leave.code or 0)
     try:
-        return int(args.run(args))
+        return int(args.run(args) or 0)
     except IcubLearningError as error:
         print(f"icub-learning {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT

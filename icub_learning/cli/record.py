@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Record and write."""
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
@@ -76,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
         # Still inside: a second Ctrl-C while the file is written must not cost what was recorded.
         write(collector.recording(with_wrench=not args.no_wrench), args.output)
     print(f"{args.output}: {collector.n_joint_states} joint states, {collector.n_wrenches} wrenches")
-    return 0
 
 
 def _show(collector: "Collector", began: float) -> None:

@@ -3,12 +3,7 @@
 import argparse
 import time
 
-from icub_learning.cli.options import (
-    add_recorded_topic_options,
-    add_recording_argument,
-    add_topic_options,
-    read_recording,
-)
+from icub_learning.cli import options
 
 DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
@@ -20,18 +15,18 @@ Bad messages in the recording are published as they are. Each turn of --loop con
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_recording_argument(parser)
+    options.add_recording_argument(parser)
     parser.add_argument("--rate", metavar="FACTOR", type=float, default=1.0, help="times as fast (default: 1)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
     parser.add_argument(
         "--wait", metavar="SECONDS", type=float, default=10.0, help="longest wait for a subscriber (default: 10)"
     )
-    add_topic_options(parser)
-    add_recorded_topic_options(parser)
+    options.add_topic_options(parser)
+    options.add_recorded_topic_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Publish the recording."""
     from geometry_msgs.msg import WrenchStamped
     from rosgraph_msgs.msg import Clock
@@ -46,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     rate = real("--rate", args.rate, 0.0, low_open=True)
     wait = real("--wait", args.wait, 0.0)
-    recording = read_recording(args)
+    recording = options.read_recording(args)
     first = next(recording.events(), None)
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
@@ -94,4 +89,3 @@ def run(args: argparse.Namespace) -> int:
         if not stopped():
             spin(0.2)  # let the last messages leave
     print(f"{published} messages published")
-    return 0

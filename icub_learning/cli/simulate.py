@@ -56,12 +56,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_settings(group, [SimulationSettings], leave_out=["task"])
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Simulate, and write a recording or images."""
-    return _write_images(args) if args.images else _write_recording(args)
+    (_write_images if args.images else _write_recording)(args)
 
 
-def _write_images(args: argparse.Namespace) -> int:
+def _write_images(args: argparse.Namespace) -> None:
     from icub_learning.simulation.objects.image_folders import write_images
 
     size = tuple(args.size)
@@ -71,10 +71,9 @@ def _write_images(args: argparse.Namespace) -> int:
         )
     print(f"{written['train']} images to learn from and {written['test']} for tests in {args.images}")
     save_figures(args.json, {"images": str(args.images), **written})
-    return 0
 
 
-def _write_recording(args: argparse.Namespace) -> int:
+def _write_recording(args: argparse.Namespace) -> None:
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
     from icub_learning.simulation.arm.recordings import simulate
@@ -90,7 +89,6 @@ def _write_recording(args: argparse.Namespace) -> int:
     figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
     print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
     save_figures(args.json, figures)
-    return 0
 
 
 @contextmanager

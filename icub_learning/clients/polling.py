@@ -19,12 +19,9 @@ class PolledTopic:
     """A subscription of a node that no executor spins: EventsExecutor cannot hand over the times of messages.
 
     Args:
-        node: node that subscribes.
-        kind: type of the messages.
-        topic: name of the topic.
-        qos: quality of service.
+        node, kind, topic, qos: as for create_subscription.
         width: how many numbers of each message are kept.
-        values: returns them (width,); None: only times are kept.
+        values: returns these numbers (width,) of a message; None: only times are kept.
 
     Attributes:
         series: the messages taken so far.

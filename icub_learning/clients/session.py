@@ -52,18 +52,9 @@ class Session:
         """Take in messages that the executor does not handle; called again and again while the session waits."""
 
     def wait(self, done: Callable[[], bool], limit: float, line: Callable[[], str] | None = None) -> bool:
-        """Take in messages until `done` returns true, at most for `limit` seconds.
+        """Take in messages until `done` returns true, at most `limit` seconds; return whether it did.
 
-        Args:
-            done: says whether what is waited for has come.
-            limit: longest time [s].
-            line: returns the line to show meanwhile.
-
-        Returns:
-            Whether `done` returned true in time.
-
-        Raises:
-            IcubLearningError: a process has ended.
+        Meanwhile what `line` returns is shown. Raises IcubLearningError if a process has ended.
         """
         end, checked = time.monotonic() + limit, 0.0
         while not done():
@@ -80,7 +71,7 @@ class Session:
         return True
 
     def require(self, done: Callable[[], bool], limit: float, what: str, line: Callable[[], str] | None = None) -> None:
-        """Wait as `wait` does; raise IcubLearningError that names `what` was waited for if it does not come in time."""
+        """Wait as `wait` does. Raises IcubLearningError that names `what` if it does not come in time."""
         if not self.wait(done, limit, line or (lambda: f"waiting for {what}")):
             raise IcubLearningError(f"waited {limit:g} s for {what} in vain; see the logs", name=what)
 

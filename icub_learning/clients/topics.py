@@ -1,10 +1,8 @@
 """A ROS node for a command, and joint states and wrenches as messages and as events of a recording."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -16,6 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching.signals import stop_signals
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.recording import JointStateEvent, WrenchEvent
 
@@ -33,39 +32,31 @@ def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[
     Returns:
         The node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
     """
-    stopping = False
-
-    def stop(*_: Any) -> None:
-        nonlocal stopping
-        stopping = True
-
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    node = rclpy.create_node(name)
-    executor = EventsExecutor()
-    if not polled:
-        executor.add_node(node)
-
-    def spin(seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while not stopping:
-            left = end - time.monotonic()
-            step = max(0.0, min(left, SPIN_TIMEOUT))
-            time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
-            if left <= 0:
-                break
-
-    try:
-        yield node, spin, lambda: stopping
-    except InvalidTopicNameException as error:
-        raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
-    finally:
+    with stop_signals() as stopped:
+        node = rclpy.create_node(name)
+        executor = EventsExecutor()
         if not polled:
-            executor.remove_node(node)
-        node.destroy_node()
-        rclpy.try_shutdown()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+            executor.add_node(node)
+
+        def spin(seconds: float) -> None:
+            end = time.monotonic() + seconds
+            while not stopped():
+                left = end - time.monotonic()
+                step = max(0.0, min(left, SPIN_TIMEOUT))
+                time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
+                if left <= 0:
+                    break
+
+        try:
+            yield node, spin, stopped
+        except InvalidTopicNameException as error:
+            raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
+        finally:
+            if not polled:
+                executor.remove_node(node)
+            node.destroy_node()
+            rclpy.try_shutdown()
 
 
 def joint_state_event(message: JointState, arrival: int) -> JointStateEvent:

@@ -38,12 +38,7 @@ SIZES = ((2000, 140), (4000, 200), (10_000, 316), (30_000, 548), (100_000, 1000)
 QUICK = ((500, 30), (1000, 60), (2000, 100))
 MOST_KRLS = 4000
 SIGMA, LAMBDA, NOISE, INPUTS, TEST = 3.0, 1e-6, 0.3, 10, 5000
-METHODS = {
-    "falkon": "FALKON",
-    "nystrom": "direct Nyström",
-    "sklearn": "scikit-learn Nystroem + Ridge",
-    "krls": "KRLS",
-}
+METHODS = {"falkon": "FALKON", "nystrom": "direct Nyström", "sklearn": "scikit-learn Nystroem + Ridge", "krls": "KRLS"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "samples and centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
     seed = checked_seed(args)
     sizes = QUICK if args.quick else SIZES
@@ -110,9 +105,7 @@ def run(args: argparse.Namespace) -> int:
         )
     )
     draw(picture, "FALKON, direct Nyström and KRLS", panels)
-    print(f"picture: {picture}")
     save_figures(args.json, {"seed": seed, "rows": rows, "growth": growth, "published": PUBLISHED})
-    return 0
 
 
 def _measure(n: int, m: int, seed: int) -> dict[str, Any]:

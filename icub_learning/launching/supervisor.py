@@ -1,15 +1,15 @@
 """Runs several processes together: forwards their output, and ends all of them when one ends the system."""
 
-import contextlib
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from icub_learning.launching import children
 from icub_learning.launching.commands import Command
+from icub_learning.launching.signals import stop_signals
 from icub_learning.launching.table import AtEnd
 
 
@@ -24,7 +24,6 @@ class Supervisor:
         self._write = write or (lambda line: print(line, flush=True))
         self._running: list[tuple[Command, subprocess.Popen[bytes]]] = []
         self._readers: list[threading.Thread] = []
-        self._asked: signal.Signals | None = None
 
     def run(self, commands: Sequence[Command]) -> int:
         """Run until the system ends; call it from the main thread, where Python handles signals.
@@ -32,11 +31,11 @@ class Supervisor:
         Returns:
             0 if a signal or a finished process ended the system; 1 if a process failed, or had to be killed.
         """
-        with self._signals():
+        with stop_signals() as stopped:
             failed = not self._start(commands)
             for reader in self._readers:  # after all are started: a process with threads must not fork into Python
                 reader.start()
-            while not failed and self._running and self._asked is None:
+            while not failed and self._running and not stopped():
                 ended, failed = self._collect()
                 if ended:
                     break
@@ -85,15 +84,3 @@ class Supervisor:
             if process in killed:
                 self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")
         return bool(killed)
-
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        def ask(number: int, _frame: object) -> None:
-            self._asked = signal.Signals(number)
-
-        previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)

@@ -79,9 +79,7 @@ class System:
 
 LOG_LEVEL = Argument("log_level", "log level of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
 ROBOT = Argument(
-    "robot",
-    "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda",
-    "icub_right_arm",
+    "robot", "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda", "icub_right_arm"
 )
 ROBOT_CONFIG = Argument("config", "parameter file of inverse_dynamics", "{share}/config/{robot}.yaml")
 JOINT_STATES = Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states")
@@ -154,12 +152,7 @@ GAZEBO = System(
             arguments=("-world", "icub_learning", "-name", "icub", "-file", "{gazebo_model}", "-z", "0.7"),
             at_end=AtEnd.CONTINUE,
         ),
-        Process(
-            "ros_gz_bridge",
-            "parameter_bridge",
-            package="ros_gz_bridge",
-            parameters={"config_file": "{bridge}"},
-        ),
+        Process("ros_gz_bridge", "parameter_bridge", package="ros_gz_bridge", parameters={"config_file": "{bridge}"}),
         _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
     ),
 )

@@ -34,7 +34,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure and write it; the file appears complete or not at all.
+    """Put a title above the figure, write it and print where it is; the file appears complete or not at all.
 
     Raises:
         ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
@@ -48,6 +48,7 @@ def save(figure: Figure, path: Path, title: str = "") -> None:
             figure.savefig(file, format=path.suffix[1:], dpi=130)
     except OSError as error:
         raise ParameterError("--plot", str(path), f"a file that can be written ({error.strerror})") from error
+    print(f"picture: {path}")
 
 
 def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) -> None:

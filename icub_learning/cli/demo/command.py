@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the parts and report; all processes end with this one."""
     from icub_learning.arrays import integer, real
     from icub_learning.clients.ros_domain import RosDomain
@@ -92,14 +92,13 @@ def run(args: argparse.Namespace) -> int:
     figures["wall_s"] = time.monotonic() - began
     write_json(numbers, figures)
     print(f"""
-figures     {numbers}
-logs        {args.output / "log"}
-next        icub-learning reproduce figure-8.4                  the experiment as in the thesis
-            icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself
-            icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
+figures: {numbers}
+logs: {args.output / "log"}
+next: icub-learning reproduce figure-8.4                  the experiment as in the thesis
+      icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself
+      icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
 
 Done in {figures["wall_s"]:.0f} s.""")
-    return 0
 
 
 def _interrupt(*_: Any) -> None:
@@ -154,9 +153,8 @@ def _dynamics(environment: dict[str, str], seconds: float, folder: Path) -> dict
         "joint_states": stream_of(joint_states),
         "wrenches": stream_of(wrenches),
     }
-    path = folder / "demo.png"
-    picture.draw(path, series, changeover, switch)
-    print(f"\n{report.text(figures)}\n\npicture     {path}", flush=True)
+    print(f"\n{report.text(figures)}\n", flush=True)
+    picture.draw(folder / "demo.png", series, changeover, switch)
     return figures
 
 
@@ -175,9 +173,8 @@ def _objects(environment: dict[str, str], n_views: int, folder: Path) -> dict[st
         lessons = stack.enter_context(ObjectSession(processes, n_views, line.show)).teach_all()
         line.end()
     figures = objects_report.figures_of(lessons) | {"wall_s": time.monotonic() - began}
-    path = folder / "objects.png"
-    objects_picture.draw(path, lessons)
-    print(f"\n{objects_report.text(figures)}\n\npicture     {path}")
+    print(f"\n{objects_report.text(figures)}\n")
+    objects_picture.draw(folder / "objects.png", lessons)
     return figures
 
 

@@ -4,16 +4,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from icub_learning.cli.options import (
-    add_learning_options,
-    add_plot_option,
-    add_reading_options,
-    add_recording_argument,
-    add_robot_options,
-    make_settings,
-    progress_bar,
-    read_for,
-)
+from icub_learning.cli import options
 from icub_learning.reporting.tables import add_json_option, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -29,9 +20,9 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_recording_argument(parser)
-    add_robot_options(parser)
-    add_plot_option(parser, "errors and predictions")
+    options.add_recording_argument(parser)
+    options.add_robot_options(parser)
+    options.add_plot_option(parser, "errors and predictions")
     add_json_option(parser)
 
     parts = parser.add_argument_group("parts that are judged")
@@ -57,11 +48,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " recorded: accelerations from the CSV or NPZ file",
     )
 
-    add_reading_options(parser)
-    add_learning_options(parser)
+    options.add_reading_options(parser)
+    options.add_learning_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Evaluate the three estimators, print the errors, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
@@ -72,15 +63,15 @@ def run(args: argparse.Namespace) -> int:
 
     real("--transient", args.transient, 0.0)
     real("--steady-from", args.steady_from, 0.0, 1.0)
-    settings = make_settings(args)
+    settings = options.make_settings(args)
     if args.plot is not None:
         check_path(args.plot)
-    recording, settings = read_for(args, settings)
+    recording, settings = options.read_for(args, settings)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     n_events = recording.n_joint_states + len(recording.wrench_stamps)
 
     def watch(mode: str) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-        return lambda events, estimator: progress_bar(f"{estimator} {mode}", "msg", n_events)(events)
+        return lambda events, estimator: options.progress_bar(f"{estimator} {mode}", "msg", n_events)(events)
 
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
         results = {mode: compare(recording, settings, mode, watch(mode)) for mode in modes}
@@ -90,5 +81,3 @@ def run(args: argparse.Namespace) -> int:
     if args.plot is not None:
         title = f"{args.recording.name}, {modes[0]} derivatives"
         picture.draw(args.plot, results[modes[0]], settings.output, args.steady_from, title)
-        print(f"picture: {args.plot}")
-    return 0

@@ -8,17 +8,7 @@ import numpy as np
 
 from icub_learning.evaluation.metrics import windowed_rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
-from icub_learning.reporting.plots import (
-    COLOURS,
-    LABELS,
-    label_time,
-    legend_below,
-    log_scale,
-    new_figure,
-    save,
-    style,
-    thin,
-)
+from icub_learning.reporting import plots
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS, WINDOW
 
 
@@ -34,7 +24,7 @@ def draw(path: Path, results: Mapping[str, Evaluation], output: str, steady_from
     """
     names = next(iter(results.values())).output_names
     rows = len(names)
-    figure = new_figure(13, 1.7 * rows + 1.4)
+    figure = plots.new_figure(13, 1.7 * rows + 1.4)
     grid = figure.add_gridspec(rows, 2, width_ratios=(1.15, 1))
     if output == "wrench":
         units = [UNITS[group] for group in GROUPS for _ in range(3)]
@@ -46,16 +36,16 @@ def draw(path: Path, results: Mapping[str, Evaluation], output: str, steady_from
     for index, (name, unit, columns, cell) in enumerate(panels):
         axes = shared = figure.add_subplot(cell, sharex=shared)
         _error_panel(axes, results, columns, steady_from)
-        style(axes, f"RMSE of {name}, {WINDOW} samples", unit)
-        label_time(axes, lowest=index == len(panels) - 1)
+        plots.style(axes, f"RMSE of {name}, {WINDOW} samples", unit)
+        plots.label_time(axes, lowest=index == len(panels) - 1)
     shared = None
     for index, (name, unit) in enumerate(zip(names, units, strict=True)):
         axes = shared = figure.add_subplot(grid[index, 1], sharex=shared)
         _prediction_panel(axes, results["SP"], index, steady_from)
-        style(axes, f"{name}, steady state", unit)
-        label_time(axes, lowest=index == rows - 1)
-    legend_below(figure)
-    save(figure, path, title)
+        plots.style(axes, f"{name}, steady state", unit)
+        plots.label_time(axes, lowest=index == rows - 1)
+    plots.legend_below(figure)
+    plots.save(figure, path, title)
 
 
 def _error_panel(axes: Any, results: Mapping[str, Evaluation], columns: slice, steady_from: float) -> None:
@@ -65,12 +55,12 @@ def _error_panel(axes: Any, results: Mapping[str, Evaluation], columns: slice, s
         seconds = (evaluation.stamps - evaluation.stamps[0]) * 1e-9
         error = windowed_rmse(evaluation.errors[:, columns], WINDOW)
         positive = np.where(error > 0, error, np.nan)
-        axes.plot(*thin(seconds, positive), color=COLOURS[short], label=LABELS[short], linewidth=1.3)
+        axes.plot(*plots.thin(seconds, positive), color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=1.3)
         if short == "SP":
             start = seconds[min(int(steady_from * len(seconds)), len(seconds) - 1)]
             axes.axvspan(start, seconds[-1], color="#f2f4f6", zorder=0, label="steady state")
             axes.set_xlim(seconds[0], seconds[-1])
-    log_scale(axes)
+    plots.log_scale(axes)
 
 
 def _prediction_panel(axes: Any, evaluation: Evaluation, column: int, steady_from: float) -> None:
@@ -82,9 +72,9 @@ def _prediction_panel(axes: Any, evaluation: Evaluation, column: int, steady_fro
     for values, key, label, width in (
         (evaluation.measured, "measured", "measured", 2.0),
         (evaluation.parametric, "P", "rigid-body part of SP", 0.9),
-        (evaluation.predicted, "SP", LABELS["SP"], 1.2),
+        (evaluation.predicted, "SP", plots.LABELS["SP"], 1.2),
     ):
         dashes = (0, (4, 2)) if key == "P" else "-"
-        x, y = thin(seconds, values[start:, column])
-        axes.plot(x, y, color=COLOURS[key], label=label, linewidth=width, linestyle=dashes)
+        x, y = plots.thin(seconds, values[start:, column])
+        axes.plot(x, y, color=plots.COLOURS[key], label=label, linewidth=width, linestyle=dashes)
     axes.set_xlim(seconds[0], seconds[-1])

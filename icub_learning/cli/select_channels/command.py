@@ -3,13 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from icub_learning.cli.options import (
-    add_plot_option,
-    add_reading_options,
-    add_recording_argument,
-    progress_bar,
-    read_recording,
-)
+from icub_learning.cli import options
 from icub_learning.reporting.tables import add_json_option, number, save_figures, table
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
@@ -29,7 +23,7 @@ the other may be taken."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_recording_argument(parser)
+    options.add_recording_argument(parser)
     parser.add_argument("--output", required=True, metavar="CHANNEL", help="channel to explain, such as effort.r_elbow")
     parser.add_argument(
         "--inputs", nargs="+", default=[], metavar="PATTERN",
@@ -53,12 +47,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="share of the resamples in which a channel must count (default: 0.8)",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of resamples and decoys (default: 0)")
-    add_plot_option(parser, "the ranking")
+    options.add_plot_option(parser, "the ranking")
     add_json_option(parser)
-    add_reading_options(parser)
+    options.add_reading_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Rank the channels, print the ranking and the answer, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
@@ -71,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     integer("--seed", args.seed, 0)
     if args.plot is not None:
         check_path(args.plot)
-    recording = read_recording(args)
+    recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording), args.output, args.inputs)
     with threadpool_limits(limits=1, user_api="blas"):
         ranking = rank_channels(
@@ -84,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             n_resamples=args.resamples,
             threshold=args.threshold,
             seed=args.seed,
-            progress=progress_bar("resamples", "fit", delay=0.0),
+            progress=options.progress_bar("resamples", "fit", delay=0.0),
         )
     rows = zip(
         ranking.names,
@@ -100,8 +94,6 @@ def run(args: argparse.Namespace) -> int:
     save_figures(args.json, {"recording": str(args.recording), "output": args.output, **vars(ranking)})
     if args.plot is not None:
         picture.draw(args.plot, args.output, ranking)
-        print(f"picture: {args.plot}")
-    return 0
 
 
 def answer(output: str, ranking: "ChannelRanking") -> str:

@@ -3,14 +3,7 @@
 import argparse
 from pathlib import Path
 
-from icub_learning.cli.options import (
-    RECORDING,
-    add_learning_options,
-    add_plot_option,
-    add_reading_options,
-    add_recording_argument,
-    add_robot_options,
-)
+from icub_learning.cli import options
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option
 
@@ -36,8 +29,8 @@ GRIDS = ("length_scale", "n_random_features", "nonparametric_regularization")  #
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_recording_argument(parser, f"{RECORDING}; or a folder of images")
-    add_robot_options(parser, required=False)
+    options.add_recording_argument(parser, f"{options.RECORDING}; or a folder of images")
+    options.add_robot_options(parser, required=False)
     parser.add_argument(
         "--estimator",
         choices=("semiparametric", "nonparametric"),
@@ -47,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-RECORDING.yaml)"
     )
-    add_plot_option(parser, "the errors over the grid")
+    options.add_plot_option(parser, "the errors over the grid")
     add_json_option(parser)
 
     grid = parser.add_argument_group("grid", "values that are tried; by default around the shipped settings")
@@ -82,11 +75,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="samples to tune on; of more, evenly spaced ones are taken (default: 6000)",
     )
-    add_reading_options(parser)
-    add_learning_options(parser, leave_out=GRIDS)
+    options.add_reading_options(parser)
+    options.add_learning_options(parser, leave_out=GRIDS)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Tune the learner that fits RECORDING: a robot's motion, or images of objects."""
     from threadpoolctl import threadpool_limits
 
@@ -111,11 +104,10 @@ def run(args: argparse.Namespace) -> int:
             from icub_learning.cli.tune.objects import tune_objects
 
             tune_objects(args).output(args)
-            return 0
+            return
         from icub_learning.cli.tune.dynamics import tune_dynamics
 
         missing = [option for option in ("urdf", "joints", "output") if getattr(args, option) is None]
         if missing:
             raise ParameterError(f"--{missing[0]}", None, "given: needed with a recording of a robot's motion")
         tune_dynamics(args).output(args)
-    return 0

@@ -64,10 +64,8 @@ def tune_dynamics(args: argparse.Namespace) -> Result:
     folds = samples.folds(args.folds or FOLDS, gap_samples, horizon_samples)
     explorer = PathExplorer("features", grid, folds, samples.judge(), settings.seed)
     cells = explorer.cells()
-    arrays = (array for fold in folds for array in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets))
-    progress = Progress(
-        args.parameters.with_suffix(".progress.json"), fingerprint(arrays, (grid, stride, settings.seed))
-    )
+    identity = fingerprint(folds, (grid, stride, settings.seed))
+    progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
     results = complete(progress, [cell.key for cell in cells], lambda index: explorer.measure(cells[index]))
     surface = explorer.surface(results, "geometric")
     best = surface.best()

@@ -1,7 +1,7 @@
 """`icub-learning tune` on images of objects: the classifier of the recognition node."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.cli.tune.result import Result
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn, usable_sizes
-from icub_learning.kernel_methods.tuning import Fold, Grid, PathExplorer
+from icub_learning.kernel_methods.tuning import Grid, PathExplorer
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 
@@ -54,7 +54,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
             return linear_errors(raw[index], linear, shipped.recoding)
         return explorer.measure(cells[index - n_folds])
 
-    identity = fingerprint(_arrays(raw), (grid, linear, args.seed, shipped.recoding))
+    identity = fingerprint(raw, (grid, linear, args.seed, shipped.recoding))
     progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
     results = complete(progress, keys, measure)
     line = np.mean([results[f"linear {index}"] for index in range(n_folds)], axis=0)  # errors, losses
@@ -148,7 +148,3 @@ def _share_wrong(settings: Settings, tuning: Views, last: Views, name: str) -> f
     for label, x in progress_bar(f"check {name}", "view")(tuning.in_turns()):
         classifier.learn(x, label)
     return float(1.0 - predict_then_learn(classifier, last.in_turns(), progress_bar(f"check {name}", "view")).mean())
-
-
-def _arrays(folds: list[Fold]) -> Iterable[Any]:
-    return (one for fold in folds for one in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets))

@@ -2,18 +2,17 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
+from icub_learning.kernel_methods.tuning import Fold
 
-VERSION = 1  # changes with the meaning of a result
+VERSION = 2  # changes with the meaning of a result
 
 
 class Progress:
@@ -39,7 +38,7 @@ class Progress:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             if found["identity"] == identity:
-                self.results = {str(key): _from_json(value) for key, value in found["results"].items()}
+                self.results = dict(found["results"])
             else:
                 self.of_another_run = True
         except FileNotFoundError:
@@ -52,7 +51,7 @@ class Progress:
     def add(self, key: str, result: Any) -> None:
         """Add one result and write the file. Raises ParameterError if it cannot be written."""
         self.results[key] = result
-        text = json.dumps({"identity": self._identity, "results": _to_json(self.results)})
+        text = json.dumps({"identity": self._identity, "results": self.results})
         try:
             with replacing(self.path, "w") as file:
                 file.write(text)
@@ -91,25 +90,11 @@ def complete(
     return {key: progress.results[key] for key in keys}
 
 
-def fingerprint(arrays: Iterable[Array], settings: Any) -> str:
-    """Return a digest of data and settings."""
+def fingerprint(folds: Iterable[Fold], settings: Any) -> str:
+    """Return a digest of the data of all folds and of settings."""
     digest = hashlib.sha256(repr((VERSION, settings)).encode())
-    for array in arrays:
-        digest.update(repr(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+    for fold in folds:
+        for array in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _to_json(value: Any) -> Any:
-    """Replace infinity, which JSON lacks, by None."""
-    if isinstance(value, dict):
-        return {key: _to_json(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_json(entry) for entry in value]
-    return value if math.isfinite(value) else None
-
-
-def _from_json(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_from_json(entry) for entry in value]
-    return math.inf if value is None else float(value)

@@ -36,6 +36,5 @@ class Result:
         print(f"parameters: {args.parameters}")
         if args.plot is not None:
             self.draw(args.plot)
-            print(f"picture: {args.plot}")
         save_figures(args.json, self.figures)
         self.progress.done()

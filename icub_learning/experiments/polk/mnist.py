@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the split", picture=False)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Learn with each setting, print orders and errors."""
     digits = load_mnist(args.data)
     x = np.concatenate(list(digits.values()))
@@ -71,4 +71,3 @@ def run(args: argparse.Namespace) -> int:
     ]
     print(table(["method", "points", "error [%]", "seconds"], rows))
     save_figures(args.json, {"train": n, "passes": args.passes, "seed": args.seed, "methods": figures})
-    return 0

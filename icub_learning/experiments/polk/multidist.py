@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the first draw of the mixtures", draws=10)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run all methods on each draw and print means over the draws."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     bayes = []
@@ -90,9 +90,7 @@ def run(args: argparse.Namespace) -> int:
     )
     picture = args.out / "polk-multidist.png"
     _draw_picture(picture, args.seed)
-    print(f"picture: {picture}")
     save_figures(args.json, {"seed": args.seed, "draws": args.draws, "bayes": bayes, "methods": figures})
-    return 0
 
 
 def sample_mixtures(seed: int) -> Any:

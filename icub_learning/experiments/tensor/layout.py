@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the samples", picture=False)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Count, then time each size in both layouts."""
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
@@ -69,7 +69,6 @@ def run(args: argparse.Namespace) -> int:
     print(table(["n", "layout", "build [s]", "gradient [s]", "training [s]", "total [s]"], rows))
     print("published, WPBC, build [s] full and packed: n 60 0.117, 0.020; n 120 1.884, 0.329")
     save_figures(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
-    return 0
 
 
 def compare(n: int, x: Any, y: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the first problem", picture=False, draws=5)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Find features in each draw and print how many are true."""
     found: dict[tuple[int, str], list[tuple[int, int, int, float]]] = {}
     for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
@@ -71,4 +71,3 @@ def run(args: argparse.Namespace) -> int:
     print(f"d {D}, s {S}: features with |w_j| > 2 std(w), mean of {args.draws} draws")
     print(table(head, rows, [("here", 4), ("published", 2)]))
     save_figures(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})
-    return 0

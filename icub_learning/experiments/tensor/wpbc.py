@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the first split and its subsamples", picture=False, draws=5)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Time both layouts, then learn from subsamples and print errors."""
     draws = seeds(args)
     x, y = load_wpbc(args.data)
@@ -65,4 +65,3 @@ def run(args: argparse.Namespace) -> int:
     found = [[str(m), number(float(np.mean(one))), number(float(np.std(one)))] for m, one in errors.items()]
     print(table(["m", "test error", "± draws"], found))
     save_figures(args.json, {"build": times, "errors": errors, "draws": args.draws, "seed": args.seed})
-    return 0

@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "splits and centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Compute the surfaces, print test errors beside the published ones, and draw."""
     seed = checked_seed(args)
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
@@ -70,9 +70,7 @@ def run(args: argparse.Namespace) -> int:
         print(_text(name, figures[name]) + "\n", flush=True)
     path = args.out / "figure-4.1.png"
     _draw(path, {name: figures[name] for name in dict.fromkeys(args.on)})
-    print(f"picture: {path}")
     save_figures(args.json, figures)
-    return 0
 
 
 def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:

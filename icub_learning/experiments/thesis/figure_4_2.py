@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
     seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
@@ -111,6 +111,4 @@ def run(args: argparse.Namespace) -> int:
             ),
         ],
     )
-    print(f"picture: {picture}")
     save_figures(args.json, {"seed": seed, "quick": args.quick, **found})
-    return 0

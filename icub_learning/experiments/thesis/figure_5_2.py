@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "samples, noise and features", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Simulate, print exponents and draw."""
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 100, 2)
@@ -86,9 +86,7 @@ def run(args: argparse.Namespace) -> int:
           "at least as fast as theory says."))  # fmt: skip
     picture = args.out / "figure-5.2.png"
     draw(picture, "Random features on splines: ± by leaving out a tenth of the draws", panels)
-    print(f"picture: {picture}")
     save_figures(args.json, figures)
-    return 0
 
 
 def _measure(n: int, r: float, gamma: float, draws: int, seed: int) -> Any:

@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "samples and features")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Compute the boundaries, print where they cross the line between the means, and draw them."""
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [two_gaussians.compare(gamma, samples, seed) for gamma in two_gaussians.GAMMAS]
@@ -51,10 +51,8 @@ def run(args: argparse.Namespace) -> int:
     print(table(head, rows, [("optimal", 2), (f"learned, {samples} samples", 2)]))
     path = args.out / "figure-7.1.png"
     _draw(path, cases)
-    print(f"\npicture: {path}")
     crossings = {name: [case.crossing(name) for case in cases] for name in two_gaussians.BOUNDARIES}
     save_figures(args.json, {"gamma": two_gaussians.GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
-    return 0
 
 
 def _spread(cases: list[Any], name: str) -> float:

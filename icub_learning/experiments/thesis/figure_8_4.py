@@ -13,17 +13,7 @@ from icub_learning.experiments.options import add_common_options
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
 from icub_learning.recording import Recording
-from icub_learning.reporting.plots import (
-    COLOURS,
-    LABELS,
-    label_time,
-    legend_below,
-    log_scale,
-    new_figure,
-    published_level,
-    save,
-    style,
-)
+from icub_learning.reporting import plots
 from icub_learning.reporting.tables import number, save_figures, table
 from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
 from icub_learning.robots import find_urdf
@@ -48,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the experiment, print its figures and draw them."""
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
@@ -72,9 +62,7 @@ def run(args: argparse.Namespace) -> int:
     print(_text(figures))
     picture = args.out / "figure-8.4.png"
     _draw(picture, outcomes)
-    print(f"picture: {picture}")
     save_figures(args.json, figures)
-    return 0
 
 
 def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:
@@ -111,11 +99,7 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
 def _text(figures: dict[str, Any]) -> str:
     parts = ("first plane, steady", "first 30", "steady")
     rows = [
-        [
-            short,
-            *(number(figures["rmse"][short][group][part]) for group in UNITS for part in parts),
-            *PUBLISHED[short],
-        ]
+        [short, *(number(figures["rmse"][short][group][part]) for group in UNITS for part in parts), *PUBLISHED[short]]
         for short in ("P", "NP", "SP")
     ]
     head = ["RMSE", *(("XY steady", "XZ first 30", "XZ steady") * 2), "force", "torque"]
@@ -136,7 +120,7 @@ def _text(figures: dict[str, Any]) -> str:
 
 def _draw(path: Path, outcomes: Mapping[str, Outcome]) -> None:
     """Draw RMSE after the change of plane as fig. 8.4: mean over the parts and their standard deviation."""
-    figure = new_figure(9, 6.5)
+    figure = plots.new_figure(9, 6.5)
     shared = None
     for index, group in enumerate(UNITS):
         axes = shared = figure.add_subplot(len(UNITS), 1, index + 1, sharex=shared)
@@ -145,12 +129,12 @@ def _draw(path: Path, outcomes: Mapping[str, Outcome]) -> None:
             seconds = np.arange(1, curves.shape[1] + 1) / change_of_task.SAMPLE_RATE
             mean, deviation = curves.mean(axis=0), curves.std(axis=0)
             low = np.maximum(mean - deviation, mean * 0.05)
-            axes.fill_between(seconds, low, mean + deviation, color=COLOURS[short], alpha=0.2, linewidth=0)
-            axes.plot(seconds, mean, color=COLOURS[short], label=LABELS[short], linewidth=1.4)
-        published_level(axes, group)
+            axes.fill_between(seconds, low, mean + deviation, color=plots.COLOURS[short], alpha=0.2, linewidth=0)
+            axes.plot(seconds, mean, color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=1.4)
+        plots.published_level(axes, group)
         axes.set_xlim(0, seconds[-1])
-        log_scale(axes)
-        style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", UNITS[group])
-        label_time(axes, lowest=index == len(UNITS) - 1)
-    legend_below(figure)
-    save(figure, path, "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)")
+        plots.log_scale(axes)
+        plots.style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", UNITS[group])
+        plots.label_time(axes, lowest=index == len(UNITS) - 1)
+    plots.legend_below(figure)
+    plots.save(figure, path, "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)")

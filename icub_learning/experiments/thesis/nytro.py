@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "splits, centres and noise", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
     seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
@@ -144,10 +144,8 @@ def run(args: argparse.Namespace) -> int:
         ),
     ]
     draw(picture, "NYTRO and Nyström KRLS", panels)
-    print(f"picture: {picture}")
     figures = {"seed": seed, "fits": timed, "selection": rows, "slopes": slopes, "published": PUBLISHED}
     save_figures(args.json, figures)
-    return 0
 
 
 def _select(model: Any, inputs: Any, target: Any, learned: Any, held: Any) -> tuple[float, int]:

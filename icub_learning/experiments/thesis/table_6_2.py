@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "splits and steps", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Learn, print errors beside the published ones, and draw."""
     seed = checked_seed(args)
     inputs, target = breast_cancer()
@@ -76,10 +76,8 @@ def run(args: argparse.Namespace) -> int:
     print("\nOurs are worse: " + "; ".join(worse) + "." if worse else "\nOurs are no worse than the published.")
     path = args.out / "table-6.2.png"
     _draw(path, found, curves)
-    print(f"picture: {path}")
     figures = {"seed": seed, "trials": trials, "hinge, error, seconds": found, "published": PUBLISHED}
     save_figures(args.json, figures)
-    return 0
 
 
 def _learn(name: str, data: Any, steps: int, passes: int, seed: int) -> tuple[tuple[float, float, float], Any]:
@@ -123,9 +121,7 @@ def _judge(scores: Any, target: Any) -> tuple[float, float]:
 
 
 def _draw(
-    path: Path,
-    found: Mapping[str, Sequence[tuple[float, float, float]]],
-    curves: Mapping[str, Sequence[Any]],
+    path: Path, found: Mapping[str, Sequence[tuple[float, float, float]]], curves: Mapping[str, Sequence[Any]]
 ) -> None:
     """Draw the errors of all methods beside the published ones, and the hinge loss by passes.
 

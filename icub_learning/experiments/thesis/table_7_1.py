@@ -74,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser, "the draws")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the protocol on each data set, print the table and draw the figures."""
     wanted = list(dict.fromkeys(args.on))
     if args.data is not None and len(wanted) != 1:
@@ -85,9 +85,7 @@ def run(args: argparse.Namespace) -> int:
         print(_text(name, figures[name]), flush=True)
         path = args.out / f"table-7.1-{name}.png"
         _draw(path, name, figures[name])
-        print(f"picture: {path}\n", flush=True)
     save_figures(args.json, figures)
-    return 0
 
 
 def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Sequence
+from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import CompressedImage, Image
@@ -130,10 +130,7 @@ class CNNFeaturesNode(ManagedNode):
         self._diagnostics_publisher.publish(self._report.diagnostics(self._active, dropped))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(CNNFeaturesNode, args)
-
+main = partial(run, CNNFeaturesNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching.signals import stop_signals
 from icub_learning.nodes.common import parameters
 from icub_learning.settings import Setting, setting
 
@@ -105,18 +105,13 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
     Returns:
         The exit code of the process: 0, or 1 if the node could not be made or activated.
     """
-    stopping = False
+    # rclpy's own signal handlers would invalidate the context before the node can deactivate.
+    rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
+    with stop_signals() as stopped:
+        return _run(make_node, stopped)
 
-    def stop(*_: Any) -> None:
-        nonlocal stopping
-        stopping = True
 
-    # rclpy's own handlers would invalidate the context before the node can deactivate.
-    rclpy.init(
-        args=None if args is None else list(args),
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+def _run(make_node: Callable[[], LifecycleNode], stopped: Callable[[], bool]) -> int:
     node = None
     try:
         node = make_node()
@@ -128,7 +123,7 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
         executor.add_node(node)
         # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
         with threadpool_limits(limits=1, user_api="blas"):
-            while not stopping and rclpy.ok() and not _finalized(node):
+            while not stopped() and rclpy.ok() and not _finalized(node):
                 _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         executor.remove_node(node)
         return 0
@@ -141,8 +136,6 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
                 node.trigger_shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _finalized(node: LifecycleNode) -> bool:

@@ -1,8 +1,9 @@
 """The node of the simulated iCub arm: steps it in time with the wall clock and publishes what it senses."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -257,10 +258,7 @@ class IcubSimulationNode(ManagedNode):
         self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(IcubSimulationNode, args)
-
+main = partial(run, IcubSimulationNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,8 +1,9 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -269,10 +270,7 @@ def _fill_effort(message: JointState, values: Array) -> None:
     message.effort = doubles(values)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(InverseDynamicsNode, args)
-
+main = partial(run, InverseDynamicsNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,7 +1,8 @@
 """The node that recognizes objects in feature vectors, and learns new objects in lessons."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -251,10 +252,7 @@ class ObjectRecognitionNode(ManagedNode):
             self._recognitions.publish(self._message)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(ObjectRecognitionNode, args)
-
+main = partial(run, ObjectRecognitionNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

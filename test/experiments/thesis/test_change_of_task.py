@@ -99,7 +99,7 @@ def test_command(tmp_path, capsys):
             assert errors["steady"] == pytest.approx(np.mean(parts))
             assert errors["first 30"] == pytest.approx(np.mean(begin))
             # Within its warm-up NP predicts zero; the others have learned.
-            assert first == pytest.approx(measured) if short == "NP" else first < 0.9 * measured, (short, group, first, measured)
+            assert first == pytest.approx(measured) if short == "NP" else first < 0.9 * measured
             assert number(errors["steady"]) in out
         for name, (one, other, part) in {
             "SP/P, steady": ("SP", "P", "steady"),
