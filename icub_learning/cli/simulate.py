@@ -1,11 +1,12 @@
 """`icub-learning simulate`: a recording of the simulated iCub arm, or pictures of objects before the iCub's eye."""
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.settings import add_settings
 from icub_learning.reporting.tables import add_json_option, write_json
+from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 EXAMPLE = """\
@@ -56,16 +57,7 @@ def add_parser(subparsers: Any) -> None:
         help="meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)",
     )
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
-    for entry in fields(SimulationSettings):
-        if entry.name == "task":
-            continue
-        group.add_argument(
-            "--" + entry.name.replace("_", "-"),
-            type=type(entry.default),
-            default=entry.default,
-            choices=entry.metadata.get("choices"),
-            help=f"{entry.metadata['description']} (default: {entry.default})",
-        )
+    add_settings(group, [SimulationSettings], leave_out=["task"])
 
 
 def run(args: argparse.Namespace) -> int:
@@ -110,9 +102,7 @@ def _write_recording(args: argparse.Namespace) -> int:
     if len(durations) != len(args.task):
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
-    settings = SimulationSettings(
-        **{entry.name: getattr(args, entry.name) for entry in fields(SimulationSettings) if entry.name != "task"}
-    )
+    settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
     with tqdm(unit=" samples", disable=None) as bar:
 
         def show(made: int) -> None:

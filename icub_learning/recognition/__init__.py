@@ -1,17 +1,25 @@
 """Objects learned while the robot runs: features of images, and classifiers that take new classes at any time."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
-from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.lazy import lazy
 
-__all__ = ["AdaptiveClassifier", "CNNFeatures", "IncrementalClassifier"]
+if TYPE_CHECKING:
+    from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+    from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+    from icub_learning.recognition.vision.cnn_features import CNNFeatures
 
+__all__ = [
+    "AdaptiveClassifier",
+    "CNNFeatures",
+    "IncrementalClassifier",
+]
 
-def __getattr__(name: str) -> Any:
-    """Import CNNFeatures when it is first asked for: classifiers do without onnxruntime."""
-    if name == "CNNFeatures":
-        from icub_learning.recognition.vision.cnn_features import CNNFeatures
-
-        return CNNFeatures
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "AdaptiveClassifier": "classifiers.adaptive_classifier",
+        "CNNFeatures": "vision.cnn_features",
+        "IncrementalClassifier": "classifiers.incremental_classifier",
+    },
+)

@@ -1,6 +1,4 @@
-"""One set of settings from which node and commands build the same classifier and recognizer."""
-
-from dataclasses import dataclass, fields
+"""Build classifier and recognizer from one set of settings, the same for node and commands."""
 
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
@@ -8,32 +6,9 @@ from icub_learning.recognition.classifiers.incremental_classifier import Increme
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
 from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
+from icub_learning.recognition.settings import Settings
 
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides how objects are recognized; names and meanings are those of the node's parameters.
-
-    Attributes:
-        classifier: one of KINDS.
-        regularization, recoding: see IncrementalClassifier (rlsc).
-        length_scale, step_size, parsimony, max_dictionary: see PolkClassifier (polk).
-        smoothing_window, max_age, unknown_below: see ObjectRecognizer.
-    """
-
-    classifier: str = "rlsc"
-    regularization: float = 1.0
-    recoding: float = 0.7
-    length_scale: float = 0.5
-    step_size: float = 0.5
-    parsimony: float = 0.1
-    max_dictionary: int = 500
-    smoothing_window: int = 5
-    max_age: float = 1.0
-    unknown_below: float = 0.3
-
-
-SETTING_NAMES = tuple(entry.name for entry in fields(Settings))
+__all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:

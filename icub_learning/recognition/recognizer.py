@@ -15,6 +15,7 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_stat
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
+from icub_learning.recognition.settings import DEFAULTS
 
 STATE_VERSION = 1
 
@@ -77,9 +78,9 @@ class ObjectRecognizer:
     def __init__(
         self,
         make_classifier: Callable[[int], AnyClassifier],
-        smoothing_window: int = 5,
-        max_age: float = 1.0,
-        unknown_below: float = 0.5,
+        smoothing_window: int = DEFAULTS.smoothing_window,
+        max_age: float = DEFAULTS.max_age,
+        unknown_below: float = DEFAULTS.unknown_below,
     ) -> None:
         self._make_classifier = make_classifier
         self._window = FeatureWindow(smoothing_window, max_age)

@@ -1,11 +1,8 @@
-"""A simulated iCub: its arm, with tasks and effects that no rigid-body model explains, and objects before its eye.
+"""A simulated iCub: its arm, with tasks and effects that no rigid-body model explains, and objects before its eye."""
 
-The physics engine is loaded on first use: whoever only reads the settings need not wait for it.
-"""
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from icub_learning.lazy import lazy
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
 if TYPE_CHECKING:
@@ -29,19 +26,16 @@ __all__ = [
     "simulate",
 ]
 
-_HOMES = {
-    "ArmSimulation": "arm.arm_simulation",
-    "ObjectScene": "objects.scene",
-    "Sensors": "arm.readings",
-    "Truth": "arm.readings",
-    "UNSEEN": "objects.views",
-    "View": "objects.views",
-    "find_objects": "objects.catalogue",
-    "simulate": "arm.recordings",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        "ArmSimulation": "arm.arm_simulation",
+        "ObjectScene": "objects.scene",
+        "Sensors": "arm.readings",
+        "Truth": "arm.readings",
+        "UNSEEN": "objects.views",
+        "View": "objects.views",
+        "find_objects": "objects.catalogue",
+        "simulate": "arm.recordings",
+    },
+)

@@ -235,7 +235,7 @@ def test_the_table_is_complete(checkout: Path) -> None:
 
 
 def test_the_table_and_what_starts_it_need_no_ros(checkout: Path) -> None:
-    names = ("table", "templates", "installation", "commands", "supervisor", "gazebo_model")
+    names = ("table", "templates", "installation", "commands", "supervisor")
     script = f"import sys\nfrom icub_learning.launching import {', '.join(names)}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

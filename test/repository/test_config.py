@@ -9,22 +9,15 @@ import yaml
 from icub_learning.dynamics import assembly
 from icub_learning.launching.table import SYSTEMS
 from icub_learning.robots import find_urdf
+from icub_learning.settings import pick
 
 pytest.importorskip("rclpy")
-from icub_learning.nodes.cnn_features import parameters as cnn_features_parameters
-from icub_learning.nodes.common.parameters import ParameterSpec
-from icub_learning.nodes.icub_simulation import node as icub_simulation
-from icub_learning.nodes.inverse_dynamics import parameters as inverse_dynamics_parameters
-from icub_learning.nodes.object_recognition import parameters as object_recognition_parameters
+from helpers.node_settings import PARAMETERS
+
+from icub_learning.nodes.common.parameters import ros_default
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")
-SPECS: dict[str, dict[str, ParameterSpec]] = {
-    "inverse_dynamics": {spec.name: spec for spec in inverse_dynamics_parameters.PARAMETERS},
-    "cnn_features": {spec.name: spec for spec in cnn_features_parameters.PARAMETERS},
-    "object_recognition": {spec.name: spec for spec in object_recognition_parameters.PARAMETERS},
-    "icub_simulation": {spec.name: spec for spec in icub_simulation.PARAMETERS},
-}
 
 
 def read(name: str) -> dict[str, dict[str, Any]]:
@@ -44,32 +37,19 @@ def test_parameters_fit_their_node(name: str) -> None:
     content = read(name)
     assert ("cnn_features" if name == "recognition.yaml" else "inverse_dynamics") in content
     for node, values in content.items():
-        assert node in SPECS
+        settings = {setting.name: setting for setting in PARAMETERS[node]}
         for key, value in values.items():
-            spec = SPECS[node][key]
-            assert type(value) is type(spec.default), f"{node}.{key}"  # ROS does not take 1 for 1.0
+            setting = settings[key]
+            assert type(value) is type(ros_default(setting)), f"{node}.{key}"  # ROS does not take 1 for 1.0
             if isinstance(value, list):
-                assert {type(entry) for entry in value} == {type(spec.default[0])}, f"{node}.{key}"
-            spec.validate(value)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_each_line_is_explained(name: str) -> None:
-    lines = (CONFIG / name).read_text().splitlines()
-    assert lines[0].startswith("# ")
-    for line in lines:
-        text = line.strip()
-        is_structure = (
-            not text or text.startswith(("#", "- ")) or text == "ros__parameters:" or not line.startswith(" ")
-        )
-        assert is_structure or "  # " in line, line
+                assert {type(entry) for entry in value} == {type(ros_default(setting)[0])}, f"{node}.{key}"
+            setting.validate(value)
 
 
 @pytest.mark.parametrize("name", sorted({*FILES} - {"recognition.yaml"}))
 def test_the_robot_has_what_the_file_names(name: str) -> None:
     values = read(name)["inverse_dynamics"]
-    given = {key: value for key, value in values.items() if key in assembly.SETTING_NAMES}
-    settings = assembly.Settings(**{**given, "urdf": find_urdf(values["urdf"])})
+    settings = pick(assembly.Settings, values, urdf=find_urdf(values["urdf"]))
     regressor = assembly.make_regressor(settings)
     assert regressor.joints == tuple(values["joints"])
     assert regressor.n_outputs == (6 if values["output"] == "wrench" else len(values["joints"]))

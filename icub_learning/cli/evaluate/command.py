@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.settings import add_settings
 from icub_learning.reporting.tables import add_json_option, write_json
 
 EXAMPLE = """\
@@ -79,55 +80,16 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_learning_options(parser: argparse.ArgumentParser, leave_out: Sequence[str] = ()) -> None:
-    """Add SETTINGS as options, but for those in `leave_out`, which stay unset."""
+    """Add the settings of learning as options, except those in `leave_out`, which stay unset."""
+    from icub_learning.dynamics.settings import Settings
+
     parser.set_defaults(**dict.fromkeys(leave_out))
-    learning = parser.add_argument_group("learning", "defaults and meanings are those of the node's parameters")
-    for name, kind, text in SETTINGS:
-        if name in leave_out:
-            continue
-        option = "--" + name.replace("_", "-")
-        if kind is tuple:
-            learning.add_argument(option, nargs="+", metavar="NAME", help=text)
-        elif kind is bool:
-            learning.add_argument(option, action=argparse.BooleanOptionalAction, help=text)
-        elif isinstance(kind, tuple):
-            learning.add_argument(option, choices=kind, help=text)
-        else:
-            learning.add_argument(option, type=kind, metavar="X" if kind is not str else "NAME", help=text)
+    group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
+    add_settings(group, [Settings], leave_out=(*OWN_OPTIONS, *leave_out), given=True)
 
 
-# Fields of icub_learning.dynamics.assembly.Settings that can be given; it holds the defaults and checks the values.
-SETTINGS: tuple[tuple[str, Any, str], ...] = (
-    ("sensor", str, "fixed joint of the force/torque sensor (wrench)"),
-    (
-        "wrench_direction",
-        ("parent_to_child", "child_to_parent"),
-        "what the sensor shows: action on its child, or reaction",
-    ),
-    ("friction", bool, "Coulomb, viscous and offset columns (joint_torque)"),
-    ("nonparametric", ("random_features", "nystrom", "polk"), "how the nonparametric part learns"),
-    ("n_random_features", int, "random features, even; nystrom: most centres"),
-    ("length_scale", float, "of the kernel, on standardized inputs"),
-    ("parametric_regularization", float, "lambda of the rigid-body part"),
-    ("nonparametric_regularization", float, "lambda of the random features"),
-    ("forgetting", float, "weight of a sample after each further one; 1 forgets nothing"),
-    ("prior", ("zero", "nominal"), "rigid-body parameters at the start"),
-    ("n_warm_up", int, "samples that set the scale of the random features' inputs"),
-    ("seed", int, "of the random features"),
-    ("step_size", float, "part by which the error of a sample shrinks (polk)"),
-    ("parsimony", float, "the larger, the fewer motions are kept (polk)"),
-    ("max_dictionary", int, "most motions kept (polk)"),
-    ("derivative_window", int, "samples under the local polynomial"),
-    ("derivative_order", int, "order of the local polynomial"),
-    ("derivative_delay", int, "samples between the newest joint state and the one learned from"),
-    ("velocity_weight", float, "s; deviation of positions over that of velocities; 0 uses positions alone"),
-    ("velocity_delay", float, "s by which measured velocities are older than the positions they come with"),
-    ("max_gap", float, "s between joint states beyond which derivatives start anew"),
-    ("velocity_source", ("message", "estimated"), "whether joint states must carry velocities"),
-    ("joint_order", ("configured", "any"), "whether joints must come in the order of --joints (default: as they do)"),
-    ("extra_joints", tuple, "names that joint states may hold although the URDF lacks them"),
-    ("tolerance", float, "s; farthest stamps of a wrench and its joint state"),
-)
+# Settings that evaluate and tune take by options of their own, or set themselves.
+OWN_OPTIONS = ("urdf", "joints", "output", "estimator", "stamp_source")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -166,12 +128,13 @@ def make_settings(args: argparse.Namespace) -> Any:
     from icub_learning.dynamics.assembly import Settings
     from icub_learning.errors import ParameterError
     from icub_learning.robots import find_urdf
+    from icub_learning.settings import pick
 
     joints = tuple(name for part in args.joints for name in part.split(",") if name)
     if not joints:
         raise ParameterError("--joints", args.joints, "at least one name")
-    given = {name: getattr(args, name) for name, _, _ in SETTINGS if getattr(args, name) is not None}
-    return Settings(urdf=find_urdf(args.urdf), joints=joints, output=args.output, **given)
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    return pick(Settings, given, urdf=find_urdf(args.urdf), joints=joints)
 
 
 def read_recording(args: argparse.Namespace, settings: Any) -> tuple[Any, Any]:

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     }
     print(tune_report.dynamics_text(figures))
     comment = [f"Chosen by icub-learning tune from {args.recording.name}: {figures['verdict']}"]
-    tune_parameters.write_dynamics(args.parameters, args.urdf, tuned, args.stamp_source, comment)
+    tune_parameters.write_dynamics(args.parameters, args.urdf, tuned, comment)
     print(f"parameters: {args.parameters}")
     if args.plot is not None:
         tune_picture.draw_dynamics(args.plot, args.recording.name, surface, best, settings, checks)

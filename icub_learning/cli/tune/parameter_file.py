@@ -1,26 +1,20 @@
 """Parameter files of nodes with the settings that `icub-learning tune` chose, in the form of those in config/."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import yaml
 
-from icub_learning.cli.evaluate.command import SETTINGS
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.tuning import Grid
-from icub_learning.recognition.assembly import Settings as RecognitionSettings
+from icub_learning.recognition.settings import Settings as RecognitionSettings
+from icub_learning.settings import settings_of
 
-COLUMN = 36  # where comments begin
-MEANINGS = {
-    "urdf": "robot description, as for the node",
-    "joints": "learned, in the order of all arrays",
-    "output": "what is learned: wrench, or joint_torque",
-    "estimator": "semiparametric, parametric or nonparametric",
-    "stamp_source": "time of a message: header or arrival",
-    **{name: text for name, _, text in SETTINGS},
-}
+WIDTH = 100  # characters of a comment
 CHOSEN = ("n_random_features", "length_scale", "nonparametric_regularization")
 
 
@@ -31,61 +25,58 @@ def check_grid(grid: Grid) -> None:
             raise ParameterError("--sizes", size, "even: a cosine and a sine for each frequency")
 
 
-def write_dynamics(path: Path, urdf: str, settings: Settings, stamp_source: str, comment: Sequence[str]) -> None:
+def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[str]) -> None:
     """Write the parameters of the inverse dynamics node: the robot, all settings that are not default, the chosen ones.
 
     Args:
         path: of the file.
         urdf: as it was given, not where it was found.
         settings: of the learner.
-        stamp_source: "header" or "arrival".
         comment: lines at the head.
 
     Raises:
         ParameterError: the file cannot be written.
     """
-    default = Settings(urdf="")
-    wanted: dict[str, Any] = {"urdf": urdf, "output": settings.output}
-    wanted |= {"sensor": settings.sensor} if settings.output == "wrench" else {"friction": settings.friction}
-    always = {"estimator", "stamp_source", *CHOSEN}
-    values: dict[str, Any] = {**wanted, "joints": list(settings.joints), "estimator": settings.estimator}
-    for name in MEANINGS:
-        value = stamp_source if name == "stamp_source" else getattr(settings, name)
-        if name not in values and (name in always or value != getattr(default, name)):
-            values[name] = list(value) if isinstance(value, tuple) else value
-    chosen = {name: f"{MEANINGS[name]}; tuned" for name in CHOSEN}
-    write(path, {"inverse_dynamics": values}, {**MEANINGS, **chosen}, comment)
+    default = Settings()
+    sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
+    always = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source", *CHOSEN}
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        value = urdf if field.name == "urdf" else getattr(settings, field.name)
+        if field.name in always or value != getattr(default, field.name):
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+    write(path, "inverse_dynamics", Settings, values, CHOSEN, comment)
 
 
 def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[str]) -> None:
     """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
-    names = {"rlsc": ("regularization", "recoding"), "polk": ("length_scale", "max_dictionary", "recoding")}
-    values = {"classifier": settings.classifier}
-    values |= {name: getattr(settings, name) for name in names[settings.classifier]}
-    meanings = {
-        "classifier": "rlsc (linear) or polk (a kernel and a limited set of examples)",
-        "regularization": "lambda; tuned",
-        "length_scale": "of the kernel, on features of unit length; tuned",
-        "max_dictionary": "most examples kept; tuned",
-        "recoding": "how far objects with few examples are raised; not tuned",
-    }
-    write(path, {"object_recognition": values}, meanings, comment)
+    tuned = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}[settings.classifier]
+    values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
+    write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
 
 
 def write(
-    path: Path, nodes: Mapping[str, Mapping[str, Any]], meanings: Mapping[str, str], comment: Sequence[str]
+    path: Path, node: str, group: type, values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
 ) -> None:
-    """Write parameters of nodes, each with what it means. Raises ParameterError if the file cannot be written."""
-    lines = [f"# {line}" for line in comment]
-    for node, values in nodes.items():
-        lines += [f"{node}:", "  ros__parameters:"]
-        for name, value in values.items():
-            meaning = meanings.get(name, "")
-            if isinstance(value, (list, tuple)):
-                lines.append(f"    {name}:".ljust(COLUMN) + f"  # {meaning}")
-                lines += [f"      - {plain(entry)}" for entry in value]
-            else:
-                lines.append(f"    {name}: {plain(value)}".ljust(COLUMN) + f"  # {meaning}")
+    """Write parameters of a node, each below its meaning. Raises ParameterError if the file cannot be written.
+
+    Args:
+        path: path of the file.
+        node: name of the node.
+        group: dataclass of its settings.
+        values: values by parameter.
+        tuned: names of the parameters that were tuned; the file says so.
+        comment: lines at the head of the file.
+    """
+    meanings = {setting.name: setting.meaning for setting in settings_of(group)}
+    lines = [*(f"# {line}" for line in comment), f"{node}:", "  ros__parameters:"]
+    for name, value in values.items():
+        lines += [f"    # {line}" for line in wrap(meanings[name], WIDTH)]
+        note = "  # tuned" if name in tuned else ""
+        if isinstance(value, (list, tuple)):
+            lines += [f"    {name}:", *(f"      - {plain(entry)}" for entry in value)]
+        else:
+            lines.append(f"    {name}: {plain(value)}{note}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")

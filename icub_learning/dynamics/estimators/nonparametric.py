@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _cycle
-from icub_learning.dynamics.estimators.learners import LearnerSettings, check_same_kind, learner_from_state
+from icub_learning.dynamics.estimators.learners import check_same_kind, learner_from_state, make_learner
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
 
@@ -77,32 +78,32 @@ class NonparametricEstimator:
     def __init__(
         self,
         regressor: Regressor,
-        n_random_features: int = 1000,
-        length_scale: float = 5.0,
-        regularization: float = 0.003,
-        forgetting: float = 1.0,
-        n_warm_up: int = 200,
-        seed: int = 0,
+        n_random_features: int = DEFAULTS.n_random_features,
+        length_scale: float = DEFAULTS.length_scale,
+        regularization: float = DEFAULTS.nonparametric_regularization,
+        forgetting: float = DEFAULTS.forgetting,
+        n_warm_up: int = DEFAULTS.n_warm_up,
+        seed: int = DEFAULTS.seed,
         *,
-        nonparametric: str = "random_features",
-        step_size: float = 0.5,
-        parsimony: float = 0.01,
-        max_dictionary: int = 300,
+        nonparametric: str = DEFAULTS.nonparametric,
+        step_size: float = DEFAULTS.step_size,
+        parsimony: float = DEFAULTS.parsimony,
+        max_dictionary: int = DEFAULTS.max_dictionary,
     ) -> None:
         self.regressor = regressor
         settings = LearnerSettings(
-            nonparametric,
-            n_random_features,
-            length_scale,
-            regularization,
-            forgetting,
-            n_warm_up,
-            seed,
-            step_size,
-            parsimony,
-            max_dictionary,
+            nonparametric=nonparametric,
+            n_random_features=n_random_features,
+            length_scale=length_scale,
+            nonparametric_regularization=regularization,
+            forgetting=forgetting,
+            n_warm_up=n_warm_up,
+            seed=seed,
+            step_size=step_size,
+            parsimony=parsimony,
+            max_dictionary=max_dictionary,
         )
-        self._learner = settings.make(motion_scale(regressor.n_joints), regressor.n_outputs)
+        self._learner = make_learner(settings, motion_scale(regressor.n_joints), regressor.n_outputs)
         self._noise = NoiseVariance(regressor.n_outputs)
         self.n_samples = 0
 

@@ -11,6 +11,7 @@ from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
@@ -51,7 +52,11 @@ class ParametricEstimator:
     """
 
     def __init__(
-        self, regressor: Regressor, regularization: float = 10.0, forgetting: float = 1.0, prior: str = "zero"
+        self,
+        regressor: Regressor,
+        regularization: float = DEFAULTS.parametric_regularization,
+        forgetting: float = DEFAULTS.forgetting,
+        prior: str = DEFAULTS.prior,
     ) -> None:
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")

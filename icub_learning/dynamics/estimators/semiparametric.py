@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _cycle
-from icub_learning.dynamics.estimators.learners import LearnerSettings, check_same_kind, learner_from_state
+from icub_learning.dynamics.estimators.learners import (
+    check_same_kind,
+    learner_from_state,
+    linear_in_targets,
+    make_learner,
+)
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.nonparametric import NonparametricPredictor, motion_scale
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
@@ -18,6 +23,7 @@ from icub_learning.dynamics.estimators.prediction import MotionInputs, Predictio
 from icub_learning.dynamics.estimators.residual_targets import ResidualTargets, SequentialTargets
 from icub_learning.dynamics.estimators.saved_states import check_kind
 from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
 
@@ -68,41 +74,41 @@ class SemiparametricEstimator:
     def __init__(
         self,
         regressor: Regressor,
-        n_random_features: int = 1000,
-        length_scale: float = 5.0,
-        parametric_regularization: float = 10.0,
-        nonparametric_regularization: float = 0.003,
-        forgetting: float = 1.0,
-        prior: str = "zero",
-        n_warm_up: int = 200,
-        seed: int = 0,
+        n_random_features: int = DEFAULTS.n_random_features,
+        length_scale: float = DEFAULTS.length_scale,
+        parametric_regularization: float = DEFAULTS.parametric_regularization,
+        nonparametric_regularization: float = DEFAULTS.nonparametric_regularization,
+        forgetting: float = DEFAULTS.forgetting,
+        prior: str = DEFAULTS.prior,
+        n_warm_up: int = DEFAULTS.n_warm_up,
+        seed: int = DEFAULTS.seed,
         *,
-        nonparametric: str = "random_features",
-        step_size: float = 0.5,
-        parsimony: float = 0.01,
-        max_dictionary: int = 300,
+        nonparametric: str = DEFAULTS.nonparametric,
+        step_size: float = DEFAULTS.step_size,
+        parsimony: float = DEFAULTS.parsimony,
+        max_dictionary: int = DEFAULTS.max_dictionary,
     ) -> None:
         self.regressor = regressor
         self.parametric = ParametricEstimator(regressor, parametric_regularization, forgetting, prior)
         settings = LearnerSettings(
-            nonparametric,
-            n_random_features,
-            length_scale,
-            nonparametric_regularization,
-            forgetting,
-            n_warm_up,
-            seed,
-            step_size,
-            parsimony,
-            max_dictionary,
+            nonparametric=nonparametric,
+            n_random_features=n_random_features,
+            length_scale=length_scale,
+            nonparametric_regularization=nonparametric_regularization,
+            forgetting=forgetting,
+            n_warm_up=n_warm_up,
+            seed=seed,
+            step_size=step_size,
+            parsimony=parsimony,
+            max_dictionary=max_dictionary,
         )
         self._targets: ResidualTargets | SequentialTargets = (
-            ResidualTargets(regressor) if settings.linear_in_targets else SequentialTargets(regressor)
+            ResidualTargets(regressor) if linear_in_targets(settings) else SequentialTargets(regressor)
         )
         self._noise = NoiseVariance(regressor.n_outputs)
         self._residual_weights: Array | None = None  # under today's parameters, until something is learned
         minimum_scale = np.concatenate([motion_scale(regressor.n_joints), np.zeros(regressor.n_outputs)])
-        self._learner = settings.make(minimum_scale, self._targets.n_targets)
+        self._learner = make_learner(settings, minimum_scale, self._targets.n_targets)
 
     @property
     def n_samples(self) -> int:

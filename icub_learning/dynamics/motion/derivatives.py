@@ -6,6 +6,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError
 
 GAP_RATIO = 10.0  # a sample so many times later than usual tells nothing about the ones before
@@ -57,12 +58,12 @@ class CausalDerivatives:
     def __init__(
         self,
         n_joints: int,
-        window: int = 9,
-        order: int = 3,
-        velocity_weight: float = 0.05,
-        delay: int = 4,
-        max_gap: float = 1.0,
-        velocity_delay: float = 0.0,
+        window: int = DEFAULTS.derivative_window,
+        order: int = DEFAULTS.derivative_order,
+        velocity_weight: float = DEFAULTS.velocity_weight,
+        delay: int = DEFAULTS.derivative_delay,
+        max_gap: float = DEFAULTS.max_gap,
+        velocity_delay: float = DEFAULTS.velocity_delay,
     ) -> None:
         self.n_joints = integer("n_joints", n_joints, 1)
         self.window = integer("window", window, 2)

@@ -13,6 +13,7 @@ from icub_learning.dynamics.estimators.prediction import MotionInputs, Predictio
 from icub_learning.dynamics.motion.derivatives import Motion
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import SampleError
 
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
@@ -142,7 +143,7 @@ class InverseDynamicsStream:
         output_names: Sequence[str],
         *,
         effort: bool,
-        tolerance: float = 0.002,
+        tolerance: float = DEFAULTS.tolerance,
         learning: bool = True,
     ) -> None:
         self.estimator = estimator

@@ -1,51 +1,43 @@
-"""The parameters of the CNN features node, each with its meaning, unit and range."""
+"""The parameters of the CNN features node."""
 
-from icub_learning.nodes.common.parameters import ParameterSpec
-from icub_learning.nodes.common.spinning import AUTOSTART
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.recognition.vision.cnn_features import CROP, MEAN, SCALE
+from icub_learning.settings import setting, settings_of
 
 
-def _one_or_three(values: list[float]) -> str | None:
+def _one_or_three(values: Sequence[float]) -> str | None:
     return None if len(values) in (1, 3) else "one number, or three in the order of channel_order"
 
 
-PARAMETERS = (
-    AUTOSTART,
-    ParameterSpec("model", "", "path of an ONNX network; empty: EfficientNet-Lite0", read_only=True),
-    ParameterSpec(
-        "output",
-        "",
-        "layer of the network, any of its tensors; empty: its only output, of EfficientNet-Lite0 `features`",
-        read_only=True,
-    ),
-    ParameterSpec("n_threads", 1, "threads that work on one image", low=1, high=64, read_only=True),
-    ParameterSpec(
-        "mean",
-        [MEAN],
-        "pixel value that becomes 0; one, or three in channel_order",
-        low=0.0,
-        high=255.0,
-        read_only=True,
-        check=_one_or_three,
-    ),
-    ParameterSpec(
-        "scale",
-        [SCALE],
-        "pixel values per unit; one, or three in channel_order",
-        low=1e-3,
-        high=1e3,
-        read_only=True,
-        check=_one_or_three,
-    ),
-    ParameterSpec("crop", CROP, "share of the shorter side of the image that is seen", low=0.01, high=1.0,
-                  read_only=True),
-    ParameterSpec("channel_order", "rgb", "as the network was trained with", choices=("rgb", "bgr"), read_only=True),
-    ParameterSpec(
-        "reliability",
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the network and of what the node does with images."""
+
+    model: str = setting("", "path of an ONNX network; empty: EfficientNet-Lite0")
+    output: str = setting(
+        "", "layer of the network, any of its tensors; empty: its only output, for EfficientNet-Lite0 `features`"
+    )
+    n_threads: int = setting(1, "number of threads that work on one image", low=1, high=64)
+    mean: Sequence[float] = setting(
+        (MEAN,), "pixel value that becomes 0; one, or three in channel_order", low=0.0, high=255.0, check=_one_or_three
+    )
+    scale: Sequence[float] = setting(
+        (SCALE,), "pixel values per unit; one, or three in channel_order", low=1e-3, high=1e3, check=_one_or_three
+    )
+    crop: float = setting(CROP, "fraction of the shorter side of the image that the network sees", low=0.01, high=1.0)
+    channel_order: str = setting(
+        "rgb", "order of the colour channels that the network was trained with", choices=("rgb", "bgr")
+    )
+    reliability: str = setting(
         "auto",
-        "of the subscriptions; auto: best_effort, and reliable as soon as every publisher is, or large images get lost",
+        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
+        " because large best-effort images get lost",
         choices=("auto", "best_effort", "reliable"),
-        read_only=True,
-    ),
-    ParameterSpec("report_period", 1.0, "s between /diagnostics", low=0.05, high=60.0, read_only=True),
-)  # fmt: skip
+    )
+    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
+
+
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings)

@@ -5,23 +5,11 @@ import ctypes
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from icub_learning.nodes.common.parameters import ParameterSpec
+from icub_learning.settings import setting
 
-PARAMETERS = (
-    ParameterSpec(
-        "realtime_priority",
-        10,
-        "SCHED_FIFO priority while active, where it is permitted, of all threads but the learning one, which gets a "
-        "niceness of -10; 0: ordinary scheduling",
-        low=0,
-        high=99,
-        read_only=True,
-    ),
-    ParameterSpec("cpu_affinity", [-1], "numbers of the cores to run on; -1: all", low=-1, high=4095, read_only=True),
-    ParameterSpec("lock_memory", False, "keep all memory in RAM, where it is permitted", read_only=True),
-)
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
 # Of the learning thread, from -20 to 19. It holds the interpreter now and then; if it loses its core just then, the
 # thread that predicts waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
@@ -29,11 +17,26 @@ LEARNER_NICENESS = -10
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
 
 
+@dataclass(frozen=True)
+class SchedulingSettings:
+    """What a node asks of the operating system's scheduler."""
+
+    realtime_priority: int = setting(
+        10,
+        "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which gets a"
+        " niceness of -10; 0 keeps ordinary scheduling",
+        low=0,
+        high=99,
+    )
+    cpu_affinity: Sequence[int] = setting((-1,), "numbers of the cores to run on; -1: all cores", low=-1, high=4095)
+    lock_memory: bool = setting(False, "keep all memory of the process in RAM, where permitted")
+
+
 def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
     """Ask for all that the parameters name.
 
     Args:
-        settings: values of PARAMETERS.
+        settings: values of SchedulingSettings, by name.
         learner: native id of the thread that learns.
 
     Returns:

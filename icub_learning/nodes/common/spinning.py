@@ -6,6 +6,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import rclpy
@@ -16,14 +17,16 @@ from rclpy.signals import SignalHandlerOptions
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.nodes.common.parameters import ParameterSpec
+from icub_learning.settings import setting
 
-AUTOSTART = ParameterSpec(
-    "autostart",
-    True,
-    "configure and activate at start-up, without a lifecycle manager",
-    read_only=True,
-)
+
+@dataclass(frozen=True)
+class LifecycleSettings:
+    """Settings that every node has."""
+
+    autostart: bool = setting(True, "configure and activate at start-up, without a lifecycle manager")
+
+
 SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
 
 NodeT = TypeVar("NodeT", bound=LifecycleNode)
@@ -57,7 +60,7 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Args:
-        make_node: makes the node; the node has declared AUTOSTART.
+        make_node: makes the node; the node has declared LifecycleSettings.
         args: command line, sys.argv if None.
 
     Returns:
@@ -110,7 +113,7 @@ def _finalized(node: LifecycleNode) -> bool:
 
 def _autostart(node: LifecycleNode) -> bool:
     """Configure and activate if the node asks for it; False if that failed."""
-    if not node.get_parameter(AUTOSTART.name).value:
+    if not node.get_parameter("autostart").value:
         return True
     success = TransitionCallbackReturn.SUCCESS
     return node.trigger_configure() == success and node.trigger_activate() == success

@@ -1,19 +1,30 @@
 """How regular a stream is and how long its messages take: windows of durations, and what diagnostics say of them."""
 
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from icub_learning.nodes.common.parameters import ParameterSpec
+from icub_learning.settings import setting
 
-LIMITS = (
-    ParameterSpec("latency_warn", 0.005, "s from arrival to publication, 99th percentile, to warn of; 0: never", 0.0),
-    ParameterSpec("latency_error", 0.05, "s likewise, that is an error; 0: never", 0.0),
-    ParameterSpec("jitter_warn", 0.0, "s that arrivals are off their median period, 99th percentile; 0: never", 0.0),
-    ParameterSpec("jitter_error", 0.0, "s likewise, that is an error; 0: never", 0.0),
-)
+LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}
 PERCENTILES = (50, 99, 100)
+
+
+@dataclass(frozen=True)
+class TimingLimits:
+    """Limits on latency and jitter beyond which diagnostics warn or report an error."""
+
+    latency_warn: float = setting(
+        0.005, "99th percentile of the latency from arrival to publication to warn of; 0: never", **LIMIT
+    )
+    latency_error: float = setting(0.05, "99th percentile of the latency that is an error; 0: never", **LIMIT)
+    jitter_warn: float = setting(
+        0.0, "99th percentile of the arrivals' deviation from their median period to warn of; 0: never", **LIMIT
+    )
+    jitter_error: float = setting(0.0, "99th percentile of that deviation that is an error; 0: never", **LIMIT)
 
 
 class DurationWindow:
@@ -83,7 +94,7 @@ class CycleStatistics:
         }
 
     def verdict(self, limits: dict[str, float]) -> tuple[bytes, str]:
-        """Level and words, by the values of LIMITS."""
+        """Level and words, by the values of TimingLimits."""
         found = {"latency": self.latency.values(), "jitter": self.jitter()}
         for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
             for what, values in found.items():

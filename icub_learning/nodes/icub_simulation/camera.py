@@ -14,22 +14,31 @@ from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
 from icub_learning.nodes.common.conversions import NANOSECONDS, set_stamp
-from icub_learning.nodes.common.parameters import ParameterSpec
+from icub_learning.settings import setting
 from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
 
 IMAGE_QOS = QoSProfile(depth=2)
 STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
-PARAMETERS = (
-    ParameterSpec("object", "duck", "object in the other hand from the start; empty: none", read_only=True),
-    ParameterSpec("objects_folder", "", "folder of meshes or URDFs to show, named after their files; "
-                  "empty: the environment variable ICUB_LEARNING_OBJECTS, else those of pybullet_data", read_only=True),
-    ParameterSpec("image_rate", 10.0, "images per simulated second, as far as rendering keeps up; 0: none [Hz]",
-                  0.0, 60.0, read_only=True),
-    ParameterSpec("image_width", 224, "width of the images [px]", 16, 2048, read_only=True),
-    ParameterSpec("image_height", 224, "height of the images [px]", 16, 2048, read_only=True),
-    ParameterSpec("field_of_view", 45.0, "of the shorter side of the images [deg]", 5.0, 120.0, read_only=True),
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class CameraSettings:
+    """Settings of the camera of the simulated iCub."""
+
+    object: str = setting("duck", "object in the other hand from the start; empty: none")
+    objects_folder: str = setting(
+        "",
+        "folder of meshes or URDFs to show, named after their files; empty: the environment variable"
+        " ICUB_LEARNING_OBJECTS, else those of pybullet_data",
+    )
+    image_rate: float = setting(
+        10.0, "images per simulated second, as far as rendering keeps up; 0: none", unit="Hz", low=0.0, high=60.0
+    )
+    image_width: int = setting(224, "width of the images", unit="px", low=16, high=2048)
+    image_height: int = setting(224, "height of the images", unit="px", low=16, high=2048)
+    field_of_view: float = setting(
+        45.0, "field of view along the shorter side of the images", unit="deg", low=5.0, high=120.0
+    )
 
 
 @dataclass
@@ -49,7 +58,7 @@ class ObjectCamera:
 
     Args:
         node: whose topics these are.
-        parameters: values of PARAMETERS, and `seed` and `side` of the simulation: the other arm shows the object.
+        parameters: values of CameraSettings, and `seed` and `side` of the simulation: the other arm shows the object.
     """
 
     def __init__(self, node: LifecycleNode, parameters: dict[str, Any]) -> None:

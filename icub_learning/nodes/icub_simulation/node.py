@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -18,10 +18,8 @@ from trajectory_msgs.msg import JointTrajectory
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import set_stamp
-from icub_learning.nodes.common.parameters import ParameterSpec
-from icub_learning.nodes.common.spinning import AUTOSTART, run, transition
-from icub_learning.nodes.icub_simulation.camera import PARAMETERS as CAMERA_PARAMETERS
-from icub_learning.nodes.icub_simulation.camera import ObjectCamera
+from icub_learning.nodes.common.spinning import LifecycleSettings, run, transition
+from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
 from icub_learning.nodes.icub_simulation.messages import (
     SensorMessages,
     TruthMessages,
@@ -29,6 +27,7 @@ from icub_learning.nodes.icub_simulation.messages import (
     trajectory_points,
 )
 from icub_learning.nodes.icub_simulation.pacing import Pacer
+from icub_learning.settings import pick, setting, settings_of
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
@@ -47,18 +46,22 @@ def _rate_bound(rate: float) -> str | None:
     return None
 
 
-PARAMETERS = (
-    AUTOSTART,
-    ParameterSpec("rate", 200.0, "joint states and wrenches per simulated second [Hz]; a divisor of 1000", 1.0,
-                  float(STEPS_PER_SECOND), read_only=True, check=_rate_bound),
-    ParameterSpec("real_time_factor", 1.0, "simulated seconds per second", 0.01, 100.0),
-    *(
-        ParameterSpec(entry.name, entry.default, entry.metadata["description"], entry.metadata.get("low"),
-                      entry.metadata.get("high"), entry.metadata.get("choices", ()), read_only=True)
-        for entry in fields(SimulationSettings)
-    ),
-    *CAMERA_PARAMETERS,
-)  # fmt: skip
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of the simulated arm and its camera."""
+
+    rate: float = setting(
+        200.0,
+        "joint states and wrenches per simulated second; a divisor of 1000",
+        unit="Hz",
+        low=1.0,
+        high=float(STEPS_PER_SECOND),
+        check=_rate_bound,
+    )
+    real_time_factor: float = setting(1.0, "simulated seconds per second", low=0.01, high=100.0, live=True)
+
+
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings, SimulationSettings, CameraSettings)
 
 
 class IcubSimulationNode(LifecycleNode):
@@ -78,9 +81,7 @@ class IcubSimulationNode(LifecycleNode):
         chosen = parameters.values(self, PARAMETERS)
         self._factor = chosen["real_time_factor"]
         self._every = steps_per_sample(chosen["rate"])
-        self._simulation = ArmSimulation(
-            SimulationSettings(**{entry.name: chosen[entry.name] for entry in fields(SimulationSettings)})
-        )
+        self._simulation = ArmSimulation(pick(SimulationSettings, chosen))
         arm = self._simulation.arm
         self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
         self._clock_message = ClockMessage()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -22,7 +23,7 @@ from icub_learning.models import load_state, save_state
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.spinning import run, transition
-from icub_learning.nodes.common.timing import LIMITS
+from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
@@ -30,6 +31,7 @@ from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import LOG_PERIOD, StreamReport
 from icub_learning.nodes.object_recognition.waiting import Waiting
 from icub_learning.robots import find_urdf
+from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
 
@@ -53,9 +55,7 @@ class InverseDynamicsNode(LifecycleNode):
     def on_configure(self) -> None:
         """Build learner and stream from the parameters, and everything that talks to them."""
         settings = parameters.values(self, PARAMETERS)
-        self._settings = assembly.Settings(
-            **{name: settings[name] for name in assembly.SETTING_NAMES} | {"urdf": find_urdf(settings["urdf"])}
-        )
+        self._settings = pick(assembly.Settings, settings, urdf=find_urdf(settings["urdf"]))
         self._regressor = assembly.make_regressor(self._settings)
         estimator = assembly.make_estimator(self._settings, self._regressor)
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
@@ -69,7 +69,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
-        self._report = StreamReport(self, {limit.name: settings[limit.name] for limit in LIMITS})
+        self._report = StreamReport(self, asdict(pick(TimingLimits, settings)))
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self._configured = True

@@ -20,7 +20,7 @@ class StreamReport:
 
     def __init__(self, node: Node, limits: dict[str, float]) -> None:
         self._node = node
-        self.limits = limits  # values of timing.LIMITS
+        self.limits = limits  # values of TimingLimits, by name
         self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._reported_refusals = 0
         self._reported_predictions = 0

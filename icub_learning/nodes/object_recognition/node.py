@@ -23,6 +23,7 @@ from icub_learning.nodes.object_recognition.report import RecognitionReport
 from icub_learning.nodes.object_recognition.waiting import Waiting
 from icub_learning.recognition import assembly
 from icub_learning.recognition.recognizer import ObjectRecognizer
+from icub_learning.settings import pick
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
@@ -48,9 +49,7 @@ class ObjectRecognitionNode(LifecycleNode):
     def on_configure(self) -> None:
         """Build the recognizer from the parameters, and everything that talks to it."""
         settings = parameters.values(self, PARAMETERS)
-        self._recognizer = assembly.make_recognizer(
-            assembly.Settings(**{name: settings[name] for name in assembly.SETTING_NAMES})
-        )
+        self._recognizer = assembly.make_recognizer(pick(assembly.Settings, settings))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)

@@ -13,6 +13,7 @@ from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
 from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_right
+from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.neighbours import neighbours
 
@@ -57,7 +58,7 @@ class AdaptiveClassifier(Classifier):
         self,
         n_features: int,
         regularizations: Sequence[float] = REGULARIZATIONS,
-        recoding: float = 0.7,
+        recoding: float = DEFAULTS.recoding,
         hold_out: int = 6,
         well_known: int = 12,
         rule: str = "standard_error",

@@ -10,6 +10,7 @@ from icub_learning.errors import StateError
 from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
+from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 
 STATE_VERSION = 1
@@ -43,8 +44,8 @@ class IncrementalClassifier(Classifier):
     def __init__(
         self,
         n_features: int,
-        regularization: float = 1.0,
-        recoding: float = 0.7,
+        regularization: float = DEFAULTS.regularization,
+        recoding: float = DEFAULTS.recoding,
         feature_map: FeatureMap | None = None,
     ) -> None:
         super().__init__(n_features, feature_map)

@@ -11,6 +11,7 @@ from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
+from icub_learning.recognition.settings import DEFAULTS
 
 STATE_VERSION = 1
 REHEARSALS = 8  # examples of the dictionary that are learned again with each new one
@@ -45,11 +46,11 @@ class PolkClassifier(Classifier):
     def __init__(
         self,
         n_features: int,
-        length_scale: float = 0.5,
-        step_size: float = 0.5,
-        parsimony: float = 0.1,
-        max_dictionary: int = 500,
-        recoding: float = 0.5,
+        length_scale: float = DEFAULTS.length_scale,
+        step_size: float = DEFAULTS.step_size,
+        parsimony: float = DEFAULTS.parsimony,
+        max_dictionary: int = DEFAULTS.max_dictionary,
+        recoding: float = DEFAULTS.recoding,
     ) -> None:
         super().__init__(n_features)
         self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)

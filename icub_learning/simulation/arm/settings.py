@@ -1,74 +1,90 @@
 """All settings of the simulated arm in one table: default, range, unit and meaning of each."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
 
 from icub_learning import arrays
 from icub_learning.errors import ParameterError
+from icub_learning.settings import Validated, setting
 
-TIME_STEP_NS = 1_000_000  # [ns] of the physics
+TIME_STEP_NS = 1_000_000  # [ns], of the physics
 TIME_STEP = TIME_STEP_NS * 1e-9  # [s]
 STEPS_PER_SECOND = 1_000_000_000 // TIME_STEP_NS
 TASKS = ("circle_xy", "circle_xz", "random", "hold")
 
 
-def _number(default: float, low: float, high: float, description: str) -> Any:
-    return field(default=default, metadata={"low": low, "high": high, "description": description})
-
-
-def _choice(default: str, choices: tuple[str, ...], description: str) -> Any:
-    return field(default=default, metadata={"choices": choices, "description": description})
-
-
 @dataclass(frozen=True)
-class SimulationSettings:
+class SimulationSettings(Validated):
     """What is simulated; every effect is switched off by setting its parameter to 0.
-
-    The metadata of each field hold its description with unit and its range ("low", "high") or "choices".
 
     Raises:
         ParameterError: a value is outside its range.
     """
 
-    side: str = _choice("right", ("right", "left"), "which arm of the iCub moves")
-    task: str = _choice("circle_xy", TASKS, "what the arm does from the start")
-    seed: int = _number(0, 0, 2**31 - 1, "seed of everything random; same seed, same data")
-    circle_radius: float = _number(0.10, 0.01, 0.10, "radius of the circles of the hand [m]")
-    circle_speed: float = _number(0.6, 0.01, 0.8, "mean speed of the hand on its circle [m/s]")
-    circle_wander: float = _number(
-        0.01, 0.0, 0.02, "how far the centre of the circle wanders slowly [m]; posture and speed wander along with it"
+    side: str = setting("right", "which arm of the iCub moves", choices=("right", "left"))
+    task: str = setting("circle_xy", "what the arm does from the start", choices=TASKS)
+    seed: int = setting(0, "seed of everything random; same seed, same data", low=0, high=2**31 - 1)
+    circle_radius: float = setting(0.10, "radius of the circles of the hand", unit="m", low=0.01, high=0.10)
+    circle_speed: float = setting(0.6, "mean speed of the hand on its circle", unit="m/s", low=0.01, high=0.8)
+    circle_wander: float = setting(
+        0.01,
+        "how far the centre of the circle wanders slowly; posture and speed wander along with it",
+        unit="m",
+        low=0.0,
+        high=0.02,
     )
-    cable_stiffness: float = _number(
-        200.0, 0.0, 2000.0, "cable bundle across the elbow: force per stretch between its clamps [N/m]"
+    cable_stiffness: float = setting(
+        200.0,
+        "cable bundle across the elbow: force per stretch between its clamps",
+        unit="N/m",
+        low=0.0,
+        high=2000.0,
     )
-    cable_bending_stiffness: float = _number(
-        1.0, 0.0, 5.0, "cable bundle across the elbow: torque per angle between its clamps [N m/rad]"
+    cable_bending_stiffness: float = setting(
+        1.0,
+        "cable bundle across the elbow: torque per angle between its clamps",
+        unit="N m/rad",
+        low=0.0,
+        high=5.0,
     )
-    cable_hysteresis: float = _number(
-        0.3, 0.0, 1.0, "cable bundle: friction between its strands, relative to its elastic force"
+    cable_hysteresis: float = setting(
+        0.3,
+        "cable bundle: friction between its strands, relative to its elastic force",
+        low=0.0,
+        high=1.0,
     )
-    cross_talk: float = _number(
-        0.01, 0.0, 0.1, "force/torque sensor: how much of one axis shows on another, relative to full scale"
+    cross_talk: float = setting(
+        0.01,
+        "force/torque sensor: how much of one axis shows on another, relative to full scale",
+        low=0.0,
+        high=0.1,
     )
-    drift: float = _number(0.2, 0.0, 10.0, "force/torque sensor: standard deviation of its slow drift [N]")
-    noise: float = _number(0.6, 0.0, 10.0, "force/torque sensor: standard deviation of its white noise [N]")
-    encoder_bits: int = _number(
-        16, 0, 24, "joint encoders: counts of a revolution as a power of 2; 0: exact positions and velocities"
+    drift: float = setting(
+        0.2,
+        "force/torque sensor: standard deviation of its slow drift",
+        unit="N",
+        low=0.0,
+        high=10.0,
     )
-    joint_friction: float = _number(
-        1.0, 0.0, 5.0, "friction in the joints, relative to a typical iCub; shows in the efforts only"
+    noise: float = setting(
+        0.6,
+        "force/torque sensor: standard deviation of its white noise",
+        unit="N",
+        low=0.0,
+        high=10.0,
     )
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            value, limits = getattr(self, entry.name), entry.metadata
-            if "choices" in limits:
-                if value not in limits["choices"]:
-                    raise ParameterError(entry.name, value, "one of " + ", ".join(limits["choices"]))
-                continue
-            if isinstance(entry.default, int):
-                arrays.integer(entry.name, value, limits["low"])
-            arrays.real(entry.name, value, limits["low"], limits["high"])
+    encoder_bits: int = setting(
+        16,
+        "joint encoders: counts of a revolution as a power of 2; 0: exact positions and velocities",
+        low=0,
+        high=24,
+    )
+    joint_friction: float = setting(
+        1.0,
+        "friction in the joints, relative to a typical iCub; shows in the efforts only",
+        low=0.0,
+        high=5.0,
+    )
 
     @classmethod
     def without_effects(cls, **given: Any) -> "SimulationSettings":
@@ -80,7 +96,7 @@ class SimulationSettings:
 
 
 def steps_per_sample(rate: float) -> int:
-    """Return the time steps between two samples at `rate` [Hz]. Raises ParameterError unless they are whole."""
+    """Return the time steps between two samples at `rate`. Raises ParameterError unless they are whole.", unit="Hz"""
     steps = STEPS_PER_SECOND / arrays.real("rate", rate, 0, STEPS_PER_SECOND, low_open=True)
     if steps != round(steps):
         raise ParameterError("rate", rate, f"a divisor of {STEPS_PER_SECOND} Hz")

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.node_settings import PARAMETERS
 
 from icub_learning.cli.demo import objects_picture as demo_objects_picture
 from icub_learning.cli.demo import objects_report as demo_objects_report
@@ -13,9 +14,6 @@ pytest.importorskip("rclpy")
 from icub_learning.cli.demo import objects as demo_objects
 from icub_learning.cli.demo.objects import Lesson, Sight
 from icub_learning.errors import IcubLearningError
-from icub_learning.nodes.cnn_features import parameters as cnn_features_parameters
-from icub_learning.nodes.icub_simulation import node as icub_simulation
-from icub_learning.nodes.object_recognition import parameters as object_recognition_parameters
 from icub_learning.recognition.assembly import Settings
 from icub_learning.simulation.objects.scene import ObjectScene
 
@@ -65,13 +63,8 @@ def test_the_picture_is_written(tmp_path):
 
 
 def test_parameters_and_objects_are_those_of_the_nodes():
-    specs = {
-        "icub_simulation": icub_simulation.PARAMETERS,
-        "cnn_features": cnn_features_parameters.PARAMETERS,
-        "object_recognition": object_recognition_parameters.PARAMETERS,
-    }
     for node, given in demo_objects.PARAMETERS.items():
-        table = {spec.name: spec for spec in specs[node]}
+        table = {setting.name: setting for setting in PARAMETERS[node]}
         for name, value in given.items():
             assert type(value) is type(table[name].default), name
             table[name].validate(value)

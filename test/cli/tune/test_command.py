@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,17 +46,18 @@ def recorded(tmp_path):
 def check_parameters(path, node):
     """The file is one that the node takes: names, types and ranges."""
     pytest.importorskip("rclpy")
-    from icub_learning.nodes.inverse_dynamics import parameters as inverse_dynamics_parameters
-    from icub_learning.nodes.object_recognition import parameters as object_recognition_parameters
+    from helpers.node_settings import PARAMETERS
 
-    modules = {"inverse_dynamics": inverse_dynamics_parameters, "object_recognition": object_recognition_parameters}
-    specs = {spec.name: spec for spec in modules[node].PARAMETERS}
+    from icub_learning.nodes.common.parameters import ros_default
+
+    settings = {setting.name: setting for setting in PARAMETERS[node]}
     values = yaml.safe_load(path.read_text())[node]["ros__parameters"]
     for key, value in values.items():
-        assert type(value) is type(specs[key].default), key
-        specs[key].validate(value)
-    lines = [line for line in path.read_text().splitlines() if line.startswith("    ") and "- " not in line[:8]]
-    assert all(line.partition("  # ")[2] for line in lines)
+        assert type(value) is type(ros_default(settings[key])), key
+        settings[key].validate(value)
+    lines = path.read_text().splitlines()
+    explained = [above.strip().startswith("# ") for above, line in pairwise(lines) if re.match(r"    \w+:", line)]
+    assert len(explained) == len(values) and all(explained)
     return values
 
 

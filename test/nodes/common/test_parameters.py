@@ -10,21 +10,23 @@ rclpy = pytest.importorskip("rclpy")
 from rclpy.parameter import Parameter
 
 from icub_learning.errors import ParameterError
-from icub_learning.nodes.common.parameters import ParameterSpec, declare, values
+from icub_learning.nodes.common.parameters import declare, values
+from icub_learning.settings import Setting
 
-SPECS = [
-    ParameterSpec(
+SETTINGS = [
+    Setting(
         "rate",
         200.0,
         "messages a second",
-        1.0,
-        1000.0,
+        low=1.0,
+        high=1000.0,
+        live=True,
         check=lambda v: "a divisor of 1000" if 1000 % v else None,
     ),
-    ParameterSpec("size", 3, "entries", low=1),
-    ParameterSpec("side", "right", "which arm", choices=("right", "left")),
-    ParameterSpec("joints", [""], "names"),
-    ParameterSpec("gains", [1.0], "one a joint", low=0.0),
+    Setting("size", 3, "entries", low=1),
+    Setting("side", "right", "which arm", choices=("right", "left")),
+    Setting("joints", (), "names"),
+    Setting("gains", (1.0,), "one a joint", low=0.0),
 ]
 
 
@@ -49,8 +51,8 @@ def make_node(monkeypatch: pytest.MonkeyPatch) -> Iterator:
 
 def test_defaults_and_descriptions(make_node) -> None:
     node = make_node()
-    declare(node, SPECS)
-    assert values(node, SPECS) == {
+    declare(node, SETTINGS)
+    assert values(node, SETTINGS) == {
         "rate": 200.0,
         "size": 3,
         "side": "right",
@@ -76,7 +78,7 @@ def test_defaults_and_descriptions(make_node) -> None:
 )
 def test_bad_start_up_value_is_named(make_node, name: str, value: object, part: str) -> None:
     with pytest.raises(ParameterError, match="must be") as caught:
-        declare(make_node(**{name: value}), SPECS)
+        declare(make_node(**{name: value}), SETTINGS)
     assert caught.value.name == name
     assert part in str(caught.value)
 
@@ -90,7 +92,7 @@ def test_changes_are_guarded_and_reported(make_node) -> None:
         seen.append((name, value))
 
     node = make_node()
-    declare(node, SPECS, on_change)
+    declare(node, SETTINGS, on_change)
     assert seen == []
     for value, accepted in [
         (3.0, False),

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 LOOK = """
 import os, threading
-from icub_learning.nodes import scheduling
+from icub_learning.nodes.common import scheduling
 leave = threading.Event()
 learner = threading.Thread(target=leave.wait)
 learner.start()

@@ -296,7 +296,7 @@ def test_a_folder_without_objects_says_what_was_looked_for(tmp_path: Path) -> No
 def test_missing_objects_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_catalogue, "DEFAULT_FOLDER", tmp_path / "none")
     monkeypatch.delenv("ICUB_LEARNING_OBJECTS", raising=False)
-    with pytest.raises(ObjectError, match=r"python -m icub_learning\.simulation\.fetch_objects"):
+    with pytest.raises(ObjectError, match=r"python -m icub_learning\.simulation\.objects\.fetch"):
         ObjectScene()
 
 

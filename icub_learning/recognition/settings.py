@@ -1,0 +1,52 @@
+"""The settings of recognizing objects, shared by Python classes, node and command line."""
+
+from dataclasses import dataclass
+
+from icub_learning.settings import Validated, setting
+
+CLASSIFIERS = ("rlsc", "adaptive", "polk")
+
+
+@dataclass(frozen=True)
+class Settings(Validated):
+    """All settings of recognizing objects. Raises ParameterError for a value outside its range."""
+
+    classifier: str = setting(
+        "rlsc",
+        "rlsc: regularized least squares with recoding; adaptive: the same, choosing regularization and recoding by"
+        " itself; polk: a Gaussian kernel on a limited set of kept examples",
+        choices=CLASSIFIERS,
+    )
+    regularization: float = setting(
+        1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12
+    )
+    recoding: float = setting(
+        0.7,
+        "how far recoding raises objects with few examples: 0 not at all, 1 in full (adaptive: until it has chosen)",
+        low=0.0,
+        high=1.0,
+    )
+    length_scale: float = setting(
+        0.5, "length scale of the Gaussian kernel, on features of unit length (classifier: polk)", low=1e-3, high=1e3
+    )
+    step_size: float = setting(
+        0.5, "fraction by which learning an example reduces its error (classifier: polk)", low=1e-6, high=1.0
+    )
+    parsimony: float = setting(
+        0.1, "pruning of the kept examples; larger values keep fewer (classifier: polk)", low=0.0, high=1e3
+    )
+    max_dictionary: int = setting(500, "largest number of examples kept (classifier: polk)", low=1, high=5000)
+    smoothing_window: int = setting(
+        5, "number of newest frames whose scores are averaged; 1 uses each frame alone", low=1, high=1000
+    )
+    max_age: float = setting(
+        1.0,
+        "frames older than the newest by more than this are left out of the average",
+        unit="s",
+        low=0.0,
+        high=3600.0,
+    )
+    unknown_below: float = setting(0.3, "confidence below which the label is 'unknown'", low=0.0, high=1.0, live=True)
+
+
+DEFAULTS = Settings()

@@ -1,0 +1,115 @@
+"""Settings declared once: a dataclass field with description, unit and range.
+
+Validation, ROS parameters, command-line options, comments in parameter files and the tables of docs/ros_interface.md
+are all derived from these fields.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from icub_learning.errors import ParameterError
+
+KEY = "setting"  # of a field's metadata
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting; the type of its values is the type of `default`.
+
+    Attributes:
+        name: name of the field, the ROS parameter and, with dashes, the command-line option.
+        default: bool, int, float, str, or a tuple of one of them.
+        description: what the setting means, as a phrase without a final period.
+        unit: unit of its values, "" for none.
+        low, high: smallest and largest accepted value, or None.
+        choices: the only accepted strings, or () for any.
+        live: whether a running node accepts a change.
+        check: called with a value that passed all else; returns None, or in words what is accepted.
+    """
+
+    name: str
+    default: Any
+    description: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: Sequence[str] = ()
+    live: bool = False
+    check: Callable[[Any], str | None] | None = None
+
+    @property
+    def meaning(self) -> str:
+        """The description, with the unit where there is one."""
+        return f"{self.description} [{self.unit}]" if self.unit else self.description
+
+    @property
+    def bound(self) -> str:
+        """What is accepted, in words; empty for anything of the right type."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if self.low is None and self.high is None:
+            return ""
+        if self.high is None:
+            return f"at least {self.low:g}"
+        if self.low is None:
+            return f"at most {self.high:g}"
+        return f"within [{self.low:g}, {self.high:g}]"
+
+    def validate(self, value: Any) -> None:
+        """Do nothing if `value` is accepted. Raises ParameterError."""
+        for entry in [value] if isinstance(value, (bool, int, float, str)) else list(value):
+            inside = not self.choices or entry in self.choices
+            if isinstance(entry, (int, float)) and not isinstance(entry, bool):
+                low = -math.inf if self.low is None else self.low
+                high = math.inf if self.high is None else self.high
+                inside = low <= entry <= high  # NaN is never inside
+            if not inside:
+                raise ParameterError(self.name, value, self.bound or "a number")
+        if accepted := self.check(value) if self.check else None:
+            raise ParameterError(self.name, value, accepted)
+
+
+def setting(default: Any, description: str, **limits: Any) -> Any:
+    """Return a dataclass field with a default and a description; `limits` are further attributes of Setting."""
+    return field(default=default, metadata={KEY: {"description": description, **limits}})
+
+
+def settings_of(*groups: type) -> tuple[Setting, ...]:
+    """Return all settings that dataclasses declare, in their order; fields without a description are left out."""
+    return tuple(
+        Setting(entry.name, entry.default, **entry.metadata[KEY])
+        for group in groups
+        for entry in fields(group)
+        if KEY in entry.metadata
+    )
+
+
+class Validated:
+    """Base of dataclasses of settings: each value is checked when an object is made. Raises ParameterError."""
+
+    def __post_init__(self) -> None:
+        for declared in settings_of(type(self)):
+            value = getattr(self, declared.name)
+            if not _has_type_of(declared.default, value):
+                raise ParameterError(declared.name, value, f"a {type(declared.default).__name__}")
+            declared.validate(value)
+
+
+def _has_type_of(default: Any, value: Any) -> bool:
+    if isinstance(value, bool) or isinstance(default, (bool, str)):
+        return isinstance(value, type(default))
+    if isinstance(default, tuple):
+        return isinstance(value, Sequence) and not isinstance(value, str)
+    return isinstance(value, Integral if isinstance(default, int) else Real)
+
+
+GroupT = TypeVar("GroupT")
+
+
+def pick(group: type[GroupT], values: dict[str, Any], **others: Any) -> GroupT:
+    """Return a dataclass of settings filled from values by name; other names are ignored, `others` go before."""
+    names = {entry.name for entry in fields(group)}  # type: ignore[arg-type]
+    return group(**{name: value for name, value in values.items() if name in names} | others)
