@@ -56,4 +56,5 @@ robot.attach_payload(args.mass)
 run(0.5)  # until the arm has settled under its load
 after = run(3.0)
 felt, free = (float(np.sqrt(np.mean(np.sum(part[:, :3] ** 2, axis=1)))) for part in (after, before))
-print(f"external force, empty hand: {free:.2f} N;  with {args.mass} kg in it: {felt:.2f} N (weight {9.81 * args.mass:.2f} N)")
+print(f"external force: {free:.2f} N with an empty hand, {felt:.2f} N with {args.mass} kg in it")
+print(f"(the weight of {args.mass} kg is {9.81 * args.mass:.2f} N)")
