@@ -1,9 +1,9 @@
 """Learned models as flat dicts of arrays with dotted keys, and as files: an .npz of plain arrays, without pickle."""
 
 import os
-import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import StateError
+from icub_learning.files import replacing
 
 
 def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
@@ -26,17 +27,8 @@ def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
     target = Path(path).expanduser()
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **state)  # compressing would take a hundred times longer, with a robot waiting
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, target)
-        except BaseException:
-            os.unlink(unfinished)
-            raise
+        with replacing(target) as file:
+            np.savez(file, **state)  # compressing would take a hundred times longer, with a robot waiting
     except (OSError, ValueError) as error:
         raise StateError(f"cannot write {target}: {error}", name="path", value=str(target)) from error
     return target
@@ -79,3 +71,27 @@ def scalar(state: Mapping[str, Any], key: str) -> Any:
         return np.asarray(state[key]).item()
     except (KeyError, ValueError) as error:
         raise StateError(f"state has no single value '{key}': {error}", name=key) from None
+
+
+def check_version(state: Mapping[str, Any], version: int, key: str = "version") -> None:
+    """Raise StateError unless the entry `key` of `state` is `version`."""
+    found = scalar(state, key)
+    if found != version:
+        raise StateError(f"state has version {found}, this release reads {version}", name=key, value=found)
+
+
+@contextmanager
+def reading_state(what: str) -> Iterator[None]:
+    """Raise StateError with the reason for whatever goes wrong while `what` is rebuilt from a state in this block.
+
+    Args:
+        what: what the state should describe, with its article, e.g. "a classifier".
+    """
+    try:
+        yield
+    except StateError:
+        raise
+    except KeyError as error:
+        raise StateError(f"state lacks the entry {error}", name=str(error.args[0])) from None
+    except (TypeError, ValueError, IndexError) as error:
+        raise StateError(f"state does not describe {what}: {error}") from None

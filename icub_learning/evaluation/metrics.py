@@ -52,8 +52,15 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
 
 
 def group_rmse(errors: ArrayLike) -> float:
-    """Root of the mean squared error over all samples and columns, e.g. of the three axes of a force; NaN for none."""
-    table = _table("errors", errors)
+    """Root of the mean squared error over all samples and columns, e.g. of the three axes of a force; NaN for none.
+
+    Args:
+        errors: of any shape, predicted minus measured.
+
+    Raises:
+        NotFiniteError: an error is NaN or infinite.
+    """
+    table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, rows
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import reading_state
 
 STILL = 1e-12  # relative to the mean: what varies less does so by rounding
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow
@@ -62,13 +63,9 @@ class Standardizer:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Standardizer":
         """Rebuild from `state`. Raises StateError that names what does not fit."""
-        try:
+        with reading_state("a standardizer"):
             mean, squares = finite("mean", state["mean"]), finite("squares", state["squares"])
             n_samples = integer("n_samples", int(state["n_samples"]), 0)
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a standardizer: {error}") from None
         if mean.ndim != 1 or mean.shape != squares.shape or not mean.size or (squares < 0).any():
             raise StateError(f"mean {mean.shape} and squares {squares.shape} must be equally long, squares positive")
         standardizer = cls(mean.size)

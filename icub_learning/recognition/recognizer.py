@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError, RecognitionError, SampleError, StateError
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import check_version, nested, part, scalar
 from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_state, kind_of
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
@@ -230,9 +230,7 @@ class ObjectRecognizer:
         self.classifier.merge(other)
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
-        version = scalar(state, "recognizer")
-        if version != STATE_VERSION:
-            raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", value=version)
+        check_version(state, STATE_VERSION, "recognizer")
         return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
 
     def _origin(self) -> tuple[int, str]:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dlauum, dpotrf
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ParameterError, StateError
+from icub_learning.errors import ParameterError
+from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _kernel, pooling
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
@@ -109,15 +110,8 @@ class RegularizedCovariance:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "RegularizedCovariance":
         """Rebuild from `state`. Raises StateError that names the entry which does not fit."""
-        try:
-            if int(state["version"]) != STATE_VERSION:
-                raise StateError(f"state has version {state['version']}, this release reads {STATE_VERSION}")
+        with reading_state("a covariance"):
+            check_version(state, STATE_VERSION)
             covariance = cls(len(state["pivots"]), state["regularization"])
             covariance._triangle = read_factor(state, covariance.n_features)
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a covariance: {error}") from None
         return covariance

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _kernel, pooling
 from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
@@ -194,9 +195,8 @@ class RecursiveLeastSquares:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "RecursiveLeastSquares":
         """Rebuild a learner from `state`. Raises StateError that names the entry which does not fit."""
-        try:
-            if int(state["version"]) != STATE_VERSION:
-                raise StateError(f"state has version {state['version']}, this release reads {STATE_VERSION}")
+        with reading_state("a learner"):
+            check_version(state, STATE_VERSION)
             d, n_outputs = np.shape(state["weights"])
             learner = cls(d, n_outputs, state["regularization"], float(state["forgetting"]), state["initial_weights"])
             learner._triangle = read_factor(state, d)
@@ -206,12 +206,6 @@ class RecursiveLeastSquares:
                 raise StateError("prior exceeds the regularization", name="prior")
             learner._next_refill = integer("next_refill", int(state["next_refill"]), 0) % d
             learner.n_samples = integer("n_samples", int(state["n_samples"]), 0)
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a learner: {error}") from None
         return learner
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:

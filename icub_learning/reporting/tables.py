@@ -3,13 +3,12 @@
 import argparse
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +24,8 @@ def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     """
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        with replacing(path, "w") as file:
             file.write(text)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
     except OSError as error:
         raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from error
 

@@ -13,6 +13,7 @@ import pinocchio
 import yaml
 
 from icub_learning.errors import ModelError, ParameterError
+from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
 
 RATE = 200  # [Hz] of joint states and wrenches, in simulated time
@@ -36,13 +37,10 @@ def model_file(config: str | os.PathLike[str]) -> Path:
     """
     settings = _settings(config)
     text = gazebo_model(_urdf_text(settings["urdf"]), settings["joints"], settings["sensor"])
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icub_learning"
-    cache.mkdir(parents=True, exist_ok=True)
-    path = cache / f"gazebo_model_{hashlib.sha256(text.encode()).hexdigest()[:16]}.urdf"
+    path = cache_folder() / f"gazebo_model_{hashlib.sha256(text.encode()).hexdigest()[:16]}.urdf"
     if not path.exists():
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_text(text)
-        partial.replace(path)  # at once: another launch may read it
+        with replacing(path, "w") as file:  # another launch may read it
+            file.write(text)
     return path
 
 

@@ -1,6 +1,5 @@
 """An image for a person to look at: as a file, or as coloured characters in a terminal."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
 from icub_learning.recognition.vision.opencv import cv2
 
 MOST_COLUMNS = 64  # of an image in the terminal
@@ -16,13 +16,11 @@ MOST_COLUMNS = 64  # of an image in the terminal
 def write_image(path: Path, image: NDArray[np.uint8]) -> None:
     """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
     good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
-    unfinished = path.with_name(f".{path.name}")
     try:
         if not good:
             raise OSError(0, "OpenCV cannot encode it")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(content.tobytes())
-        os.replace(unfinished, path)
+        with replacing(path) as file:
+            file.write(content.tobytes())
     except OSError as error:
         raise ParameterError("--output", str(path), f"a file that can be written ({error.strerror})") from error
 

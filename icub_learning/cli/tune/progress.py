@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
 
 VERSION = 1  # of what a result means
 
@@ -54,14 +54,9 @@ class Progress:
         """Keep one more. Raises ParameterError if the file cannot be written."""
         self.results[key] = result
         text = json.dumps({"identity": self._identity, "results": _to_json(self.results)})
-        part = self.path.with_name(self.path.name + ".part")  # of one name, so that kills leave no heap of them
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("w", encoding="utf-8") as file:
+            with replacing(self.path, "w") as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, self.path)
         except OSError as error:
             raise ParameterError(
                 "--parameters", str(self.path), f"beside a folder that can be written ({error.strerror})"

@@ -6,6 +6,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import StateError
+from icub_learning.models import reading_state
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples, so that early errors are outgrown
 
@@ -39,13 +40,9 @@ class NoiseVariance:
     def from_state(cls, state: dict[str, Any], n_outputs: int) -> "NoiseVariance":
         """Rebuild from `state`. Raises StateError."""
         noise = cls(n_outputs)
-        try:
+        with reading_state("a noise variance"):
             noise.n_samples = integer("n_samples", int(state["n_samples"]), 0)
             value = np.asarray(state["value"], dtype=np.float64)
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a noise variance: {error}") from None
         if value.shape != (n_outputs,) or not (value >= 0).all():
             raise StateError(f"noise variance {value} must be {n_outputs} numbers of at least 0")
         noise.value = value.copy()

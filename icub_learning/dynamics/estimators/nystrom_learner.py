@@ -10,7 +10,7 @@ from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import NystromFeatures
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.recursive import RecursiveLeastSquares
 
 SPANNED = 1e-10  # squared distance to the span of the centres at which a sample brings nothing new
@@ -110,7 +110,7 @@ class NystromLearner(RandomFeatureLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "NystromLearner":
         """Rebuild from `state`. Raises StateError."""
-        try:
+        with reading_state("a Nyström learner"):
             rls = RecursiveLeastSquares.from_state(part(state, "rls"))
             warm_up = WarmUp.from_state(state)
             learner = cls(
@@ -132,12 +132,6 @@ class NystromLearner(RandomFeatureLearner):
                 if learner._rls.n_features != rls.n_features:
                     raise StateError(f"{rls.n_features} weights do not fit the centers", name="centers")
             learner._rls = rls
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except StateError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a Nyström learner: {error}") from None
         return learner
 
     def _begin(self, centers: Array) -> None:

@@ -11,7 +11,7 @@ from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import nested, part, reading_state, scalar
 
 REGULARIZATION = 1e-6  # of POLK: a stream has no end, so this only keeps the norm finite
 PASSES = 3  # over another learner's dictionary when its knowledge is taken over
@@ -170,7 +170,7 @@ class PolkLearner:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "PolkLearner":
         """Rebuild from `state`. Raises StateError."""
-        try:
+        with reading_state("a POLK learner"):
             warm_up, squares = WarmUp.from_state(state), finite("squares", state["squares"])
             learner = cls(
                 warm_up.minimum_scale,
@@ -190,12 +190,6 @@ class PolkLearner:
             if (dictionary.points.shape[1], dictionary.n_outputs) != (learner.n_inputs, learner.n_outputs):
                 raise StateError("the dictionary does not fit inputs and outputs", name="dictionary")
             learner._dictionary = dictionary
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except StateError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a POLK learner: {error}") from None
         return learner
 
     def _learn(self, x: Array, y: Array) -> None:

@@ -10,7 +10,7 @@ from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import NystromFeatures, RandomFourierFeatures
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
 CERTAINTY_SAMPLES = 20  # learned samples after which a snapshot of the covariance is taken anew, at first;
@@ -135,7 +135,7 @@ class RandomFeatureLearner:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "RandomFeatureLearner":
         """Rebuild from `state`. Raises StateError."""
-        try:
+        with reading_state("a random feature learner"):
             rls = RecursiveLeastSquares.from_state(part(state, "rls"))
             warm_up = WarmUp.from_state(state)
             learner = cls(
@@ -154,10 +154,4 @@ class RandomFeatureLearner:
             learner._random.frequencies = frequencies  # kept, so that a change of generator cannot change a model
             learner._rls = rls
             learner._warm_up = warm_up
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except StateError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a random feature learner: {error}") from None
         return learner

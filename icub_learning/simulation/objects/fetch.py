@@ -1,7 +1,6 @@
 """Fetch the objects to show: some meshes and pictures of pybullet_data, out of one pinned file of the package index."""
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from icub_learning.files import replacing_path
 from icub_learning.simulation.objects.catalogue import DEFAULT_FOLDER, known_files
 
 # One file for every Python: what is taken out of it is data only (zlib licence; its text is taken along).
@@ -22,13 +22,8 @@ LICENCE = "pybullet-3.2.7.dist-info/LICENSE.txt"
 
 def fetch(folder: Path = DEFAULT_FOLDER) -> None:
     """Put the objects into `folder`, which appears complete or not at all; one that is there is replaced."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".objects-") as scratch:
-        new, old = Path(scratch, "new"), Path(scratch, "old")
+    with replacing_path(folder) as new, tempfile.TemporaryDirectory(dir=new.parent) as scratch:
         unpack(_download(Path(scratch)), new)
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(new, folder)
 
 
 def unpack(wheel: Path, folder: Path) -> None:

@@ -1,8 +1,6 @@
 """Pictures of objects as files, in a folder for each label, for training and for tests."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from PIL import Image
 
 from icub_learning import arrays
 from icub_learning.errors import ObjectError
+from icub_learning.files import replacing_path
 from icub_learning.simulation.objects.scene import SIZE, ObjectScene
 from icub_learning.simulation.objects.views import UNSEEN
 
@@ -48,30 +47,18 @@ def write_images(
     written = dict.fromkeys(wanted, 0)
     with ObjectScene(objects, seed, size, folder) as scene:
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+            with replacing_path(target) as unfinished:
+                for name in scene.names:
+                    scene.show(name)
+                    for part, first in (("train", 0), ("test", UNSEEN)):
+                        label = unfinished / part / name
+                        label.mkdir(parents=True)
+                        for number in range(wanted[part]):
+                            Image.fromarray(scene.render(first + number)).save(label / f"{number:04d}.png")
+                            written[part] += 1
+                            if progress:
+                                progress(sum(written.values()))
         except OSError as error:
-            raise _unwritable(target, error) from error
-        try:
-            for name in scene.names:
-                scene.show(name)
-                for part, first in (("train", 0), ("test", UNSEEN)):
-                    label = scratch / part / name
-                    label.mkdir(parents=True)
-                    for number in range(wanted[part]):
-                        Image.fromarray(scene.render(first + number)).save(label / f"{number:04d}.png")
-                        written[part] += 1
-                        if progress:
-                            progress(sum(written.values()))
-            scratch.chmod(0o755)
-            os.replace(scratch, target)
-        except OSError as error:
-            raise _unwritable(target, error) from error
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            text = f"{target} cannot be written: {error.strerror or error}"
+            raise ObjectError(text, name="images", value=str(target), bound="a folder that can be written") from error
     return written
-
-
-def _unwritable(target: Path, error: OSError) -> ObjectError:
-    message = f"{target} cannot be written: {error.strerror or error}"
-    return ObjectError(message, name="images", value=str(target), bound="a folder that can be written")

@@ -1,0 +1,49 @@
+"""Files that appear complete or not at all, and the folder where the package caches what it made or fetched."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, Literal
+
+
+def cache_folder() -> Path:
+    """Return $XDG_CACHE_HOME/icub_learning, or ~/.cache/icub_learning where it is not set; it may not exist yet."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icub_learning"
+
+
+@contextmanager
+def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
+    """Open a file that takes the place of `path` when the block ends; after an error `path` is as it was.
+
+    The content is on the disk before the file is renamed: a crash or a power failure leaves the older file or the
+    new one, never a part. Text is UTF-8; missing parent folders are made.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with replacing_path(path) as unfinished, open(unfinished, mode, encoding=None if "b" in mode else "utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing_path(path: Path) -> Iterator[Path]:
+    """Yield a path at which to make a file or folder that takes the place of `path` when the block ends.
+
+    For folders, and for libraries that open files themselves; see `replacing`. The path yielded lies on the same
+    file system, has the name of `path`, and does not exist yet.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
+        unfinished = Path(scratch, "new", path.name)
+        unfinished.parent.mkdir()
+        yield unfinished
+        if path.is_dir():  # a rename replaces files and empty folders only
+            os.replace(path, Path(scratch, "old"))
+        os.replace(unfinished, path)
