@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 ARGS ?=
 
 # Parallel workers: as many as processors. ARGS="-n 0" runs the tests in one process, for a debugger say.
-WORKERS := -n auto --maxprocesses 4 --dist loadgroup
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 # The matrices are small: several BLAS threads only wait for each other.
 export OMP_NUM_THREADS := 1

@@ -27,23 +27,13 @@ ROS_DOMAINS = range(1, 102)
 END_TO_END = {"cli", "examples", "experiments", "launching"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests by where they lie and what they use, and say which of them share a parallel worker.
-
-    All tests with ROS nodes share one worker: their nodes are processes of their own, and several systems at once would
-    compete for the processors that their rates and time limits rely on. Otherwise a file stays together, for the sake
-    of its module fixtures.
-    """
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use, and by where they lie."""
     for item in items:
-        folder = item.path.relative_to(CHECKOUT / "test").parts[0]
         if "ros_domain" in getattr(item, "fixturenames", ()):
             item.add_marker("ros")
-        if folder in END_TO_END:
+        if item.path.relative_to(CHECKOUT / "test").parts[0] in END_TO_END:
             item.add_marker("end_to_end")
-        if config.pluginmanager.hasplugin("xdist"):
-            group = "ros" if item.get_closest_marker("ros") else item.path.stem
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session", autouse=True)
