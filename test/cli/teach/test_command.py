@@ -125,7 +125,7 @@ def test_lines_are_taken_as_they_come(monkeypatch):
 @pytest.fixture
 def robot(start_node, start_process, checkout):
     """A robot that learns colours."""
-    features = start_process(sys.executable, str(checkout / "test" / "colour_features.py"))
+    features = start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
     node = start_node("object_recognition", smoothing_window=2)
     features.wait_for("listening")
     node.wait_for("nothing has been taught")
