@@ -52,7 +52,9 @@ setup(
                 "kernel_methods/online/_pursuit",
                 "kernel_methods/tensor/_symmetric",
                 "features/_fourier",
-                "dynamics/_cycle",
+                "dynamics/_checks",
+                "dynamics/estimators/_product",
+                "dynamics/motion/_window",
             )
         ),
     ],

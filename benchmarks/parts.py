@@ -8,7 +8,8 @@ import numpy as np
 from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.dynamics import CausalDerivatives, ParametricEstimator
-from icub_learning.dynamics.assembly import Settings, make_estimator, make_reader, make_regressor
+from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor
+from icub_learning.dynamics.settings import Settings
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 

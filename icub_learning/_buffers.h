@@ -40,6 +40,15 @@ static inline const double *look(PyObject *object, Py_buffer *view, const char *
     return buffer(object, view, name, least, 0);
 }
 
+/* One to read from, of exactly `size` numbers. */
+static inline const double *look_exactly(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t size) {
+    const double *numbers = look(object, view, name, size);
+    if (!numbers || view->len == size * (ptrdiff_t)sizeof(double)) return numbers;
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, not %zd", name, view->len / (ptrdiff_t)sizeof(double), size);
+    PyBuffer_Release(view);
+    return NULL;
+}
+
 /* Takes `count` arrays; all or none. */
 static inline int take_all(PyObject **objects, Py_buffer *views, const char **names, const ptrdiff_t *least, int count) {
     for (int i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-"""Checks on arrays that come from outside: shape, finiteness, ranges. All rings use them, so they import numpy only."""
+"""Checks of arguments: shape and finiteness of arrays, ranges of numbers. All rings use them."""
 
 from math import isfinite
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 Array = NDArray[np.float64]
-FEW = 32  # numbers that are looked at one by one
+FEW = 32  # up to this size a check in Python is faster than one in NumPy
 
 
 def finite(name: str, values: ArrayLike) -> Array:
@@ -36,10 +36,10 @@ def finite(name: str, values: ArrayLike) -> Array:
 
 
 def _all_finite(flat: Array) -> bool:
-    """Whether all of (n,) are finite; joint states come hundreds of times a second, so both ways are quick ones."""
+    """Return whether all of (n,) are finite, fast: joint states are checked hundreds of times a second."""
     if len(flat) <= FEW:
         return all(map(isfinite, flat.tolist()))
-    # A sum of squares is finite only if all its terms are (or they overflow, which the second look settles).
+    # A finite sum of squares has finite terms only; an infinite one may be an overflow.
     with np.errstate(over="ignore"):
         square = flat.dot(flat)
     return isfinite(square) or bool(np.isfinite(flat).all())
@@ -54,7 +54,7 @@ def vector(name: str, values: ArrayLike, size: int) -> Array:
 
 
 def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
-    """Return `values` as finite float64 rows (k, size), and whether they came as one 1-D sample.
+    """Return `values` as finite float64 rows (k, size), and whether they were one 1-D sample.
 
     Raises:
         ShapeError: not of shape (size,) or (k, size).

@@ -1,4 +1,4 @@
-"""Every error this package raises on purpose: each one names the offending value and the bound it broke."""
+"""The errors that this package raises; each names the offending value and the bound that it violates."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ class IcubLearningError(Exception):
     """Base of all errors of icub_learning.
 
     Attributes:
-        name: what was wrong (the argument, field, joint or file).
+        name: the argument, field, joint or file at fault.
         value: the offending value.
-        bound: what would have been accepted, in words.
+        bound: accepted values, in words.
     """
 
     def __init__(self, message: str, *, name: str = "", value: Any = None, bound: str = "") -> None:
@@ -34,7 +34,7 @@ class ShapeError(IcubLearningError, ValueError):
 
 
 class NotFiniteError(IcubLearningError, ValueError):
-    """An array holds NaN or infinity; `value` maps up to eight flat indices to the values found there."""
+    """An array holds NaN or infinity; `value` maps up to eight flat indices to the numbers there."""
 
     def __init__(self, name: str, value: dict[int, float]) -> None:
         found = ", ".join(f"{name}[{index}] = {number}" for index, number in value.items())
@@ -42,15 +42,15 @@ class NotFiniteError(IcubLearningError, ValueError):
 
 
 class ModelError(IcubLearningError, ValueError):
-    """A robot model does not parse, or lacks the joint, link or sensor that was asked for."""
+    """A robot model does not parse, or lacks a requested joint, link or sensor."""
 
 
 class StateError(IcubLearningError, ValueError):
-    """A saved state does not fit the learner that should take it."""
+    """A saved state cannot be read, or does not fit the learner."""
 
 
 class SampleError(IcubLearningError, ValueError):
-    """One sample of a stream was refused; `reason` is a short fixed code that diagnostics count."""
+    """One sample of a stream was refused; `reason` is a short fixed code, by which diagnostics count refusals."""
 
     def __init__(self, reason: str, message: str, *, name: str = "", value: Any = None, bound: str = "") -> None:
         super().__init__(message, name=name, value=value, bound=bound)
@@ -58,24 +58,24 @@ class SampleError(IcubLearningError, ValueError):
 
 
 class RecordingError(IcubLearningError, ValueError):
-    """A recording cannot be read or written, or lacks what was asked for."""
+    """A recording cannot be read or written, or lacks requested data."""
 
 
 class SimulationError(IcubLearningError, ValueError):
-    """The simulation cannot do what was asked of it."""
+    """The simulation cannot carry out a request."""
 
 
 class RecognitionError(IcubLearningError, ValueError):
-    """What is known about objects cannot be changed as asked at this moment."""
+    """A request to the object recognizer cannot be carried out in its present state."""
 
 
 class ObjectError(SimulationError):
-    """An object to show is unknown, or its files are missing or broken."""
+    """An object of the simulation is unknown, or its files are missing or broken."""
 
 
 class RenderingError(SimulationError):
-    """This machine cannot render pictures off screen."""
+    """This machine cannot render images off screen."""
 
 
 class DataError(IcubLearningError, ValueError):
-    """Training or test data do not fit an estimator: not finite, of unequal length, or with nothing to learn."""
+    """Data do not fit an estimator: they are not finite, of unequal length, or constant."""

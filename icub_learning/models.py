@@ -1,4 +1,4 @@
-"""Learned models as flat dicts of arrays with dotted keys, and as files: an .npz of plain arrays, without pickle."""
+"""Saved states: flat dicts of arrays with dotted keys, and .npz files of them, without pickle."""
 
 import os
 import zipfile
@@ -15,9 +15,7 @@ from icub_learning.files import replacing
 
 
 def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
-    """Write a state (dict of arrays) to `path`, ".npz" added where missing; returns the path written.
-
-    The file appears under its name only when it is complete, so that a crash leaves the older one in place.
+    """Write a state (dict of arrays) completely or not at all; return the path, with ".npz" added if missing.
 
     Raises:
         StateError: the path is empty or cannot be written.
@@ -35,7 +33,7 @@ def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
 
 
 def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a state that `save_state` wrote. Raises StateError if the file is missing, damaged or something else."""
+    """Read a state that `save_state` wrote. Raises StateError if the file is missing, damaged or not a state."""
     source = Path(path).expanduser()
     if not str(path):
         raise StateError("path is empty: name the file to read", name="path", value=path)
@@ -53,12 +51,12 @@ def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
-    """Put every key of `state` below `prefix`."""
+    """Return `state` with "prefix." before each key."""
     return {f"{prefix}.{key}": value for key, value in state.items()}
 
 
 def part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The entries below `prefix`, without it. Raises StateError if there are none."""
+    """Return the entries whose keys begin with "prefix.", without it. Raises StateError if there are none."""
     found = {key[len(prefix) + 1 :]: value for key, value in state.items() if key.startswith(prefix + ".")}
     if not found:
         raise StateError(f"state lacks the part '{prefix}'", name=prefix)
@@ -66,7 +64,7 @@ def part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def scalar(state: Mapping[str, Any], key: str) -> Any:
-    """The single value at `key` as a Python object. Raises StateError if it is missing or no single value."""
+    """Return the single value at `key` as a Python object. Raises StateError if it is missing or an array."""
     try:
         return np.asarray(state[key]).item()
     except (KeyError, ValueError) as error:

@@ -26,6 +26,19 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 ROS_DOMAINS = range(1, 102)
 
 
+# Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out.
+END_TO_END = {"cli", "examples", "experiments", "launching"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use, and by where they lie."""
+    for item in items:
+        if "ros_domain" in getattr(item, "fixturenames", ()):
+            item.add_marker("ros")
+        if item.path.relative_to(CHECKOUT / "test").parts[0] in END_TO_END:
+            item.add_marker("end_to_end")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_blas_thread() -> Iterator[None]:
     """Pin BLAS to one thread, also where it was loaded before this file could set the environment."""

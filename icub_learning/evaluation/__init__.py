@@ -1,1 +1,1 @@
-"""Judging and choosing learners on recordings: predict, then learn; compare; tune."""
+"""Evaluation of learners on recordings, and the choice of their settings."""

@@ -1,4 +1,4 @@
-"""A recording as channels: one name and one number per instant for everything that was measured or follows from it."""
+"""Channels of a recording: a name, stamps and one number per stamp for each measured or derived quantity."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -10,32 +10,31 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.motions import smooth
 from icub_learning.recording.recording import AXES, Recording
 
-VELOCITY_WEIGHT = 0.05  # s, as the node's: deviation of a position over that of a velocity
-LONGEST_GAP = 1.0  # s between samples, as the node's max_gap
 TIMES = ("stamp_ns", "arrival_ns", "time")
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One number over time: `stamps` (n,) int64 [ns], strictly increasing, and finite `values` (n,)."""
+    """A quantity over time: `stamps` (n,) int64 [ns], strictly increasing, and finite `values` (n,)."""
 
     stamps: np.ndarray
     values: Array
 
 
 def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
-    """All channels: position, velocity, effort and acceleration of each joint, wrench axes, and columns of the file.
+    """Return all channels: position, velocity, effort and acceleration of joints, wrench axes, columns of the file.
 
-    Accelerations that the recording lacks follow from positions and velocities, smoothed from both sides in time;
-    velocities likewise.
+    Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
+    them, smoothed from both sides in time.
 
     Args:
-        recording: what was read.
-        path: of a .csv or .npz file whose other columns (temperature.<joint>, current.<joint>, ...) are channels too.
+        recording: as read from `path`.
+        path: a .csv or .npz file whose other columns (temperature.<joint>, current.<joint>, ...) are channels too.
     """
     found: dict[str, Channel] = {}
     fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
@@ -48,8 +47,8 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
         reader = JointStateReader(
             recording.joint_names, recording.joint_names, any_order=True, need_velocity=recording.velocity is not None
         )
-        weight = 0.0 if recording.velocity is None else VELOCITY_WEIGHT
-        motions = smooth(recording.events(), reader, weight, 0.0, LONGEST_GAP)
+        weight = 0.0 if recording.velocity is None else DEFAULTS.velocity_weight
+        motions = smooth(recording.events(), reader, weight, DEFAULTS.velocity_delay, DEFAULTS.max_gap)
         stamps = np.fromiter(motions, dtype=np.int64)
         for field in missing:
             rows = np.array([getattr(motion, field) for motion in motions.values()])
@@ -66,28 +65,26 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
 
 
 def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
-    """Inputs (n, d) and output (n,) at the instants of the output, others interpolated; and the names of the inputs.
+    """Return inputs (n, d), interpolated at the stamps of the output, the output (n,), and the names of the inputs.
 
     Args:
         found: from `channels`.
-        output: its name.
-        inputs: patterns of names, as `position.*`; empty: all but those of the output's own kind.
+        output: name of the output.
+        inputs: patterns of names, such as "position.*"; empty: all but those of the output's own kind.
 
     Raises:
-        RecordingError: there is no such channel, a pattern fits none, or nothing was measured together.
+        RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
     """
     if output not in found:
-        raise RecordingError(
-            f"there is no channel {output!r}; there are {', '.join(sorted(found))}", name="output", value=output
-        )
+        text = f"there is no channel {output!r}; there are {', '.join(sorted(found))}"
+        raise RecordingError(text, name="output", value=output)
     kind = output.split(".")[0] + "."
     names: list[str] = []
     for pattern in inputs:
         fitting = [name for name in found if fnmatchcase(name, pattern) and name != output]
         if not fitting:
-            raise RecordingError(
-                f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}", name="inputs", value=pattern
-            )
+            text = f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}"
+            raise RecordingError(text, name="inputs", value=pattern)
         names += [name for name in fitting if name not in names]
     if not inputs:
         names = [name for name in found if name != output and not (name.startswith(kind) and "." in output)]
@@ -104,7 +101,7 @@ def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> t
 
 
 def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array) -> None:
-    """Keep finite values at stamps that increase; a channel without any is none."""
+    """Add a channel of the finite values at increasing stamps, if there are any."""
     good = np.isfinite(values)
     stamps, places = np.unique(stamps[good], return_index=True)
     if len(stamps):
@@ -112,7 +109,7 @@ def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array
 
 
 def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
-    """Columns of numbers of a table that `read` has no use for, with their stamps; the file was read once already."""
+    """Return stamps and values of the numeric columns that `recording.read` ignores; the file is known to be valid."""
     if path is None or path.suffix not in (".csv", ".npz") or not path.is_file():
         return {}
     table: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""Figures of merit of predictions: RMSE, nMSE, windowed RMSE, percentiles of times."""
+"""Measures of prediction error and time: RMSE, nMSE, windowed RMSE, percentiles."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,34 +8,26 @@ from icub_learning.errors import ShapeError
 
 
 def rmse(errors: ArrayLike) -> Array:
-    """Root of the mean squared error, sqrt(mean(e^2)), of each column; NaN where there is no sample.
+    """Return the root mean squared error of each column, sqrt(mean(e^2)), (n_outputs,); NaN without samples.
 
     Args:
         errors: (n, n_outputs), predicted minus measured.
-
-    Returns:
-        (n_outputs,) in the units of the errors.
 
     Raises:
         ShapeError: not two-dimensional.
         NotFiniteError: an error is NaN or infinite.
     """
-    table = _table("errors", errors)
-    return np.sqrt(_mean_square(table))
+    return np.sqrt(_mean_square(_table("errors", errors)))
 
 
 def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
-    """Mean squared error over the variance of what was measured in the same samples, of each column.
+    """Return each column's mean squared error over the variance of the measurement in the same samples, (n_outputs,).
 
-    1 is what predicting the mean of these samples would reach. NaN where the measurement does not vary, or where there
-    is no sample.
+    Predicting the mean of these samples has nMSE 1. NaN where the measurement does not vary, or without samples.
 
     Args:
         errors: (n, n_outputs), predicted minus measured.
         measured: (n, n_outputs).
-
-    Returns:
-        (n_outputs,) without unit.
 
     Raises:
         ShapeError: not two-dimensional, or of different shapes.
@@ -48,11 +40,13 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
         return np.full(table.shape[1], np.nan)
     variance = outputs.var(axis=0)
     constant = np.ptp(outputs, axis=0) == 0  # the rounding of var would make a ratio of noise
-    return np.divide(_mean_square(table), variance, out=np.full(table.shape[1], np.nan), where=~constant)
+    ratios = np.full(table.shape[1], np.nan)
+    np.divide(_mean_square(table), variance, out=ratios, where=~constant)
+    return ratios
 
 
 def group_rmse(errors: ArrayLike) -> float:
-    """Root of the mean squared error over all samples and columns, e.g. of the three axes of a force; NaN for none.
+    """Return the root mean squared error over all entries, e.g. of the three axes of a force; NaN without samples.
 
     Args:
         errors: of any shape, predicted minus measured.
@@ -65,14 +59,11 @@ def group_rmse(errors: ArrayLike) -> float:
 
 
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
-    """RMSE over all columns and the last `window` samples, at every sample; fewer at the start (thesis fig. 8.4).
+    """Return at each sample the RMSE over all columns and the last `window` samples, (n,) (thesis fig. 8.4).
 
     Args:
         errors: (n, n_outputs), predicted minus measured.
-        window: number of samples.
-
-    Returns:
-        (n,) in the units of the errors.
+        window: number of samples; at the start there are fewer.
 
     Raises:
         ShapeError: not two-dimensional.
@@ -85,11 +76,12 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     ends = np.arange(1, len(squares) + 1)
     starts = np.maximum(ends - window, 0)
     # The difference of sums may round below zero where errors vanish after large ones.
-    return np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts))
+    means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
+    return np.sqrt(means)
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:
-    """Median, 99th percentile and maximum as p50, p99, max; NaN where there is no value."""
+    """Return median, 99th percentile and maximum as "p50", "p99" and "max"; NaN without values."""
     array = finite("values", values).ravel()
     if not array.size:
         return dict.fromkeys(("p50", "p99", "max"), float("nan"))

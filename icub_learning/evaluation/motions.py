@@ -1,6 +1,6 @@
-"""Motions that only a recording can give, smoothed both ways in time or recorded: the yardstick for the causal ones."""
+"""Motions that only a recording can give, smoothed from both sides in time or recorded, to judge causal ones by."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -9,62 +9,62 @@ from icub_learning.dynamics.motion.derivatives import Motion
 from icub_learning.dynamics.motion.joint_states import JointState, JointStateReader
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.errors import RecordingError, SampleError
-from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 HALF_WINDOW = 6  # samples on either side
 ORDER = 4  # of the local polynomials
 
 
 class KnownMotions:
-    """Takes the place of `CausalDerivatives` in a stream, with motions that are known beforehand for every stamp.
+    """Replaces `CausalDerivatives` in a stream by motions that are known beforehand for every stamp.
 
-    Both `newest` and `delayed` are the motion at the newest sample. Not for a running robot, where the smoothed motion
-    would need samples that have not come yet.
+    Both `newest` and `delayed` return the motion at the newest sample. Not for a running robot, where the smoothed
+    motion would need samples of the future.
 
     Args:
         motions: by stamp [ns], from `smooth` or `recorded`.
     """
 
-    def __init__(self, motions: dict[int, Motion]) -> None:
+    def __init__(self, motions: Mapping[int, Motion]) -> None:
         self._motions = motions
         self._newest: Motion | None = None
 
     def reset(self) -> None:
-        """Nothing is kept between samples."""
+        """Do nothing: no motion depends on earlier samples."""
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Take one sample in; only its stamp is used. Raises RecordingError if no motion is known for it."""
+        """Move on to `stamp` [ns]; the rest is not used. Raises RecordingError if no motion is known for it."""
         if stamp not in self._motions:
             raise RecordingError(f"no motion is known at {stamp} ns", name="stamp", value=stamp)
         self._newest = self._motions[stamp]
 
     def newest(self) -> Motion:
-        """The motion at the newest sample."""
-        assert self._newest is not None  # a stream adds before it asks
+        """Return the motion at the newest sample."""
+        assert self._newest is not None  # a stream calls `add` first
         return self._newest
 
     def delayed(self) -> Motion:
-        """The motion at the newest sample: nothing need be waited for."""
+        """Return the motion at the newest sample: no delay is needed."""
         return self.newest()
 
 
 def smooth(
-    events: Iterable[JointStateEvent | WrenchEvent],
+    events: Iterable[Event],
     reader: JointStateReader,
     velocity_weight: float,
     velocity_delay: float,
     max_gap: float,
 ) -> dict[int, Motion]:
-    """Smoothed motions at the stamps [ns] of all joint states that a stream with this reader would accept.
+    """Return smoothed motions by stamp [ns], of all joint states that a stream with this reader would accept.
 
-    Each is that of a polynomial fitted to positions and velocities around its instant (Savitzky and Golay 1964), the
-    same number of samples on both sides and so without phase shift, except at the ends of a stretch of time.
+    Each is that of a polynomial fitted to positions and velocities around its instant (Savitzky and Golay 1964), with
+    as many samples before as after it and so without phase shift, except at the ends of a stretch without gaps.
 
     Args:
         events: of a recording.
-        reader: a new one, as the stream has.
-        velocity_weight: standard deviation of a position over that of a velocity [s]; 0: positions alone.
-        velocity_delay: by which velocities are older than the positions they come with [s].
+        reader: a new one, with the settings of the stream's.
+        velocity_weight: standard deviation of positions over that of velocities [s]; 0: positions alone.
+        velocity_delay: time by which velocities lag behind the positions they come with [s].
         max_gap: longest time between two samples of one stretch [s].
     """
     motions: dict[int, Motion] = {}
@@ -74,12 +74,11 @@ def smooth(
         if isinstance(event, WrenchEvent):
             continue
         try:
-            restarted = stamps.check(event.stamp)
             state = reader.read(event.stamp, event.names, event.position, event.velocity, event.effort)
+            clock_set_back = stamps.accept(event.stamp)
         except SampleError:
-            continue  # the stream will refuse it too
-        stamps.last = event.stamp
-        if stretch and (restarted or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
+            continue  # the stream will refuse it, too
+        if stretch and (clock_set_back or (event.stamp - stretch[-1].stamp) * 1e-9 > max_gap):
             motions |= _smooth_stretch(stretch, velocity_weight, velocity_delay)
             stretch = []
         stretch.append(state)
@@ -87,7 +86,7 @@ def smooth(
 
 
 def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float, velocity_delay: float) -> dict[int, Motion]:
-    """Motions of samples without a gap; in short stretches the order is lowered to what the samples determine."""
+    """Return motions of samples without a gap; few samples lower the order to what they determine."""
     motions = {}
     width = min(len(stretch), 2 * HALF_WINDOW + 1)
     stamps = np.array([state.stamp for state in stretch], dtype=np.int64)
@@ -111,10 +110,10 @@ def _smooth_stretch(stretch: Sequence[JointState], velocity_weight: float, veloc
 
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
-    """Motions whose accelerations are those that the recording itself holds, by stamp [ns], where they are finite.
+    """Return motions by stamp [ns] with the accelerations that the recording itself holds, where they are finite.
 
     Raises:
-        RecordingError: it holds no velocities and accelerations, or not those of all the joints.
+        RecordingError: velocities, accelerations or joints are missing in it.
     """
     if recording.acceleration is None or recording.velocity is None:
         text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"

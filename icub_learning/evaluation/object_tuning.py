@@ -1,4 +1,4 @@
-"""Views of objects in the order in which they were seen, for choosing a classifier's settings."""
+"""Features of object views in the order in which they were seen, and folds of them to choose settings by."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Views:
     """Features of views of each object.
 
     Attributes:
-        features: by label (n, d), oldest first; n may differ.
+        features: label: (n, d), oldest view first; n may differ between labels.
 
     Raises:
         DataError: there are fewer than two labels, or features of different lengths.
@@ -30,19 +30,17 @@ class Views:
         rows = {label: finite(f"features of {label}", values) for label, values in self.features.items()}
         sizes = {values.shape[1:] for values in rows.values()}
         if len(rows) < 2 or len(sizes) != 1 or len(next(iter(sizes))) != 1:
-            text = (
-                f"{len(rows)} labels with features of {len(sizes)} shapes; needed are two labels, of one shape (n, d)"
-            )
+            text = f"{len(rows)} labels with features of {len(sizes)} sizes; needed are two labels, of one size"
             raise DataError(text, name="features", value=len(rows), bound="two labels or more")
         object.__setattr__(self, "features", rows)
 
     @property
     def labels(self) -> list[str]:
-        """Of all objects."""
+        """Labels of all objects."""
         return list(self.features)
 
     def split(self, share: float) -> tuple["Views", "Views"]:
-        """The first `share` of the views of each object, and the others. Raises ParameterError."""
+        """Return the first `share` of the views of each object, and the others. Raises ParameterError."""
         share = real("share", share, 0.0, 1.0, low_open=True)
         cuts = {label: round(share * len(values)) for label, values in self.features.items()}
         fewest = min(min(cut, len(self.features[label]) - cut) for label, cut in cuts.items())
@@ -54,7 +52,7 @@ class Views:
         )
 
     def in_turns(self) -> Iterable[tuple[str, Array]]:
-        """One view of each object after the other, then the next one of each, as far as they go."""
+        """Yield label and features of the first view of each object, then of the second of each, and so on."""
         most = max(map(len, self.features.values()))
         for place in range(most):
             for label, values in self.features.items():
@@ -62,7 +60,7 @@ class Views:
                     yield label, values[place]
 
     def folds(self, n_folds: int, gap: int, unit_length: bool) -> list[Fold]:
-        """Forward chaining within the views of each object, targets coded 0 and 1; see `forward_folds`."""
+        """Return folds by forward chaining within each object (see `forward_folds`); targets are one-hot codes."""
         parts = {label: forward_folds(len(values), n_folds, gap) for label, values in self.features.items()}
         return [
             Fold(
@@ -83,7 +81,10 @@ class Views:
 
 
 def judge(recoding: float) -> Judge:
-    """Errors: share of views that get another label by recoded scores; losses: mean squares of errors of the codes."""
+    """Return the error measure of predictions: the share of views labelled wrong, by scores recoded with `recoding`.
+
+    Losses are the mean squared errors of the one-hot codes.
+    """
 
     def measure(predicted: Array, fold: Fold) -> tuple[Array, Array]:
         counts = fold.targets.sum(axis=0)
@@ -95,7 +96,7 @@ def judge(recoding: float) -> Judge:
 
 
 def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: float) -> tuple[list[float], list[float]]:
-    """Errors and losses of IncrementalClassifier at each lambda: batch ridge regression is what it learns."""
+    """Return errors and losses of IncrementalClassifier at each lambda, by the ridge regression that it computes."""
     n, d = fold.inputs.shape
     # With the linear kernel and the unit vectors as centres Nyström's solution is that of ridge regression on inputs.
     levels = [level / n for level in regularizations]
@@ -110,7 +111,7 @@ def predict_then_learn(
     views: Iterable[tuple[str, Array]],
     watch: Callable[[Iterable[tuple[str, Array]]], Iterable[tuple[str, Array]]] = iter,
 ) -> NDArray[np.bool_]:
-    """Whether each view was named right before it was learned, one after the other, without smoothing over views."""
+    """Return whether each view was labelled right just before it was learned, without smoothing over views."""
     right = []
     for label, x in watch(views):
         right.append(bool(classifier.classes) and classifier.predict(x) == label)
@@ -119,6 +120,6 @@ def predict_then_learn(
 
 
 def usable_sizes(sizes: Iterable[int], folds: Iterable[Fold]) -> tuple[int, ...]:
-    """Those numbers of centres that every fold has samples for; the number of samples where there is none."""
+    """Return the numbers of centres that no fold has too few samples for; the smallest fold's size if none is left."""
     fewest = min(len(fold.inputs) for fold in folds)
     return tuple(size for size in sizes if integer("sizes", size, 1) <= fewest) or (fewest,)

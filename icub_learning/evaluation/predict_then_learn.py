@@ -1,40 +1,46 @@
-"""Predict, then update, over a whole recording: every message, in order, goes through the stream that the node uses."""
+"""Predict, then learn, over a recording: every message passes, in order, through the stream that the node uses."""
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream, StateRecord
-from icub_learning.errors import SampleError
-from icub_learning.recording.recording import JointStateEvent, WrenchEvent
+from icub_learning.errors import ParameterError, RecordingError, SampleError
+from icub_learning.evaluation.motions import KnownMotions, recorded, smooth
+from icub_learning.recording.recording import Event, Recording, WrenchEvent
+
+ESTIMATORS = {"P": "parametric", "NP": "nonparametric", "SP": "semiparametric"}
+DERIVATIVES = ("causal", "smoothed", "recorded")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one estimator predicted and what was measured, for the n joint states that have both.
+    """Predictions and measurements of one estimator, for the n joint states that have both.
 
     Attributes:
         output_names: names of the outputs.
-        stamps: (n,) int64 [ns], rising within a stretch of time.
+        stamps: (n,) int64 [ns], rising unless the clock was set back.
         predicted: (n, n_outputs), made before the sample was learned.
         parametric: (n, n_outputs), the part of the rigid-body model in it.
         measured: (n, n_outputs).
-        held: (n, n_outputs), the newest measurement received before each prediction, zero before the first: what the
-            simplest of all predictions would have been.
+        held: (n, n_outputs), the newest measurement received before each prediction (zero before the first): the
+            prediction of the simplest method, a zero-order hold.
         predict_seconds: (n_predictions,) from the joint state to its prediction [s].
         learn_seconds: (n_updates,) pairing and learning, where a sample was learned [s].
         n_joint_states: joint state messages in the recording.
         n_predicted: joint states accepted, each with a prediction.
         n_learned: samples learned.
         n_unpaired: predictions for which no measurement came.
-        refused: messages refused, by reason.
-        last_refusal: the newest of them in words.
+        refused: number of messages refused, by reason.
+        last_refusal: reason and text of the newest refusal.
     """
 
     output_names: tuple[str, ...]
@@ -57,18 +63,72 @@ class Evaluation:
         """(n, n_outputs), predicted minus measured."""
         return self.predicted - self.measured
 
+    @property
+    def refusals(self) -> str:
+        """Reasons and numbers of the refused messages in words, most frequent first; "none" without any."""
+        return ", ".join(f"{reason} {count}" for reason, count in self.refused.most_common()) or "none"
 
-def evaluate(
-    stream: InverseDynamicsStream,
-    events: Iterable[JointStateEvent | WrenchEvent],
-    output_names: tuple[str, ...],
-) -> Evaluation:
-    """Feed a new stream with a recording's events and compare each prediction with what was measured later.
 
-    Messages that the stream refuses are counted, as the node counts them. Predictions are compared whether or not
-    they are good: nothing is left out but joint states without a measurement.
+def compare(
+    recording: Recording,
+    settings: Settings,
+    derivatives: str = "causal",
+    watch: Callable[[Iterable[Event], str], Iterable[Event]] = lambda events, _: events,
+) -> dict[str, Evaluation]:
+    """Evaluate P, NP and SP on a recording, each untrained at the start and with a stream of its own.
+
+    Args:
+        recording: the data.
+        settings: as for the node; its `estimator` is not used.
+        derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
+            in time, as no running robot has them; "recorded": the accelerations in the recording.
+        watch: called with the events and the estimator's short name, returns the events: for a progress bar.
+
+    Raises:
+        RecordingError: the recording lacks what the settings need, or none of its joint states was accepted.
+        ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
     """
-    comparison = _Comparison(output_names)
+    if derivatives not in DERIVATIVES:
+        raise ParameterError("derivatives", derivatives, "one of " + ", ".join(DERIVATIVES))
+    check_outputs(recording, settings)
+    regressor = assembly.make_regressor(settings)
+    motions = None
+    if derivatives == "smoothed":
+        reader, weight = assembly.make_reader(settings, regressor), assembly.velocity_weight(settings)
+        motions = smooth(recording.events(), reader, weight, settings.velocity_delay, settings.max_gap)
+    elif derivatives == "recorded":
+        motions = recorded(recording, regressor.joints)
+    results = {}
+    for short, estimator in ESTIMATORS.items():
+        learner = assembly.make_estimator(replace(settings, estimator=estimator), regressor)
+        known = None if motions is None else KnownMotions(motions)
+        stream = assembly.make_stream(settings, regressor, learner, known)
+        result = results[short] = evaluate(stream, watch(recording.events(), short))
+        if not result.n_predicted:
+            text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+            text += f" the last refusal: {result.last_refusal or 'none'}"
+            raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
+    return results
+
+
+def check_outputs(recording: Recording, settings: Settings) -> None:
+    """Raise RecordingError unless the recording holds the outputs to be learned."""
+    efforts = recording.effort is not None or any(len(event.effort) for event in recording.irregular)
+    if settings.output == "joint_torque" and not efforts:
+        text = "the joint states carry no efforts to learn from; is the output a wrench?"
+        raise RecordingError(text, name="effort", bound="efforts in the joint states")
+    if settings.output == "wrench" and (recording.wrench is None or not len(recording.wrench)):
+        text = "the recording has no wrench to learn from; is the output joint_torque?"
+        raise RecordingError(text, name="wrench", bound="geometry_msgs/WrenchStamped messages")
+
+
+def evaluate(stream: InverseDynamicsStream, events: Iterable[Event]) -> Evaluation:
+    """Feed a new stream with the events of a recording and compare each prediction with its later measurement.
+
+    Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
+    counts them.
+    """
+    comparison = _Comparison(stream.output_names)
     predict_times, learn_times = array("q"), array("q")  # ns
     n_joint_states = 0
     for event in events:
@@ -86,7 +146,7 @@ def evaluate(
         except SampleError:
             continue  # counted by the stream
         for paired in stream.pair():
-            if stream.effort:  # known with its joint state; a wrench is known when it comes
+            if stream.effort:  # an effort is received with its joint state, a wrench by itself
                 comparison.newest = paired.measured
         if stream.learn():
             learn_times.append(perf_counter_ns() - start)
@@ -102,19 +162,19 @@ def evaluate(
 
 
 class _Comparison:
-    """Packs predictions and measurements as they become known, so that a long recording needs little memory."""
+    """Packs predictions and measurements into arrays as they become known: a long recording needs little memory."""
 
     def __init__(self, output_names: tuple[str, ...]) -> None:
-        self.newest: Array | None = None  # measurement
+        self.newest: Array | None = None  # measurement received
         self._output_names = output_names
         self._open: deque[tuple[StateRecord, Array | None]] = deque()  # whose measurement may still come
         self._stamps, self._numbers = array("q"), array("d")
         self._unpaired = 0
 
     def add(self, record: StateRecord) -> None:
-        """A prediction has been made."""
+        """Add the record of a new prediction."""
         self._open.append((record, self.newest))
-        if len(self._open) > REMEMBERED_STATES + 1:  # the stream has let go of it
+        if len(self._open) > REMEMBERED_STATES + 1:  # the stream no longer waits for its measurement
             self._close(*self._open.popleft())
 
     def _close(self, record: StateRecord, held: Array | None) -> None:

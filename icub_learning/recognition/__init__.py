@@ -1,4 +1,4 @@
-"""Objects learned while the robot runs: features of images, and classifiers that take new classes at any time."""
+"""Recognition of objects that are learned while the robot runs: image features, and classifiers that learn on-line."""
 
 from typing import TYPE_CHECKING
 

@@ -2,9 +2,9 @@
 
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
-from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
 
@@ -12,19 +12,19 @@ __all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
-    """A classifier that knows nothing. Raises ParameterError."""
+    """Return an untrained classifier. Raises ParameterError."""
     if settings.classifier == "rlsc":
         return IncrementalClassifier(n_features, settings.regularization, settings.recoding)
     if settings.classifier == "adaptive":
         return AdaptiveClassifier(n_features, recoding=settings.recoding)
     if settings.classifier == "polk":
         s = settings
-        return PolkClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, s.recoding)
+        return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, s.recoding)
     raise ParameterError("classifier", settings.classifier, f"one of {', '.join(KINDS)}")
 
 
 def make_recognizer(settings: Settings) -> ObjectRecognizer:
-    """A recognizer that knows nothing; its classifier is made with the first vector learned. Raises ParameterError."""
+    """Return an untrained recognizer; the first vector learned creates its classifier. Raises ParameterError."""
     return ObjectRecognizer(
         lambda n_features: make_classifier(settings, n_features),
         settings.smoothing_window,

@@ -1,4 +1,4 @@
-"""The newest feature vectors: checked one by one, and kept together as long as they belong together."""
+"""Feature vectors: checks on each one, and the window of the newest that recognition averages over."""
 
 from collections import deque
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import NotFiniteError, SampleError, ShapeError
 
-LARGEST_FEATURE = 1e6  # no network's feature comes near; one such would drown all that was learned
+LARGEST_FEATURE = 1e6  # far above the features of any network; a larger one would dominate all that was learned
 NANOSECONDS = 1_000_000_000
 
 
@@ -16,14 +16,13 @@ def check_features(values: ArrayLike) -> Array:
     """Return a feature vector as (d,) float64.
 
     Raises:
-        SampleError: with reason "array_size" (empty, or no vector), "not_finite" or "out_of_range".
+        SampleError: with reason "array_size" (empty or not a vector), "not_finite" or "out_of_range".
     """
     try:
         x = finite("features", values)
-    except NotFiniteError as error:
-        raise SampleError("not_finite", str(error), name=error.name, value=error.value, bound=error.bound) from None
-    except ShapeError as error:
-        raise SampleError("array_size", str(error), name=error.name, value=error.value, bound=error.bound) from None
+    except (NotFiniteError, ShapeError) as error:
+        reason = "not_finite" if isinstance(error, NotFiniteError) else "array_size"
+        raise SampleError(reason, str(error), name=error.name, value=error.value, bound=error.bound) from None
     if x.size == 0 or np.ndim(values) != 1:
         shape = np.shape(values)
         raise SampleError("array_size", f"features have shape {shape}, not (d,)", name="features", value=shape)
@@ -35,13 +34,13 @@ def check_features(values: ArrayLike) -> Array:
 
 
 class FeatureWindow:
-    """The newest vectors of one network, none much older than the newest.
+    """The newest feature vectors of one network, limited in number and age.
 
-    It keeps features, not scores: so all of them are seen by the model of this moment, with the names of this moment.
+    It keeps features instead of scores, so that all of them are scored by the current model with its current labels.
 
     Args:
-        size: most vectors kept.
-        max_age: of a vector, before the newest one [s].
+        size: largest number of vectors.
+        max_age: largest age of a vector, relative to the newest one [s].
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -53,10 +52,18 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Take in the newest vector (d,) with its stamp [ns] and network; returns all that belong to it, (k, d)."""
+        """Add the newest vector and return all vectors in the window, (k, d).
+
+        The window starts anew when time goes backwards, or when network or size of the features change.
+
+        Args:
+            stamp: time of the image [ns].
+            source: name of the network.
+            x: (d,).
+        """
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):
-            rows.clear()  # time was set back, or the features mean something else
+            rows.clear()
         self._source = source
         rows.append((stamp, x))
         while stamp - rows[0][0] > self._max_age:
@@ -64,5 +71,5 @@ class FeatureWindow:
         return np.stack([row for _, row in rows])
 
     def clear(self) -> None:
-        """Forget all vectors."""
+        """Remove all vectors."""
         self._rows.clear()

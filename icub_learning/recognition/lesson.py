@@ -1,4 +1,4 @@
-"""A lesson: one name, taught with the frames that come, and what was known before it."""
+"""A lesson: a number of frames to be learned under one label."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,35 +8,35 @@ from icub_learning.arrays import integer
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.labels import check_label, shorten
 
-UNKNOWN = "unknown"  # the label of what is not known; no object may have it
-MOST_FRAMES = 100_000  # of one lesson
+UNKNOWN = "unknown"  # the label reported for unknown objects; no object may have it
+MOST_FRAMES = 100_000  # in one lesson
 
 
-def check_name(label: Any, name: str = "label") -> str:
-    """Return a label that an object may have: a class's label, printable, not only blanks, and not "unknown".
+def check_name(label: object, name: str = "label") -> str:
+    """Return a label that an object may have: a valid class label, printable, not blank, and not "unknown".
 
     Raises:
-        ParameterError: it is another.
+        ParameterError: the label is none of these.
     """
-    label = check_label(label, name)
-    if label == UNKNOWN:
-        raise ParameterError(name, label, "another: it is what the robot says of objects that it does not know")
-    if not label.strip() or not label.isprintable():
-        raise ParameterError(name, shorten(label), "printable, and not only blanks")
-    return label
+    checked = check_label(label, name)
+    if checked == UNKNOWN:
+        raise ParameterError(name, checked, "another label: this one is reported for unknown objects")
+    if not checked.strip() or not checked.isprintable():
+        raise ParameterError(name, shorten(checked), "printable, and not only blanks")
+    return checked
 
 
 @dataclass
 class Lesson:
-    """A name that is being taught.
+    """An object that is being taught.
 
     Attributes:
         label: name of the object.
         n_frames: frames to learn.
-        before: saved state of all that was known before, or None for nothing.
+        before: saved state of the recognizer before the lesson, or None if nothing had been taught.
         n_taken: frames learned so far.
-        n_refused: frames that were refused since its start.
-        last_refusal: why the last of them was.
+        n_refused: frames refused so far.
+        last_refusal: reason for the last refusal.
     """
 
     label: str
@@ -57,6 +57,6 @@ class Lesson:
         return self.n_taken == self.n_frames
 
     def progress(self) -> str:
-        """What has come so far, in words."""
+        """Describe the frames learned and refused so far."""
         text = f"{self.n_taken} of {self.n_frames} frames"
         return f"{text}, and {self.n_refused} refused ({self.last_refusal})" if self.n_refused else text

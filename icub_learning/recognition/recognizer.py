@@ -1,4 +1,4 @@
-"""From features to names: what is checked, recognized, taught and taken back, without ROS, threads or clocks."""
+"""Recognizes feature vectors and learns them in lessons; uses neither ROS nor threads nor clocks."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,14 +22,14 @@ STATE_VERSION = 1
 
 @dataclass(frozen=True)
 class Recognition:
-    """What is seen.
+    """What was recognized in the newest feature vectors.
 
     Attributes:
-        stamp: of the newest features [ns].
-        label: of the largest score; UNKNOWN where its confidence is too low, or where nothing has been taught.
-        confidence: of the label with the largest score, in [0, 1].
-        labels: all that are known.
-        scores: (T,), one for each label, mean over the window.
+        stamp: time of the newest image [ns].
+        label: label of the largest score; UNKNOWN if its confidence is too low or nothing has been taught.
+        confidence: probability in [0, 1] that the label of the largest score is right.
+        labels: labels of all taught objects.
+        scores: (T,), one for each label, averaged over the window.
     """
 
     stamp: int
@@ -41,7 +41,7 @@ class Recognition:
 
 @dataclass
 class Counts:
-    """Feature vectors since the start; `refused` by reason."""
+    """Numbers of feature vectors recognized, learned, and refused by reason, since the start."""
 
     recognized: int = 0
     learned: int = 0
@@ -50,25 +50,25 @@ class Counts:
 
 
 class ObjectRecognizer:
-    """Recognizes each feature vector, and learns those that come while a lesson is under way.
+    """Recognizes every feature vector, and learns those that come during a lesson.
 
-    The first vector that is learned settles the network (`source`) and the size of all that follow; vectors of
-    another network or size are refused, because numbers of two networks have nothing to do with each other.
+    The first vector learned determines the network (`source`) and the size of all later ones; vectors of another
+    network or size are refused, because features of different networks cannot be compared.
 
-    A lesson is all or nothing: it learns from each vector as it comes, and recognition improves meanwhile; if it ends
-    early, all is again as it was before it. Until its end nothing else may change what is known.
+    A lesson is all or nothing. Its vectors are learned one by one, so that recognition improves meanwhile; if it ends
+    early, everything is restored to the state before it. During a lesson nothing else may change the taught objects.
 
     Args:
-        make_classifier: given the size of the features, makes a classifier that knows nothing.
-        smoothing_window: newest vectors whose scores are averaged; 1: no smoothing.
-        max_age: vectors older than the newest by more than this take no part in the average [s].
+        make_classifier: returns an untrained classifier for a given number of features.
+        smoothing_window: number of newest vectors whose scores are averaged; 1: no smoothing.
+        max_age: largest age of a vector in the average, relative to the newest one [s].
         unknown_below: confidence below which the label is UNKNOWN, in [0, 1].
 
     Attributes:
-        classifier: None until something was learned.
-        source: network that computed the features; meaningless while there is no classifier.
-        lesson: the one under way, or None.
-        counts: of feature vectors.
+        classifier: None until a vector is learned.
+        source: network that computed the features; valid while there is a classifier.
+        lesson: the current lesson, or None.
+        counts: numbers of feature vectors.
         unknown_below: as given; may be set at any time.
 
     Raises:
@@ -89,18 +89,18 @@ class ObjectRecognizer:
         self.source = ""
         self.lesson: Lesson | None = None
         self.counts = Counts()
-        self._newest: tuple[str, Array] | None = None  # source and vector, while it may still be learned
+        self._newest: tuple[str, Array] | None = None  # source and vector, until it is learned
 
     def recognize(self, stamp: int, source: str, values: ArrayLike) -> Recognition:
-        """Take in one feature vector and say what is seen.
+        """Return what is recognized in the window that ends with a new feature vector.
 
         Args:
-            stamp: of the image [ns]; where it goes back, the average starts anew.
+            stamp: time of the image [ns]; if it goes backwards, the average starts anew.
             source: name of the network.
             values: (d,), of magnitude at most 1e6.
 
         Raises:
-            SampleError: `reason` is "source", "array_size", "not_finite" or "out_of_range"; nothing is learned then.
+            SampleError: `reason` is "source", "array_size", "not_finite" or "out_of_range"; the vector is ignored.
         """
         self._newest = None
         try:
@@ -125,22 +125,22 @@ class ObjectRecognizer:
         return Recognition(stamp, label, confidence, labels, scores)
 
     def start_lesson(self, label: str, n_frames: int) -> Lesson:
-        """Learn the next `n_frames` vectors as examples of `label`; a new label adds an object.
+        """Start to learn the next `n_frames` vectors as examples of `label`; a new label adds an object.
 
         Raises:
-            RecognitionError: a lesson is under way.
+            RecognitionError: another lesson has not ended.
             ParameterError: see Lesson.
         """
-        self._check_free("teach")
-        self._newest = None  # what came before the lesson is none of it
+        self._check_no_lesson("teach")
+        self._newest = None  # vectors before the lesson are not part of it
         self.lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
         return self.lesson
 
     def learn(self) -> bool:
-        """Learn the vector that `recognize` took in last, if a lesson is under way; whether it did.
+        """Learn the last vector of `recognize` if the lesson needs it, and return whether it was learned.
 
         Raises:
-            IcubLearningError: it cannot be learned; the lesson is as it was.
+            IcubLearningError: it cannot be learned; the lesson is unchanged.
         """
         if self.lesson is None or self.lesson.done or self._newest is None:
             return False
@@ -156,7 +156,7 @@ class ObjectRecognizer:
         return True
 
     def end_lesson(self) -> None:
-        """End the lesson: what it taught stays if it is done; else all is as before it."""
+        """End the lesson: keep what it taught if it is done, else restore the state before it."""
         lesson, self.lesson = self.lesson, None
         if lesson is not None and not lesson.done and lesson.n_taken:
             self.counts.learned -= lesson.n_taken
@@ -165,32 +165,32 @@ class ObjectRecognizer:
                 self.source, self.classifier = self._read(lesson.before)
 
     def objects(self) -> dict[str, int]:
-        """Examples learned of each object."""
+        """Return the number of examples of each object."""
         return {} if self.classifier is None else dict(self.classifier.counts)
 
     def forget(self, label: str) -> None:
         """Forget one object. Raises RecognitionError during a lesson, ParameterError if it is unknown."""
-        self._check_free("forget")
-        self._taught("label", label).forget(label)
+        self._check_no_lesson("forget")
+        self._classifier_with("label", label).forget(label)
 
     def rename(self, old: str, new: str) -> None:
-        """Give an object another name.
+        """Give an object another label.
 
         Raises:
-            RecognitionError: a lesson is under way.
-            ParameterError: the old name is unknown, or the new one in use or not allowed.
+            RecognitionError: a lesson has not ended.
+            ParameterError: the old label is unknown, or the new one is in use or not allowed.
         """
-        self._check_free("rename")
-        self._taught("old_label", old).rename(old, check_name(new, "new_label"))
+        self._check_no_lesson("rename")
+        self._classifier_with("old_label", old).rename(old, check_name(new, "new_label"))
 
     def reset(self) -> None:
-        """Forget everything, the network too. Raises RecognitionError during a lesson."""
-        self._check_free("reset")
+        """Forget all objects and the network. Raises RecognitionError during a lesson."""
+        self._check_no_lesson("reset")
         self.classifier = None
         self._window.clear()
 
     def state(self) -> dict[str, Any]:
-        """All that is known, as a dict of arrays. Raises StateError if that is nothing."""
+        """Return all that was taught as a dict of arrays. Raises StateError if nothing was."""
         if self.classifier is None:
             raise StateError("nothing has been taught yet", name="classifier")
         return {
@@ -201,59 +201,57 @@ class ObjectRecognizer:
         }
 
     def saved(self) -> dict[str, Any]:
-        """`state` for a file. Raises RecognitionError during a lesson, StateError if nothing is known."""
-        self._check_free("save")
+        """Return `state` to be saved. Raises RecognitionError during a lesson, StateError if nothing was taught."""
+        self._check_no_lesson("save")
         return self.state()
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Know what `state` holds, and nothing else. Raises RecognitionError during a lesson, StateError."""
-        self._check_free("load")
+        """Replace all that was taught by what `state` holds. Raises RecognitionError during a lesson, StateError."""
+        self._check_no_lesson("load")
         self.source, self.classifier = self._read(state)
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
-        """Pool with what `state` holds, as if its examples had been seen here.
+        """Add what `state` holds, as if its examples had been learned here.
 
         Raises:
-            RecognitionError: a lesson is under way.
-            StateError: it is no state, or one of another network.
+            RecognitionError: a lesson has not ended.
+            StateError: `state` is not valid, or belongs to another network.
             ParameterError: its classifier has other settings.
         """
-        self._check_free("merge")
+        self._check_no_lesson("merge")
         source, other = self._read(state)
         if self.classifier is None:
             self.source, self.classifier = source, other
             return
         if (source, other.n_features) != (self.source, self.classifier.n_features):
-            theirs, ours = (f"{n} features of '{name}'" for n, name in ((other.n_features, source), self._origin()))
-            raise StateError(f"the saved model knows {theirs}, this one {ours}", name="source", value=source)
+            ours = f"{self.classifier.n_features} features of '{self.source}'"
+            text = f"the saved model uses {other.n_features} features of '{source}', this one {ours}"
+            raise StateError(text, name="source", value=source)
         self.classifier.merge(other)
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
         return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
 
-    def _origin(self) -> tuple[int, str]:
-        return (0 if self.classifier is None else self.classifier.n_features), self.source
-
     def _check_origin(self, source: str, size: int) -> None:
-        """Raise SampleError unless features of this network and size are those of the model."""
+        """Raise SampleError unless the classifier, if there is one, uses this network and number of features."""
         if self.classifier is None:
             return
         if source != self.source:
-            text = f"features come from '{source}', the model knows those of '{self.source}'"
+            text = f"features come from '{source}', the model uses those of '{self.source}'"
             raise SampleError("source", text, name="source", value=source, bound=self.source)
         if size != self.classifier.n_features:
-            text = f"{size} features, the model knows {self.classifier.n_features}"
+            text = f"{size} features, the model uses {self.classifier.n_features}"
             raise SampleError("array_size", text, name="features", value=size, bound=str(self.classifier.n_features))
 
-    def _check_free(self, what: str) -> None:
+    def _check_no_lesson(self, action: str) -> None:
         if self.lesson is not None:
-            text = f"cannot {what} now: '{self.lesson.label}' is being taught, so far {self.lesson.progress()}"
-            raise RecognitionError(text, name=what, value=self.lesson.label, bound="no lesson under way")
+            text = f"cannot {action} now: '{self.lesson.label}' is being taught, so far {self.lesson.progress()}"
+            raise RecognitionError(text, name=action, value=self.lesson.label, bound="no lesson under way")
 
-    def _taught(self, name: str, label: str) -> AnyClassifier:
-        """The classifier. Raises ParameterError if there is none, which then knows no `label` either."""
+    def _classifier_with(self, name: str, label: str) -> AnyClassifier:
+        """Return the classifier. Raises ParameterError if there is none, so that `label` is unknown."""
         if self.classifier is None:
             raise ParameterError(name, shorten(label), "a known object: none has been taught yet")
         return self.classifier

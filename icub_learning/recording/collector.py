@@ -1,4 +1,4 @@
-"""Gathers messages one by one into a recording, at the memory of their numbers."""
+"""Accumulation of messages into a recording, storing only their numeric data."""
 
 from array import array
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ Layout = tuple[tuple[str, ...], bool, bool]  # names, whether there are velociti
 
 
 class Collector:
-    """Takes joint states and wrenches in the order of arrival; `recording` is what they make."""
+    """Accumulates joint states and wrenches in the order of arrival; `recording` returns them as a Recording."""
 
     def __init__(self) -> None:
         self.n_joint_states = 0
-        self._layouts: dict[Layout, tuple[array, array]] = {}
+        self._layouts: dict[Layout, tuple[array[int], array[float]]] = {}
         self._malformed: list[JointStateEvent] = []
         self._wrench_times, self._wrenches = array("q"), array("d")
         self._wrench_frame = ""
 
     @property
     def n_wrenches(self) -> int:
-        """How many wrenches were taken."""
+        """Number of wrenches added."""
         return len(self._wrench_times) // 2
 
     def add_joint_state(self, event: JointStateEvent) -> None:
-        """Take one joint state, sound or not."""
+        """Add one joint state, whether its arrays fit its names or not."""
         self.n_joint_states += 1
         sizes = {len(values) for values in (event.velocity, event.effort)} - {0}
         if len(event.position) != len(event.names) or not sizes <= {len(event.names)} or not event.names:
@@ -40,17 +40,13 @@ class Collector:
             numbers.frombytes(values.tobytes())
 
     def add_wrench(self, event: WrenchEvent, frame: str) -> None:
-        """Take one wrench."""
+        """Add one wrench; `frame` is the frame_id of its message."""
         self._wrench_times.extend((event.arrival, event.stamp))
         self._wrenches.frombytes(event.values.tobytes())
         self._wrench_frame = frame
 
     def recording(self, with_wrench: bool) -> Recording:
-        """Everything taken so far.
-
-        Args:
-            with_wrench: whether wrenches were asked for: none that came is then an empty array, not None.
-        """
+        """Return everything added so far; its `wrench` is None unless `with_wrench`, even where none was added."""
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
         return Recording(
             **self._joint_states(),
@@ -61,7 +57,7 @@ class Collector:
         )
 
     def _joint_states(self) -> dict[str, Any]:
-        """The most frequent layout as arrays, all other messages as irregular."""
+        """Return the most frequent layout as arrays, all other messages as irregular events."""
         if not self._layouts:
             none = {"joint_names": (), "joint_stamps": np.zeros(0, dtype=np.int64), "position": np.zeros((0, 0))}
             return {**none, "irregular": tuple(self._malformed)}

@@ -1,6 +1,5 @@
-"""Reading and writing a recording in the format that its path names."""
+"""Reading and writing a recording in the format that the suffix of its path names."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -8,11 +7,11 @@ from typing import Literal
 from rosbags.rosbag2 import StoragePlugin
 
 from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.files import replacing_path
 from icub_learning.recording.recording import Recording
 from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
 
-FORMATS = ("sqlite3", "mcap", "csv", "npz")
 _SUFFIXES = {".db3": "sqlite3", ".mcap": "mcap", ".csv": "csv", ".npz": "npz"}
 
 
@@ -28,14 +27,14 @@ def read(
 
     Args:
         path: the folder or file.
-        joint_state_topic: topic of sensor_msgs/JointState; None: the only one in the recording that has messages.
+        joint_state_topic: topic of sensor_msgs/JointState; None: the only one with messages.
         wrench_topic: topic of geometry_msgs/WrenchStamped; None: the only one, if there is any; "": read no wrench.
         stamp_source: "header": the stamp in the message; "arrival": when the recorder received it, for drivers that
-            send bad stamps.
-        progress: show a bar when it takes longer than a second.
+            set no usable stamps.
+        progress: whether to show a progress bar if reading takes longer than a second.
 
     Raises:
-        RecordingError: the file is absent, of another kind or damaged, or the topic is not clear.
+        RecordingError: the file is absent, of another kind or damaged, or has several topics to choose from.
         ParameterError: an unknown stamp_source.
     """
     path = Path(path)
@@ -50,13 +49,9 @@ def read(
     elif path.suffix == ".npz":
         recording = read_npz(path)
     else:
-        raise RecordingError(
-            f"{path} is of no known format; a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz"
-            " (unpack a compressed file first)",
-            name=str(path),
-            value=path.suffix,
-            bound="rosbag2, CSV or NPZ",
-        )
+        known = "a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz (unpack a compressed file first)"
+        text = f"{path} is of no known format; {known}"
+        raise RecordingError(text, name=str(path), value=path.suffix, bound="rosbag2, CSV or NPZ")
     return _stamped_by_arrival(recording) if stamp_source == "arrival" else recording
 
 
@@ -83,12 +78,12 @@ def write(
     joint_state_topic: str = "/joint_states",
     wrench_topic: str = "/wrench",
 ) -> None:
-    """Write a recording in the format that the suffix of `path` names.
+    """Write a recording in the format that the suffix of `path` names, completely or not at all.
 
     Args:
-        recording: what to write.
+        recording: the data.
         path: X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`).
-        storage: of a rosbag2 folder.
+        storage: storage format of a rosbag2 folder.
         joint_state_topic, wrench_topic: topics in a rosbag2 recording.
 
     Raises:
@@ -101,30 +96,22 @@ def write(
     kind = _SUFFIXES.get(path.suffix, storage)
     check_free(path)
     if kind in ("csv", "npz") and recording.irregular:
-        raise RecordingError(
-            f"{path}: {len(recording.irregular)} messages have another layout than the rest: only rosbag2 holds these",
-            name=str(path),
-            value=len(recording.irregular),
-            bound="messages of one layout",
-        )
+        n, bound = len(recording.irregular), "messages of one layout"
+        text = f"{path}: {n} messages have another layout than the rest: only rosbag2 holds these"
+        raise RecordingError(text, name=str(path), value=n, bound=bound)
     if kind in ("sqlite3", "mcap") and recording.acceleration is not None:
-        raise RecordingError(
-            f"{path}: JointState messages have no acceleration; write CSV or NPZ",
-            name=str(path),
-            bound="no acceleration",
-        )
+        text = f"{path}: JointState messages have no acceleration; write CSV or NPZ"
+        raise RecordingError(text, name=str(path), bound="no acceleration")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if kind == "csv":
-            write_csv(recording, path)
-        elif kind == "npz":
-            write_npz(recording, path)
-        else:
-            write_rosbag(recording, path, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
-    except Exception as error:  # leave nothing half written, whatever went wrong
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-        if isinstance(error, RecordingError):
-            raise
-        raise RecordingError(
-            f"{path} cannot be written ({error})", name=str(path), value=str(error), bound="writable"
-        ) from error
+        with replacing_path(path) as unfinished:
+            if kind == "csv":
+                write_csv(recording, unfinished)
+            elif kind == "npz":
+                write_npz(recording, unfinished)
+            else:
+                write_rosbag(recording, unfinished, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
+    except RecordingError:
+        raise
+    except Exception as error:
+        text = f"{path} cannot be written ({error})"
+        raise RecordingError(text, name=str(path), value=str(error), bound="writable") from error

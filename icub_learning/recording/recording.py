@@ -1,4 +1,4 @@
-"""What a recording is once it is read: arrays for the regular messages, and every message in the order it arrived."""
+"""A recording in memory: arrays of the regular messages, and all messages as events in the order of arrival."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 
 class JointStateEvent(NamedTuple):
-    """One joint state message as it was recorded, whether it is sound or not."""
+    """One joint state message as it was recorded, valid or not."""
 
     arrival: int  # [ns] when the recorder received it
     stamp: int  # [ns] what the message says, or the arrival with stamp_source="arrival"
     names: tuple[str, ...]
-    position: Array  # [rad]; the arrays need not be as long as `names`: that is for the reader of the stream to refuse
+    position: Array  # [rad]; the arrays may differ in length from `names`: JointStateReader refuses those
     velocity: Array  # [rad/s]; empty: not in the message
     effort: Array  # [N m]; empty: not in the message
 
@@ -33,6 +33,9 @@ class WrenchEvent(NamedTuple):
     values: Array  # (6,) force x y z [N], torque x y z [N m]
 
 
+Event = JointStateEvent | WrenchEvent
+
+
 def _no_stamps() -> np.ndarray:
     return np.zeros(0, dtype=np.int64)
 
@@ -41,21 +44,21 @@ def _no_stamps() -> np.ndarray:
 class Recording:
     """Joint states and wrenches of one robot.
 
-    The arrays hold the regular messages: those with the joint names and the fields that most messages have.
-    Messages of another layout are in `irregular`; `events` brings all of them in the order in which they arrived.
+    The arrays hold the regular messages: those with the joint names and fields that most messages have. Messages of
+    another layout are in `irregular`; `events` yields all of them in the order of arrival.
 
     Attributes:
         joint_names: names of the J joints.
         joint_stamps: (n,) int64 [ns].
         position: (n, J) [rad].
         velocity: (n, J) [rad/s], None where the messages carry none.
-        effort: (n, J) [N m, or the robot's own unit], None likewise.
-        acceleration: (n, J) [rad/s^2]; only CSV and NPZ can carry it.
+        effort: (n, J) [N m, or the robot's own unit], None where the messages carry none.
+        acceleration: (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it.
         wrench_stamps: (m,) int64 [ns].
         wrench: (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench.
         wrench_frame: frame_id of the wrench messages, empty where unknown.
-        joint_arrivals: (n,) int64 [ns] at which the recorder received each joint state; empty: as the stamps.
-        wrench_arrivals: (m,) int64 [ns] likewise.
+        joint_arrivals: (n,) int64 [ns], when the recorder received each joint state; if empty, the stamps are taken.
+        wrench_arrivals: (m,) int64 [ns], the same for wrenches.
         irregular: joint states of another layout.
 
     Raises:
@@ -101,30 +104,25 @@ class Recording:
     @staticmethod
     def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
         if values.shape != shape:
-            raise RecordingError(
-                f"{name} has shape {values.shape}, but must be {shape}", name=name, value=values.shape, bound=str(shape)
-            )
+            text = f"{name} has shape {values.shape}, but must be {shape}"
+            raise RecordingError(text, name=name, value=values.shape, bound=str(shape))
 
     @property
     def duration(self) -> float:
-        """Seconds from the first to the last arrival of all messages (0 where there is at most one)."""
-        ends = [
-            (arrivals.min(), arrivals.max())
-            for arrivals in (self.joint_arrivals, self.wrench_arrivals)
-            if len(arrivals)
-        ]
-        return float(max(e for _, e in ends) - min(s for s, _ in ends)) * 1e-9 if ends else 0.0
+        """Seconds from the first to the last arrival of any message; 0 for fewer than two messages."""
+        arrivals = np.concatenate([self.joint_arrivals, self.wrench_arrivals])
+        return float(np.ptp(arrivals)) * 1e-9 if len(arrivals) else 0.0
 
     @property
     def n_joint_states(self) -> int:
         """Number of joint state messages, irregular ones included."""
         return len(self.joint_stamps) + len(self.irregular)
 
-    def events(self) -> Iterator[JointStateEvent | WrenchEvent]:
-        """All messages in order of arrival (a joint state before a wrench that arrived at the same nanosecond).
+    def events(self) -> Iterator[Event]:
+        """Yield all messages in order of arrival, a joint state before a wrench of the same nanosecond.
 
-        What a node subscribed at the time would have received: stamps that repeat or go backwards, NaN and irregular
-        messages included. The arrays are views: do not write to them.
+        These are what a subscribed node would have received: repeated and backward stamps, NaN and irregular messages
+        included. The arrays are views: do not write to them.
         """
         return merge(self._joint_state_events(), self.irregular, self._wrench_events(), key=lambda event: event.arrival)
 
@@ -149,6 +147,6 @@ class Recording:
 
 
 def _in_order(arrivals: np.ndarray) -> tuple[list[int], list[int]]:
-    """The arrivals in rising order, and the indices that bring them there; equal ones stay in place."""
+    """Return the arrivals in rising order and their indices; equal arrivals keep their order."""
     order = np.argsort(arrivals, kind="stable")
     return arrivals[order].tolist(), order.tolist()

@@ -1,7 +1,7 @@
-"""rosbag2 in and out: sqlite3 and mcap, as folders with metadata.yaml or as bare files."""
+"""Reading and writing rosbag2: sqlite3 and mcap, as folders with metadata.yaml or as bare storage files."""
 
+import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -28,71 +28,57 @@ _QOS = Qos(
 
 
 def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | None, progress: bool) -> Recording:
-    """Read a rosbag2 folder or a bare .db3 or .mcap file; the arguments are those of `icub_learning.recording.read`."""
+    """Read a rosbag2 folder or a bare .db3 or .mcap file; arguments: see `files.read`."""
     _refuse_open_journal(path)
     try:
         with Reader(_with_metadata(path)) as reader:
             joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
             if joint_states is None:
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
-                raise RecordingError(
-                    f"{path} holds no {JOINT_STATE}; its topics: {found}",
-                    name=str(path),
-                    bound=f"a topic of {JOINT_STATE}",
-                )
-            wrenches = (
-                None if wrench_topic == "" else choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
-            )
+                text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
+                raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
+            wrenches = None
+            if wrench_topic != "":
+                wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
             return _collect(reader, joint_states, wrenches, progress)
     except RecordingError:
         raise
-    except (
-        Exception
-    ) as error:  # a damaged file raises nearly anything in the parsers below: struct, index, Unicode, SQL ...
+    except Exception as error:  # a damaged file raises nearly anything: struct, index, Unicode, SQL errors ...
         reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise RecordingError(
+        text = (
             f"{path} cannot be read ({reason}); if the recorder was interrupted, try `ros2 bag reindex`, or for mcap"
-            " `mcap recover`; else copy the file again",
-            name=str(path),
-            value=reason,
-            bound="a complete rosbag2 recording",
-        ) from error
+            " `mcap recover`; else copy the file again"
+        )
+        raise RecordingError(text, name=str(path), value=reason, bound="a complete rosbag2 recording") from error
 
 
 def _with_metadata(path: Path) -> Path:
-    """The path to open: a folder without metadata.yaml that holds one storage file is opened as that file."""
+    """Return the path to open: the only storage file of a folder without metadata.yaml, else `path` itself."""
     if not path.is_dir() or (path / "metadata.yaml").exists():
         return path
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
     if len(files) == 1:
         return files[0]
-    raise RecordingError(
-        f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew",
-        name=str(path),
-        value=len(files),
-        bound="a rosbag2 folder",
-    )
+    text = f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew"
+    raise RecordingError(text, name=str(path), value=len(files), bound="a rosbag2 folder")
 
 
 def _refuse_open_journal(path: Path) -> None:
-    """SQLite keeps the newest messages in FILE-wal while a recorder runs or once it crashed: they would be left out."""
+    """Raise RecordingError if SQLite keeps messages in FILE-wal (a recorder runs, or crashed): they would be lost."""
     for file in path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]:
         if file.exists() and file.stat().st_size:
-            raise RecordingError(
-                f"{file} holds messages that are not yet in the recording; stop the recorder, or run"
-                f" `sqlite3 {str(file)[:-4]} 'PRAGMA wal_checkpoint'`",
-                name=str(file),
-                bound="a recording that is closed",
-            )
+            remedy = f"stop the recorder, or run `sqlite3 {str(file)[:-4]} 'PRAGMA wal_checkpoint'`"
+            text = f"{file} holds messages that are not yet in the recording; {remedy}"
+            raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
 def choose(
     path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
 ) -> list[Connection] | None:
-    """The connections of the one topic of `msgtype`: the one asked for, or the only one that has messages.
+    """Return the connections of the requested topic of `msgtype`, or of the only one with messages; None without any.
 
     Raises:
-        RecordingError: the topic asked for is absent or of another type, or several topics qualify.
+        RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
     topics: dict[str, list[Connection]] = {}
     for connection in connections:
@@ -103,22 +89,14 @@ def choose(
     if topic is not None:
         name = topic if topic in topics else f"/{topic}"
         if name not in topics:
-            raise RecordingError(
-                f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}",
-                name=option,
-                value=topic,
-                bound=candidates,
-            )
+            text = f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}"
+            raise RecordingError(text, name=option, value=topic, bound=candidates)
         return topics[name]
     filled = [name for name, count in counts.items() if count] or list(counts)
     if len(filled) > 1:
-        raise RecordingError(
-            f"{path} has several topics of {msgtype}: {candidates}; choose one with {option}"
-            f" (--{option.replace('_', '-')} on the command line)",
-            name=option,
-            value=filled,
-            bound="one topic",
-        )
+        remedy = f"choose one with {option} (--{option.replace('_', '-')} on the command line)"
+        text = f"{path} has several topics of {msgtype}: {candidates}; {remedy}"
+        raise RecordingError(text, name=option, value=filled, bound="one topic")
     return topics[filled[0]] if filled else None
 
 
@@ -151,10 +129,10 @@ def write_rosbag(
     if path.suffix not in SUFFIXES:
         _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
         return
-    with TemporaryDirectory(dir=path.parent) as temporary:
-        folder = Path(temporary) / "bag"
-        _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
-        (folder / f"bag{path.suffix}").rename(path)
+    folder = path.with_suffix("")
+    _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
+    (folder / path.name).rename(path)
+    shutil.rmtree(folder)
 
 
 def _write_folder(

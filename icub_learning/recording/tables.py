@@ -1,4 +1,4 @@
-"""Recordings as tables: CSV (one row a message) and NPZ (one array a column), with the names of docs/recordings.md."""
+"""Recordings as tables: CSV, one row per message, and NPZ, one array per column; names: docs/recordings.md."""
 
 import csv
 import zipfile
@@ -12,7 +12,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.errors import RecordingError
-from icub_learning.recording.recording import AXES, JointStateEvent, Recording
+from icub_learning.recording.recording import AXES, NO_NUMBERS, JointStateEvent, Recording
 
 FIELDS = ("position", "velocity", "effort", "acceleration")
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
@@ -20,17 +20,16 @@ NANOSECONDS = 1_000_000_000
 
 
 class _Columns:
-    """Which columns of a table mean what.
+    """Meaning of the columns of a table, from their names.
 
     Raises:
-        RecordingError: no stamps, no positions, a field that only some joints have, or a part of a wrench.
+        RecordingError: stamps or positions are missing, only some joints have a field, or a wrench lacks an axis.
     """
 
     def __init__(self, path: Path, names: list[str]) -> None:
         def refuse(problem: str, bound: str) -> RecordingError:
-            return RecordingError(
-                f"{path}: {problem}; see docs/recordings.md", name=str(path), value=names, bound=bound
-            )
+            text = f"{path}: {problem}; see docs/recordings.md"
+            return RecordingError(text, name=str(path), value=names, bound=bound)
 
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
@@ -58,7 +57,7 @@ class _Columns:
 
 
 def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
-    """When rows without arrival_ns arrived: at their stamps, or evenly spaced where those are not in order.
+    """Return arrivals for rows without arrival_ns: their stamps, or even spacing where the stamps are not in order.
 
     So the rows keep their order, and bad stamps reach the stream that has to refuse them.
     """
@@ -71,22 +70,20 @@ def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
 
 
 def read_csv(path: Path, progress: bool) -> Recording:
-    """Read a CSV file; blank cells mean that the message of this row did not carry the number.
+    """Read a CSV file; a blank cell means that the message of its row did not carry that number.
 
     Raises:
-        RecordingError: naming the file, and the line and column where one is at fault.
+        RecordingError: the file is no such table; the message names the line.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file)
             header = [name.strip() for name in next(rows, [])]
-            return _collect_rows(
-                path, _Columns(path, header), header, tqdm(rows, "reading", disable=not progress, delay=1)
-            )
+            shown = tqdm(rows, "reading", disable=not progress, delay=1)
+            return _collect_rows(path, _Columns(path, header), header, shown)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise RecordingError(
-            f"{path} is not a CSV text file ({error})", name=str(path), bound="CSV in UTF-8"
-        ) from error
+        text = f"{path} is not a CSV text file ({error})"
+        raise RecordingError(text, name=str(path), bound="CSV in UTF-8") from error
 
 
 def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -> Recording:
@@ -104,12 +101,8 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
         if not row:
             continue
         if len(row) != len(header):
-            raise RecordingError(
-                f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?",
-                name=str(path),
-                value=len(row),
-                bound=f"{len(header)} cells",
-            )
+            text = f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?"
+            raise RecordingError(text, name=str(path), value=len(row), bound=f"{len(header)} cells")
         try:
             number = len(stamps)
             cell = row[stamp_place]
@@ -127,9 +120,8 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
                 wrench_numbers.extend(map(float, wrench_cells))
                 wrench_rows.append(number)
         except (ValueError, OverflowError) as error:
-            raise RecordingError(
-                f"{path}, line {line}: {error}", name=str(path), value=str(error), bound="numbers"
-            ) from None
+            text = f"{path}, line {line}: {error}"
+            raise RecordingError(text, name=str(path), value=str(error), bound="numbers") from None
 
     table = np.array(joint_numbers).reshape(len(joint_rows), len(columns.fields), len(columns.joint_names))
     fields: dict[str, Any] = {field: table[:, index] for index, field in enumerate(columns.fields)}
@@ -151,34 +143,29 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
 
 
 def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str]) -> JointStateEvent:
-    """A row with blanks among its joint cells: a message that named fewer joints, or lacked a field; times follow."""
+    """Return a row with blank joint cells as a message with fewer joints or fields; its times are set later."""
     named = [joint for joint, index in enumerate(places["position"]) if row[index]]
     numbers = {
         field: np.array([float(row[indices[joint]]) for joint in named if row[indices[joint]]])
         for field, indices in places.items()
     }
-    none = np.empty(0)
     names = tuple(columns.joint_names[joint] for joint in named)
-    velocity, effort = numbers.get("velocity", none), numbers.get("effort", none)
+    velocity, effort = numbers.get("velocity", NO_NUMBERS), numbers.get("effort", NO_NUMBERS)
     return JointStateEvent(0, 0, names, numbers["position"], velocity, effort)
 
 
 def read_npz(path: Path) -> Recording:
-    """Read an NPZ archive with one 1-D array for every column name.
+    """Read an NPZ archive with one 1-D array per column.
 
     Raises:
-        RecordingError: not an NPZ archive, or arrays of other sizes than the stamps.
+        RecordingError: not an NPZ archive, or its arrays are not as long as the stamps.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
             table = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        raise RecordingError(
-            f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez",
-            name=str(path),
-            value=str(error),
-            bound="an NPZ archive",
-        ) from error
+        text = f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez"
+        raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
     stamps = _stamps_of(path, table, "")
     fields: dict[str, Any] = {field: _stack(path, table, names, len(stamps)) for field, names in columns.fields.items()}
@@ -205,12 +192,9 @@ def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size:
     column = table[name]
     wanted = (len(column) if column.ndim else 0,) if size is None else (size,)
     if column.shape != wanted or column.dtype.kind not in "iuf":
-        raise RecordingError(
-            f"{path}: {name} holds {column.dtype} of shape {column.shape}, but must hold numbers of shape {wanted}",
-            name=name,
-            value=column.shape,
-            bound=f"numbers of shape {wanted}",
-        )
+        bound = f"numbers of shape {wanted}"
+        text = f"{path}: {name} holds {column.dtype} of shape {column.shape}, but must hold {bound}"
+        raise RecordingError(text, name=name, value=column.shape, bound=bound)
     return column
 
 
@@ -227,19 +211,16 @@ def _stamps_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> np.n
         return column.astype(np.int64)
     seconds = _number_column(path, table, f"{prefix}time").astype(np.float64)
     if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
-        raise RecordingError(
-            f"{path}: {prefix}time holds a value that is no time [s]", name=f"{prefix}time", bound="[s]"
-        )
+        text = f"{path}: {prefix}time holds a value that is no time [s]"
+        raise RecordingError(text, name=f"{prefix}time", bound="[s]")
     return np.rint(seconds * NANOSECONDS).astype(np.int64)
 
 
 def _arrivals_of(path: Path, table: Mapping[str, np.ndarray], prefix: str, stamps: np.ndarray) -> np.ndarray:
     name = f"{prefix}arrival_ns"
-    return (
-        _number_column(path, table, name, len(stamps)).astype(np.int64)
-        if name in table
-        else _plausible_arrivals(stamps)
-    )
+    if name not in table:
+        return _plausible_arrivals(stamps)
+    return _number_column(path, table, name, len(stamps)).astype(np.int64)
 
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
@@ -252,7 +233,7 @@ def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
 
 
 def write_npz(recording: Recording, path: Path) -> None:
-    """Write one array a column; wrenches get stamps of their own."""
+    """Write one array per column; wrenches have stamps of their own."""
     table = {"stamp_ns": recording.joint_stamps, "arrival_ns": recording.joint_arrivals, **_joint_columns(recording)}
     if recording.wrench is not None:
         table |= {"wrench.stamp_ns": recording.wrench_stamps, "wrench.arrival_ns": recording.wrench_arrivals}
@@ -263,18 +244,17 @@ def write_npz(recording: Recording, path: Path) -> None:
 
 
 def write_csv(recording: Recording, path: Path) -> None:
-    """Write one row a message, in order of arrival; numbers so that they read back exactly."""
+    """Write one row per message in order of arrival; numbers read back exactly."""
     joints = _joint_columns(recording)
     wrench_columns = WRENCH_COLUMNS if recording.wrench is not None else ()
-    joint_table = np.stack(list(joints.values()), axis=1) if joints else np.empty((len(recording.joint_stamps), 0))
-    rows: list[tuple[int, int, list[Any]]] = []
-    for arrival, stamp, values in zip(recording.joint_arrivals, recording.joint_stamps, joint_table, strict=True):
-        rows.append((int(arrival), int(stamp), [*values.tolist(), *[""] * len(wrench_columns)]))
+    table = np.stack(list(joints.values()), axis=1) if joints else np.empty((len(recording.joint_stamps), 0))
+    messages = zip(recording.joint_arrivals.tolist(), recording.joint_stamps.tolist(), table.tolist(), strict=True)
+    no_joints, no_wrench = [""] * len(joints), [""] * len(wrench_columns)
+    rows = [(arrival, stamp, [*cells, *no_wrench]) for arrival, stamp, cells in messages]
     if recording.wrench is not None:
-        for arrival, stamp, values in zip(
-            recording.wrench_arrivals, recording.wrench_stamps, recording.wrench, strict=True
-        ):
-            rows.append((int(arrival), int(stamp), [*[""] * len(joints), *values.tolist()]))
+        times = recording.wrench_arrivals.tolist(), recording.wrench_stamps.tolist()
+        messages = zip(*times, recording.wrench.tolist(), strict=True)
+        rows += [(arrival, stamp, [*no_joints, *cells]) for arrival, stamp, cells in messages]
     rows.sort(key=lambda row: row[0])
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

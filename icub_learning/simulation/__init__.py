@@ -1,4 +1,4 @@
-"""A simulated iCub: its arm, with tasks and effects that no rigid-body model explains, and objects before its eye."""
+"""A simulated iCub: its arm, with effects that no rigid-body model explains, and objects that its eyes look at."""
 
 from typing import TYPE_CHECKING
 

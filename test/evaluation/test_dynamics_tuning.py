@@ -9,8 +9,9 @@ from helpers.recordings import JOINTS, rigid_recording
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icub_learning.dynamics import assembly
+from icub_learning.dynamics import ParametricEstimator, Prediction, assembly
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import DataError, IcubLearningError, ParameterError
 from icub_learning.evaluation.dynamics_tuning import check, collect, overall
 from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn
@@ -23,9 +24,7 @@ from icub_learning.recognition import IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
 
-SETTINGS = assembly.Settings(
-    urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20
-)
+SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20)
 
 
 def make_fold(n=80, k=30, share=1.0, seed=0):
@@ -158,7 +157,7 @@ def learned_inputs(events, settings, monkeypatch):
     monkeypatch.setattr(RandomFeatureLearner, "update", spy)
     regressor = assembly.make_regressor(settings)
     stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
-    evaluate(stream, events, tuple(regressor.output_names))
+    evaluate(stream, events)
     return np.array(seen)
 
 
@@ -203,11 +202,50 @@ def test_residuals_are_those_of_the_parameters_at_the_end_of_what_is_learned():
     assert (np.abs(fold.later_targets) < 0.2 * scale).mean() > 0.95
 
 
+class Notebook:
+    """An estimator that only writes down what it is to learn."""
+
+    def __init__(self):
+        self.samples = []
+
+    def predict(self, q, v, a):
+        return Prediction(*np.zeros((4, 3)))
+
+    def update(self, q, v, a, y, known=None):
+        self.samples.append(((q, v, a), known, y))
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+def test_a_fold_is_made_of_residuals_computed_by_hand(stride):
+    """y - Phi pi at the motion known at once, pi from a rigid-body estimator that learned the samples before."""
+    events, notebook = list(rigid_recording(400, noise=0.5).events()), Notebook()
+    regressor = assembly.make_regressor(SETTINGS)
+    evaluate(assembly.make_stream(SETTINGS, regressor, notebook), events)
+    rigid, parameters, predicted = ParametricEstimator(regressor), [], []
+    for motion, known, y in notebook.samples:
+        parameters.append(rigid.parameters)
+        predicted.append(regressor(*known) @ rigid.parameters)
+        rigid.update(*motion, y)
+    kept = slice(SETTINGS.n_warm_up, None, stride)
+    measured, known = (np.array([one[k] for one in notebook.samples[kept]]) for k in (2, 1))
+    learned, later = slice(0, 60), slice(70, 80)
+    last = parameters[kept][59]
+    samples = collect(events, SETTINGS, stride)
+    fold = samples.fold(learned, later)
+    at_once = np.array([regressor(*motion) @ last for motion in known])
+    np.testing.assert_allclose(fold.targets, (measured - at_once)[learned], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fold.later_targets, (measured - at_once)[later], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(samples.inputs, np.column_stack([known.reshape(len(known), -1), predicted[kept]]))
+    mean, scale = samples.scaled.mean, samples.scaled.scale
+    later_inputs = np.column_stack([known.reshape(len(known), -1), at_once])[later]
+    np.testing.assert_allclose(fold.later_inputs, (later_inputs - mean) / scale, rtol=0, atol=1e-9)
+
+
 def test_the_check_is_the_evaluation_and_can_stop_learning():
     events = list(rigid_recording(400, noise=0.5).events())
     regressor = assembly.make_regressor(SETTINGS)
     stream = assembly.make_stream(SETTINGS, regressor, assembly.make_estimator(SETTINGS, regressor))
-    plain = evaluate(stream, events, tuple(regressor.output_names))
+    plain = evaluate(stream, events)
     on, start = check(events, SETTINGS, 280)
     np.testing.assert_array_equal(on.predicted, plain.predicted)
     assert start == 280

@@ -7,15 +7,14 @@ import pytest
 from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
-from icub_learning.evaluation.comparison import ESTIMATORS, compare
 from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
 from icub_learning.recording import JointStateEvent, Recording
 from icub_learning.robots import find_urdf
 
-SETTINGS = assembly.Settings(
-    urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20
-)
+SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=50, n_warm_up=20)
 
 
 def steady_nmse(evaluation) -> np.ndarray:
@@ -114,7 +113,7 @@ def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Record
     return replace(arm, joint_names=names, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
 
 
-WRENCH_SETTINGS = assembly.Settings(
+WRENCH_SETTINGS = Settings(
     urdf=find_urdf("icub"),
     joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"),
     n_random_features=50,

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
 
     from icub_learning.arrays import real
     from icub_learning.cli.evaluate import picture, report
-    from icub_learning.evaluation.comparison import compare
+    from icub_learning.evaluation.predict_then_learn import compare
     from icub_learning.reporting.plots import check_path
 
     real("--transient", args.transient, 0.0)

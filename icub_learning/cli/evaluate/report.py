@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording

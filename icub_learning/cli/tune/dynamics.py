@@ -13,12 +13,11 @@ from icub_learning.cli.options import make_settings, progress_bar, read_for
 from icub_learning.cli.tune import parameter_file, picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.cli.tune.result import Result
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError
-from icub_learning.evaluation.comparison import check_outputs
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
 from icub_learning.evaluation.metrics import nmse, rmse
-from icub_learning.evaluation.predict_then_learn import Evaluation
+from icub_learning.evaluation.predict_then_learn import Evaluation, check_outputs
 from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer, Surface
 from icub_learning.recording import Recording
 

@@ -9,7 +9,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.assembly import Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.metrics import windowed_rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.kernel_methods.tuning import Choice, Grid, Surface

@@ -48,7 +48,7 @@ def make_learner(settings: LearnerSettings, minimum_scale: Array, n_outputs: int
 
 
 def learner_from_state(state: Mapping[str, Any]) -> AnyLearner:
-    """A learner as its `state` method saved it. Raises StateError."""
+    """Return a learner rebuilt from what its `state` method saved. Raises StateError."""
     kind = str(scalar(state, "kind"))
     if kind not in KINDS:
         raise StateError(f"saved learner is {kind!r}, not one of {', '.join(KINDS)}", name="kind", value=kind)
@@ -56,6 +56,6 @@ def learner_from_state(state: Mapping[str, Any]) -> AnyLearner:
 
 
 def check_same_kind(one: AnyLearner, other: AnyLearner) -> None:
-    """Raise ParameterError unless both are of the same kind."""
+    """Raise ParameterError unless both learners are of the same class."""
     if type(one) is not type(other):
         raise ParameterError("other", type(other).__name__, f"one that learns with a {type(one).__name__}")

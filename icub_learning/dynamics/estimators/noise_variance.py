@@ -1,4 +1,4 @@
-"""Running estimate of the measurement noise that a recursive learner leaves unexplained."""
+"""Running estimate of the noise variance of the measurements that a recursive learner predicts."""
 
 from typing import Any
 
@@ -12,19 +12,23 @@ MEMORY_SAMPLES = 1000  # the average runs over about this many samples, so that 
 
 
 class NoiseVariance:
-    """Average of the squared innovations, each divided by what its own leverage adds to it.
+    """Running mean of the squared innovations, each divided by 1 + its leverage.
 
     For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
-    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. All samples count the
-    same up to MEMORY_SAMPLES, and fade exponentially with that memory afterwards.
+    s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean weighs the
+    first MEMORY_SAMPLES samples alike; from then on weights fade exponentially with that memory.
+
+    Attributes:
+        n_samples: number of innovations so far.
+        value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
     """
 
     def __init__(self, n_outputs: int) -> None:
         self.n_samples = 0
-        self.value = np.full(n_outputs, np.inf)  # (n_outputs,), squared units of the outputs
+        self.value = np.full(n_outputs, np.inf)
 
     def update(self, innovation: Array, leverage: float | Array) -> None:
-        """Take one prediction error (n_outputs,) in, made with the given leverage."""
+        """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
         estimate = innovation**2 / (1.0 + leverage)
         self.n_samples += 1
         if self.n_samples == 1:
@@ -33,7 +37,7 @@ class NoiseVariance:
             self.value = self.value + (estimate - self.value) / min(self.n_samples, MEMORY_SAMPLES)
 
     def state(self) -> dict[str, Array]:
-        """As a dict of arrays."""
+        """Return the estimate as a dict of arrays; see `from_state`."""
         return {"value": self.value.copy(), "n_samples": np.asarray(self.n_samples)}
 
     @classmethod
@@ -49,7 +53,7 @@ class NoiseVariance:
         return noise
 
     def merge(self, other: "NoiseVariance") -> None:
-        """Average both estimates by the number of samples behind them."""
+        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES)."""
         if not other.n_samples:
             return
         if self.n_samples:

@@ -1,4 +1,4 @@
-"""Inverse dynamics without rigid bodies, by random features or another nonparametric learner."""
+"""Inverse dynamics by a nonparametric learner alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import check_same_kind, learner_from_state, make_learner
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
@@ -24,13 +24,13 @@ MINIMUM_MOTION_SCALE = (0.05, 0.05, 0.5)
 
 
 def motion_scale(n_joints: int) -> Array:
-    """MINIMUM_MOTION_SCALE for (q, v, a) of all joints, (3 n_joints,)."""
+    """Return MINIMUM_MOTION_SCALE for (q, v, a) of all joints, (3 n_joints,)."""
     return np.repeat(MINIMUM_MOTION_SCALE, n_joints)
 
 
 @dataclass(frozen=True)
 class NonparametricPredictor:
-    """A Predictor from random features alone; `row` is None until the scale of the inputs is known."""
+    """The Predictor of a nonparametric estimator; `row` is None until the scale of the inputs is set."""
 
     n_joints: int
     row: Callable[[Array], Array] | None
@@ -44,27 +44,25 @@ class NonparametricPredictor:
         return Prediction(total, np.zeros_like(total), total, lambda: self.variance(z))
 
     def at(self, x: Array) -> tuple[Array, Array | None]:
-        """The outputs (n_outputs,) at the inputs x of the features, and the row of features, if there is one yet."""
+        """Return the outputs (n_outputs,) at the inputs x of the features, and the feature row (None at first)."""
         if self.row is None:
             return np.zeros(len(self.weights)), None
         z = self.row(x)
         values = np.empty(len(self.weights))
-        _cycle.linear(values, 0, self.weights, z)
+        _product.multiply(values, 0, self.weights, z)
         return values, z
 
     def leverage_of(self, z: Array | None) -> float:
-        """Leverage of a row of features as `at` returns it."""
+        """Return the leverage of a feature row from `at`."""
         return 0.0 if z is None else float(self.leverage(z))
 
     def variance(self, z: Array | None) -> Array:
-        """Variance (n_outputs,) of a measurement at a row of features as `at` returns it."""
+        """Return the variance (n_outputs,) of a measurement at a feature row from `at`."""
         return self.noise * (1.0 + self.leverage_of(z))
 
 
 class NonparametricEstimator:
-    """Learns y as a function of (q, v, a) on random Fourier features, or others, knowing nothing of rigid bodies.
-
-    The comparison that the thesis calls NP (8.3-8.4).
+    """Learns y as a function of (q, v, a) without a rigid-body model: NP of the thesis (8.3-8.4).
 
     Args:
         regressor: only its joints and outputs are used.
@@ -109,10 +107,10 @@ class NonparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self._learner.leverage).predict(q, v, a).settled()
+        return self._predictor(self._learner.leverage).predict(q, v, a).evaluated()
 
     def predictor(self, _regressor: Regressor | None = None) -> "NonparametricPredictor":
-        """What is known now, for another thread."""
+        """Return a snapshot for another thread."""
         return self._predictor(self._learner.certainty().leverage, frozen=True)
 
     def _predictor(self, leverage: Callable[[Array], float | Array], frozen: bool = False) -> "NonparametricPredictor":
@@ -144,7 +142,7 @@ class NonparametricEstimator:
         self.n_samples += 1
 
     def merge(self, other: "NonparametricEstimator") -> None:
-        """Pool what another estimator with the same features learned. Raises ParameterError; nothing changes then."""
+        """Pool the data of another estimator with the same features. Raises ParameterError; nothing changes then."""
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
         check_same_kind(self._learner, other._learner)
@@ -153,7 +151,7 @@ class NonparametricEstimator:
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
             "estimator": np.asarray("nonparametric"),
             "n_samples": np.asarray(self.n_samples),

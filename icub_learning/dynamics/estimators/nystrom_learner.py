@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
@@ -13,19 +14,19 @@ from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.recursive import RecursiveLeastSquares
 
-SPANNED = 1e-10  # squared distance to the span of the centres at which a sample brings nothing new
+SPANNED = 1e-10  # squared distance to the span of the centres, in feature space, below which a sample adds nothing
 
 
 class NystromLearner(RandomFeatureLearner):
-    """As RandomFeatureLearner, but its features are the kernel's own at centres where the robot has been.
+    """A RandomFeatureLearner whose features are Nyström features of the Gaussian kernel.
 
-    The first `n_warm_up` samples set the scale of the inputs; of them at most `n_centers` become centres, one after the
-    other the one that the centres so far span worst. What the robot did not do during the warm-up, the features cannot
-    tell apart: take a long one, of some thousands of samples.
+    The first `n_warm_up` samples set the scale of the inputs; at most `n_centers` of them become centres, chosen by
+    pivoted Cholesky. The features cannot tell motions apart that are far from all centres: warm up with some thousands
+    of samples that cover the robot's motion.
 
     Args:
         minimum_scale, n_outputs, length_scale, regularization, forgetting, n_warm_up: see RandomFeatureLearner.
-        n_centers: most centres.
+        n_centers: largest number of centres.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -45,7 +46,7 @@ class NystromLearner(RandomFeatureLearner):
         super().__init__(
             minimum_scale,
             n_outputs,
-            n_random_features=2,  # of the place-holder that nothing asks before the centres are known
+            n_random_features=2,  # of a placeholder, unused
             length_scale=length_scale,
             regularization=regularization,
             forgetting=forgetting,
@@ -64,7 +65,7 @@ class NystromLearner(RandomFeatureLearner):
 
     @property
     def _features(self) -> NystromFeatures:
-        assert self._nystrom is not None  # nothing asks before it is ready
+        assert self._nystrom is not None  # used only once `ready`
         return self._nystrom
 
     def update(self, x: Array, y: Array) -> None:
@@ -77,11 +78,11 @@ class NystromLearner(RandomFeatureLearner):
         self._seen[place] = x
         if self._warm_up.done:
             samples = np.array([self._warm_up(one) for one in self._seen])
-            self._begin(samples[choose_centers(samples, self._n_centers, self._length_scale)])
+            self._begin(samples[pivoted_cholesky(samples, self._n_centers, self._length_scale)])
             self._seen = np.zeros((0, self.n_inputs))
 
     def merge(self, other: RandomFeatureLearner) -> None:
-        """Pool what another learner saw with the same centres. Raises ParameterError if they differ."""
+        """Pool the data of another learner with the same centres. Raises ParameterError if they differ."""
         if not isinstance(other, NystromLearner) or not self.ready or not other.ready:
             raise ParameterError("other", type(other).__name__, "a NystromLearner, both with their centres")
         if not np.array_equal(self._features.centers, other._features.centers):
@@ -91,11 +92,11 @@ class NystromLearner(RandomFeatureLearner):
         self._certainty = None
 
     def set_scale(self, mean: Any, scale: Any) -> None:
-        """Not for this learner: its warm-up gives the centres too. Raises ParameterError."""
+        """Raise ParameterError: the warm-up must also give the centres."""
         raise ParameterError("scale", "given", "that of the warm-up, which gives the centres too")
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
             "kind": np.asarray("nystrom"),
             "n_centers": np.asarray(self._n_centers),
@@ -143,19 +144,22 @@ class NystromLearner(RandomFeatureLearner):
         self._certainty = None  # that of the old one has another number of features
 
 
-def choose_centers(samples: Array, most: int, length_scale: float) -> np.ndarray:
-    """Indices of at most `most` rows, each the one that those before span worst (pivoted Cholesky), in rising order."""
+def pivoted_cholesky(samples: Array, most: int, length_scale: float) -> NDArray[np.intp]:
+    """Return the pivots of a Cholesky factorization of the kernel matrix: at most `most` row indices, rising.
+
+    Each pivot is the sample farthest, in feature space, from the span of those before it.
+    """
     kernel = Kernel("gaussian", length_scale)
-    left = np.ones(len(samples))  # squared distance to the span
+    distance = np.ones(len(samples))  # squared, to the span
     columns = np.zeros((len(samples), min(most, len(samples))))
     chosen: list[int] = []
     for k in range(columns.shape[1]):
-        pivot = int(left.argmax())
-        if left[pivot] <= SPANNED:
+        pivot = int(distance.argmax())
+        if distance[pivot] <= SPANNED:
             break
         values = kernel(samples, samples[pivot : pivot + 1])[:, 0]
-        columns[:, k] = (values - columns[:, :k] @ columns[pivot, :k]) / np.sqrt(left[pivot])
-        left -= columns[:, k] ** 2
-        left[pivot] = 0.0
+        columns[:, k] = (values - columns[:, :k] @ columns[pivot, :k]) / np.sqrt(distance[pivot])
+        distance -= columns[:, k] ** 2
+        distance[pivot] = 0.0
         chosen.append(pivot)
     return np.sort(chosen)

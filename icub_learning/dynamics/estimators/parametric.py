@@ -20,7 +20,7 @@ from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
 @dataclass(frozen=True)
 class ParametricPredictor:
-    """A Predictor of rigid bodies alone."""
+    """The Predictor of a parametric estimator."""
 
     regressor: Regressor
     parameters: Array
@@ -68,25 +68,25 @@ class ParametricEstimator:
 
     @property
     def n_samples(self) -> int:
-        """How many samples (not rows) were learned."""
+        """Number of samples (not rows) learned."""
         return self._rls.n_samples // self.regressor.n_outputs
 
     @property
     def parameters(self) -> Array:
-        """The current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
+        """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
         return self._rls.weights[:, 0]
 
     @property
     def base_parameters(self) -> Array:
-        """The identifiable combinations of the current estimate, (n_base,)."""
+        """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
         return base_values(self.regressor, self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self.regressor, self._rls).predict(q, v, a).settled()
+        return self._predictor(self.regressor, self._rls).predict(q, v, a).evaluated()
 
     def predictor(self, regressor: Regressor) -> "ParametricPredictor":
-        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         return self._predictor(regressor, self._rls.certainty())
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
@@ -95,8 +95,8 @@ class ParametricEstimator:
     def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
-        `known` is for what learns features, see NonparametricEstimator.update: parameters have true values, which
-        are found best from the motion as well as it is known at all.
+        `known` is not used: parameters have true values, which are estimated best from the motion as it is known best.
+        It is for features, see NonparametricEstimator.update.
         """
         self.learn(self._rows(q, v, a), y)
 
@@ -115,13 +115,13 @@ class ParametricEstimator:
             raise ParameterError("other", type(other).__name__, "a ParametricEstimator of the same parameters")
 
     def merge(self, other: "ParametricEstimator") -> None:
-        """Pool what another estimator of the same regressor learned. Raises ParameterError; nothing changes then."""
+        """Pool the data of another estimator of the same regressor. Raises ParameterError; nothing changes then."""
         self.check_poolable(other)
         self._rls.merge(other._rls)
         self._noise.merge(other._noise)
 
     def state(self) -> dict[str, Array]:
-        """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
+        """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
         return {
             "estimator": np.asarray("parametric"),
             **nested("regressor", describe(self.regressor)),

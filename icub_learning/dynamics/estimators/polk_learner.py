@@ -1,4 +1,4 @@
-"""POLK as the nonparametric half: a dictionary of motions that grows only where the robot meets something new."""
+"""POLK as a nonparametric learner of inverse dynamics: a dictionary that grows only where motions are new."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +13,13 @@ from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 from icub_learning.models import nested, part, reading_state, scalar
 
-REGULARIZATION = 1e-6  # of POLK: a stream has no end, so this only keeps the norm finite
-PASSES = 3  # over another learner's dictionary when its knowledge is taken over
+REGULARIZATION = 1e-6  # of the functional gradient steps; it only keeps the norm finite on an endless stream
+PASSES = 3  # over the other learner's dictionary in `merge`
 
 
 @dataclass(frozen=True)
 class KernelRow:
-    """Kernel values (M,) of an input (n_inputs,) with the points (M, n_inputs) that there were at one moment."""
+    """Map from an input (n_inputs,) to its kernel values (M,) at the points (M, n_inputs) of one moment."""
 
     kernel: Kernel
     points: Array
@@ -27,37 +27,37 @@ class KernelRow:
     scale: Array
 
     def __call__(self, x: Array) -> Array:
-        """The row at x (n_inputs,). Raises ParameterError for inputs so large that distances overflow."""
-        return self.kernel(((x - self.mean) / self.scale)[None], self.points)[0]
+        """Return the row at x (n_inputs,). Raises ParameterError for inputs so large that distances overflow."""
+        values: Array = self.kernel(((x - self.mean) / self.scale)[None], self.points)[0]
+        return values
 
 
 @dataclass(frozen=True)
 class Novelty:
-    """How far a kernel row is from the span of the points, as the variance of a Gaussian process over that of noise."""
+    """Leverage of a kernel row: the variance of a Gaussian process at the points, over the noise variance."""
 
-    factor: Array  # T of K^-1 = T T^T
+    factor: Array  # (M, M), T of K^-1 = T T^T
     regularization: float
 
     def leverage(self, z: Array) -> float:
-        """(1 - z^T K^-1 z) / lambda of a row (M,): 0 at the points, 1 / lambda far from all."""
+        """Return (1 - z^T K^-1 z) / lambda for a row z (M,): 0 at the points, 1 / lambda far from all."""
         return float(max(0.0, 1.0 - np.sum((z @ self.factor) ** 2)) / self.regularization)
 
 
 class PolkLearner:
     """Learns any smooth function of its inputs, sample by sample, with at most `max_dictionary` points.
 
-    Functional gradient steps of the square loss, each cut back to the points that matter
-    (see icub_learning.kernel_methods.online.polk). Time and memory of a step are bounded by the limit. Beside recursive
-    least squares on features it keeps only what it needs, and it forgets by itself; but a step corrects one sample
-    where least squares solve for all.
+    Functional gradient steps of the square loss, each followed by pruning of the dictionary
+    (see icub_learning.kernel_methods.online.polk). The limit bounds time and memory of a step. Unlike recursive least
+    squares on features it forgets by itself; but a step corrects one sample, where least squares solve for all.
 
     Args:
-        minimum_scale, n_outputs, length_scale, n_warm_up: see RandomFeatureLearner. Targets are brought to one scale
-            by the warm-up too.
-        regularization: lambda > 0, noise variance over that of the function; of leverages only.
-        step_size: eta in (0, 1]: the error of a sample shrinks by this part.
-        parsimony: K >= 0; the larger, the fewer points are kept.
-        max_dictionary: most points.
+        minimum_scale, n_outputs, length_scale, n_warm_up: see RandomFeatureLearner. The warm-up sets the scale of the
+            targets, too.
+        regularization: lambda > 0, noise variance over the variance of the function; used for leverages only.
+        step_size: eta in (0, 1], fraction by which a step reduces the error of its sample.
+        parsimony: K >= 0; larger values keep fewer points.
+        max_dictionary: largest number of points.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -92,13 +92,8 @@ class PolkLearner:
         return self._warm_up.done
 
     @property
-    def model_order(self) -> int:
-        """Number of points kept."""
-        return self._dictionary.n
-
-    @property
     def row(self) -> KernelRow | None:
-        """What makes a row of kernel values of an input, for the points there are now; None while there are none."""
+        """The map from an input to its kernel values at the present points; None while there are none."""
         if not self.ready or not self._dictionary.n:
             return None
         kept = self._dictionary
@@ -106,15 +101,15 @@ class PolkLearner:
 
     @property
     def live_weights(self) -> Array:
-        """(n_outputs, M), of the points there are now."""
+        """(n_outputs, M), weights of the present points."""
         return np.ascontiguousarray(self._dictionary.weights.T) * self._target_scale[:, None]
 
     def leverage(self, z: Array) -> float:
-        """Leverage of a row (M,), see Novelty."""
+        """Return the leverage of a row (M,), see Novelty."""
         return Novelty(self._dictionary.factor, self._regularization).leverage(z)
 
     def certainty(self) -> Novelty:
-        """Leverages as they are now, whatever is learned afterwards."""
+        """Return present leverages, which later updates do not change."""
         return Novelty(self._dictionary.factor.copy(), self._regularization)
 
     def update(self, x: Array, y: Array) -> None:
@@ -133,7 +128,7 @@ class PolkLearner:
             self._target_scale = np.where(size > 0, size, 1.0)
 
     def merge(self, other: "PolkLearner") -> None:
-        """Learn the other's points as samples, with what it predicts there.
+        """Learn the points of another learner as samples, with its predictions as targets.
 
         Raises:
             ParameterError: scales differ; nothing changes then.
@@ -149,11 +144,11 @@ class PolkLearner:
                 self._learn(point, target)
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
-        """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
+        """Set mean and scale of the inputs (n_inputs,), so that no warm-up is needed."""
         self._warm_up.set_scale(mean, scale)
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
             "kind": np.asarray("polk"),
             "length_scale": np.asarray(self._dictionary.kernel.length_scale),

@@ -1,4 +1,4 @@
-"""What every inverse dynamics estimator is asked and answers."""
+"""The prediction interface that all estimators of inverse dynamics share."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics import _checks
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 
@@ -16,49 +16,50 @@ MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and 
 class Prediction:
     """One prediction, each field (n_outputs,) in the units of the outputs (N and Nm, or that of the efforts).
 
-    A leverage reads the whole factor of a learner, which takes as long as all the rest and more: whoever waits for the
-    prediction itself should not wait for its variance.
+    The variance takes longer than all the rest (a leverage reads the whole factor of a learner), so it may be given
+    as a function that is called when the attribute is first read.
 
     Args:
         total, parametric, residual: see the attributes.
-        variance: the attribute, or what finds it when it is first asked for.
+        variance: the attribute, or a function that returns it.
 
     Attributes:
         total: the prediction: parametric plus residual.
         parametric: the rigid-body part (with friction, where the regressor has it); zero for a nonparametric estimator.
-        residual: the part learned by random features; zero for a parametric estimator.
-        variance: of a measurement about `total`, squared units: noise variance times (1 + leverage). Infinite until
-            the noise has been seen.
+        residual: the nonparametric part; zero for a parametric estimator.
+        variance: variance of a measurement about `total`, squared units: noise variance times (1 + leverage).
+            Infinite before the first sample.
     """
 
     def __init__(self, total: Array, parametric: Array, residual: Array, variance: Array | Callable[[], Array]) -> None:
         self.total, self.parametric, self.residual = total, parametric, residual
         if callable(variance):
-            self._find = variance
+            self._evaluate = variance
         else:
             self.variance = variance
 
     @cached_property
     def variance(self) -> Array:
         """See the class."""
-        return self.__dict__.pop("_find")()
+        value: Array = self.__dict__.pop("_evaluate")()
+        return value
 
-    def settled(self) -> "Prediction":
-        """Itself, with the variance found: what learns afterwards cannot change it any more."""
+    def evaluated(self) -> "Prediction":
+        """Evaluate the variance now, so that later learning cannot change it; return self."""
         assert self.variance is not None
         return self
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
-    """Position, velocity and acceleration as (n_joints,) each. Raises ShapeError, NotFiniteError."""
+    """Return position, velocity and acceleration as arrays (n_joints,). Raises ShapeError, NotFiniteError."""
     motion = (q, v, a)
-    if type(q) is type(v) is type(a) is np.ndarray and _cycle.plain(motion, n_joints):
+    if type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints):
         return motion  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
 
 class Predictor(Protocol):
-    """What an estimator had learned at one moment: all that predicting takes, and nothing that learning changes."""
+    """A snapshot of an estimator that predicts; later learning does not change it."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""

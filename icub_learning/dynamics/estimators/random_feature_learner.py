@@ -1,4 +1,4 @@
-"""Recursive least squares on random Fourier features of standardized inputs: the nonparametric half."""
+"""Recursive least squares on random Fourier features of standardized inputs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +13,9 @@ from icub_learning.features import NystromFeatures, RandomFourierFeatures
 from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
-CERTAINTY_SAMPLES = 20  # learned samples after which a snapshot of the covariance is taken anew, at first;
-CERTAINTY_SHARE = 0.02  # later after this share of all samples: leverages fall ever more slowly,
-LATEST_CERTAINTY = 1000  # but never after more samples than this
+CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the covariance, at first;
+CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
+LATEST_CERTAINTY = 1000  # but never more samples than this
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class StandardizedFeatures:
     scale: Array
 
     def __call__(self, x: Array) -> Array:
-        """The row at x (n_inputs,)."""
+        """Return the feature row at x (n_inputs,)."""
         return self.features.standardized(x, self.mean, self.scale)
 
 
@@ -43,7 +43,7 @@ class RandomFeatureLearner:
         length_scale: sigma of the Gaussian kernel on standardized inputs.
         regularization: lambda > 0; feature rows have unit norm.
         forgetting: in (0, 1]; weight of a sample after each further one.
-        n_warm_up: samples that set the scale.
+        n_warm_up: number of first samples that only set the scale.
         seed: of the random features.
 
     Raises:
@@ -76,7 +76,7 @@ class RandomFeatureLearner:
 
     @property
     def row(self) -> StandardizedFeatures | None:
-        """What makes a feature row of an input; None while the scale is not set."""
+        """The map from an input to its feature row; None while the scale is not set."""
         made = self._warm_up
         return StandardizedFeatures(self._features, made.mean, made.scale) if self.ready else None
 
@@ -90,11 +90,11 @@ class RandomFeatureLearner:
         return self._rls.live_weights
 
     def leverage(self, z: Array) -> float:
-        """Leverage of a feature row (n_random_features,)."""
+        """Return the leverage of a feature row (n_random_features,)."""
         return float(self._rls.leverage(z))
 
     def certainty(self) -> Certainty:
-        """Leverages as they are now or were a few samples ago (CERTAINTY_SAMPLES), whatever is learned afterwards."""
+        """Return leverages of now or of a few samples ago (CERTAINTY_SAMPLES), which later updates do not change."""
         n = self._rls.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self._rls.certainty()
@@ -110,7 +110,7 @@ class RandomFeatureLearner:
             self._rls.update(row(x), y)
 
     def merge(self, other: "RandomFeatureLearner") -> None:
-        """Pool what another learner saw on the same features. Raises ParameterError if they differ."""
+        """Pool the data of another learner with the same features. Raises ParameterError if they differ."""
         if not np.array_equal(self._random.frequencies, other._random.frequencies):
             raise ParameterError("frequencies", "different", "the same in both models")
         self._warm_up.check_same(other._warm_up)
@@ -118,11 +118,11 @@ class RandomFeatureLearner:
         self._certainty = None
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
-        """Give mean and scale of the inputs (n_inputs,) instead of learning them; learning starts at once."""
+        """Set mean and scale of the inputs (n_inputs,), so that no warm-up is needed."""
         self._warm_up.set_scale(mean, scale)
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
             "kind": np.asarray("random_features"),
             "length_scale": np.asarray(self._random.length_scale),

@@ -1,4 +1,4 @@
-"""What the residual of a rigid-body model is learned as, so that it stays true while the parameters still move."""
+"""Targets from which the residual of a rigid-body model is learned while its parameters still change."""
 
 from itertools import pairwise
 
@@ -14,13 +14,13 @@ ROUNDING = 1e-12  # relative to the largest entry of its column
 class ResidualTargets:
     """Splits the residual y - Phi pi into targets that do not depend on the parameters pi.
 
-    A linear learner that maps features z to targets answers for y - Phi pi what it answers for y minus what it answers
-    for Phi, times pi: both are linear in the targets. So it learns y and the entries of Phi, and the residual of all
-    past samples is seen under today's pi, although none of them is kept. (As the thesis has it, fig. 8.2, each sample's
-    residual stays that of the pi of its own time, and while pi moves the learner averages residuals of several models.)
+    The predictions of a linear learner are linear in its targets: its prediction of y - Phi pi is its prediction of y
+    minus that of Phi, times pi. So it learns y and the entries of Phi as targets, and the residuals of all past samples
+    are those of the current pi, although no sample is stored. (In the thesis, fig. 8.2, each sample's residual stays
+    that of the pi of its own time, and while pi changes the learner averages residuals of several models.)
 
-    Entries of Phi that are zero whatever the joints do (a joint's torque does not depend on the links before it) are
-    left out.
+    Entries of Phi that are zero for every motion (a joint's torque does not depend on the links before it) are left
+    out.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -37,31 +37,35 @@ class ResidualTargets:
         self._entries = [slice(*pair) for pair in pairwise(ends.tolist())]  # of each output
 
     def split(self, y: Array, rows: Array, _predicted: Array) -> Array:
-        """Targets (n_targets,) of one sample: y (n_outputs,) and the regressor's rows (n_outputs, n_parameters)."""
+        """Return the targets (n_targets,) of y (n_outputs,) and regressor rows (n_outputs, n_parameters)."""
         return np.concatenate([y, rows[self._output, self._parameter]])
 
     def residual_weights(self, weights: Array, parameters: Array) -> Array:
-        """Weights (n_outputs, d) of the residual under `parameters`, from those of the targets (n_targets, d)."""
-        of_residual = weights[: self._n_outputs].copy()
+        """Return the residual's weights (n_outputs, d) under `parameters` from those of the targets (n_targets, d).
+
+        The map is linear: values of the targets in place of weights give values of the residual.
+        """
+        of_residual: Array = weights[: self._n_outputs].copy()
         for output, entries in enumerate(self._entries):
             of_residual[output] -= parameters[self._parameter[entries]] @ weights[self._n_outputs :][entries]
         return of_residual
 
 
 class SequentialTargets:
-    """The residual of each sample as it was when the sample came, y - Phi pi (fig. 8.2).
+    """The residual y - Phi pi of each sample under the parameters of its own time (thesis, fig. 8.2).
 
-    For a learner that is not linear in its targets, or chooses what it keeps by their size: it may not be told that y
-    and Phi were its targets. What it learned while pi still moved fades only as it learns on.
+    For learners that are not linear in their targets. What they learned while pi still changed fades only as they
+    learn on.
     """
 
     def __init__(self, regressor: Regressor) -> None:
         self.n_targets = regressor.n_outputs
 
     def split(self, y: Array, _rows: Array, predicted: Array) -> Array:
-        """The residual (n_outputs,) of y, where rigid bodies predicted (n_outputs,)."""
+        """Return the residual (n_outputs,) of y, for the parametric prediction (n_outputs,)."""
         return y - predicted
 
     def residual_weights(self, weights: Array, _parameters: Array) -> Array:
-        """The weights (n_outputs, d) themselves: they are those of the residual."""
-        return weights.copy()
+        """Return a copy of the weights (n_outputs, d): the targets are the residual."""
+        copy: Array = weights.copy()
+        return copy

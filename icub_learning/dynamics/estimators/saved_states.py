@@ -1,4 +1,4 @@
-"""Saved states of estimators: whether they are of the right kind, and of which robot."""
+"""Checks that a saved state is one of the right estimator and robot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,11 +21,10 @@ def check_kind(state: Mapping[str, Any], kind: str) -> None:
 
 
 def matching_regressor(state: Mapping[str, Any], regressor: Regressor | None) -> Regressor:
-    """The given regressor, or, without one, a new one made from the URDF that the state keeps.
+    """Return the given regressor, or, without one, a new one made from the URDF in the state.
 
     Raises:
-        StateError: the given regressor has other joints, outputs or parameters than the saved model, or the saved
-            description makes no regressor.
+        StateError: the regressor has other joints, outputs or parameters than the saved model, or cannot be rebuilt.
     """
     saved = part(state, "regressor")
     if regressor is None:
@@ -39,7 +38,7 @@ def matching_regressor(state: Mapping[str, Any], regressor: Regressor | None) ->
 
 
 def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
-    """A regressor from what `describe` kept. Raises StateError."""
+    """Return a regressor rebuilt from what `describe` returned. Raises StateError."""
     kind, urdf = scalar(saved, "kind"), scalar(saved, "urdf")
     joints = [str(name) for name in np.atleast_1d(saved.get("joints", ()))]
     try:
@@ -55,6 +54,6 @@ def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
 
 
 def describe(regressor: Regressor) -> dict[str, Array]:
-    """The regressor's own state and the names that a saved model is compared by."""
+    """Return the state of a regressor and its names of joints, outputs and parameters."""
     names = {key: np.asarray(getattr(regressor, key)) for key in ("joints", "output_names", "parameter_names")}
     return {**regressor.state(), **names}

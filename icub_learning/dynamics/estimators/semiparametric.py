@@ -1,4 +1,4 @@
-"""Inverse dynamics by rigid-body parameters first and random features for what they leave."""
+"""Inverse dynamics by a rigid-body model, and a nonparametric model of its residual."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import (
     check_same_kind,
     learner_from_state,
@@ -30,7 +30,7 @@ from icub_learning.models import nested, part
 
 @dataclass(frozen=True)
 class SemiparametricPredictor:
-    """A Predictor of rigid bodies and, by `features`, of what they leave."""
+    """The Predictor of a semiparametric estimator: rigid bodies, and `features` for their residual."""
 
     regressor: Regressor
     parameters: Array
@@ -44,11 +44,11 @@ class SemiparametricPredictor:
         return Prediction(parametric + residual, parametric, residual, lambda: self.features.variance(z))
 
     def inputs(self, motion: tuple[Array, Array, Array], rows: Array) -> tuple[Array, Array]:
-        """Inputs of the features (3 n_joints + n_outputs,), and the parametric prediction among them (n_outputs,)."""
+        """Return the inputs of the features (3 n_joints + n_outputs,), and the parametric prediction (n_outputs,)."""
         n = self.regressor.n_joints
         x = np.empty(3 * n + len(rows))
         x[:n], x[n : 2 * n], x[2 * n : 3 * n] = motion
-        _cycle.linear(x, 3 * n, rows, self.parameters)
+        _product.multiply(x, 3 * n, rows, self.parameters)
         return x, x[3 * n :]
 
 
@@ -112,19 +112,19 @@ class SemiparametricEstimator:
 
     @property
     def n_samples(self) -> int:
-        """How many samples were learned."""
+        """Number of samples learned."""
         return self.parametric.n_samples
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._live().predict(q, v, a).settled()
+        return self._live().predict(q, v, a).evaluated()
 
     def predictor(self, regressor: Regressor) -> "SemiparametricPredictor":
-        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         return self._predictor(regressor, self._learner.certainty().leverage)
 
     def _live(self) -> "SemiparametricPredictor":
-        """A predictor for as long as nothing is learned: it uses the learner's own memory."""
+        """Return a predictor that is valid until the next update: it shares the learner's memory."""
         return self._predictor(self.regressor, self._learner.leverage)
 
     def _predictor(self, regressor: Regressor, leverage: Callable[[Array], float | Array]) -> "SemiparametricPredictor":
@@ -162,7 +162,7 @@ class SemiparametricEstimator:
         self.parametric.learn(rows, measured)
 
     def merge(self, other: "SemiparametricEstimator") -> None:
-        """Pool what another estimator with the same regressor and features learned.
+        """Pool the data of another estimator with the same regressor and features.
 
         As if one had seen all samples, but for the parametric predictions among the features' inputs: they stay those
         that either robot made then.
@@ -180,7 +180,7 @@ class SemiparametricEstimator:
         self.parametric.merge(other.parametric)
 
     def state(self) -> dict[str, Array]:
-        """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
+        """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
         return {
             "estimator": np.asarray("semiparametric"),
             **nested("parametric", self.parametric.state()),

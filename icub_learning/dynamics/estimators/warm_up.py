@@ -1,4 +1,4 @@
-"""Inputs of a learner brought to one scale, which its first samples set and which then stays."""
+"""Standardization of a learner's inputs by mean and scale of its first samples."""
 
 from typing import Any
 
@@ -14,13 +14,12 @@ from icub_learning.models import nested, part, scalar
 class WarmUp:
     """Mean and scale of the first `n_samples` inputs.
 
-    They stay as they are afterwards: with inputs that kept moving under the features, what was learned would slowly
-    come apart. A scale is never below the input's `minimum_scale`, so that a robot which stands still meanwhile is not
-    magnified.
+    They stay fixed afterwards: a scale that changed under the features would invalidate what was learned. No scale is
+    below `minimum_scale`, so that noise is not magnified while the robot stands still.
 
     Args:
         minimum_scale: (n_inputs,), units of the inputs.
-        n_samples: that set the scale.
+        n_samples: number of inputs that set mean and scale.
 
     Raises:
         ParameterError: n_samples is no positive integer.
@@ -35,27 +34,27 @@ class WarmUp:
 
     @property
     def done(self) -> bool:
-        """Whether the scale is set."""
+        """Whether mean and scale are set."""
         return self._standardizer.n_samples >= self.n_samples
 
     @property
     def n_seen(self) -> int:
-        """How many inputs were taken in."""
+        """Number of inputs added."""
         return self._standardizer.n_samples
 
     def add(self, x: Array) -> None:
-        """Take one input (n_inputs,) in. Raises ParameterError (too large); nothing changes then."""
+        """Add one input (n_inputs,). Raises ParameterError (too large); nothing changes then."""
         self._standardizer.update(x)
         if self.done:
             self.mean = self._standardizer.mean.copy()
             self.scale = np.maximum(self._standardizer.scale, self.minimum_scale)
 
     def __call__(self, x: Array) -> Array:
-        """x (n_inputs,) in the scale that was set."""
+        """Return x (n_inputs,) standardized."""
         return (x - self.mean) / self.scale
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:
-        """Give mean and scale (n_inputs,) instead of learning them."""
+        """Set mean and scale (n_inputs,) to given values."""
         self.mean, self.scale = vector("mean", mean, self.n_inputs), vector("scale", scale, self.n_inputs)
         if (self.scale <= 0).any():
             raise ParameterError("scale", float(self.scale.min()), "above 0")
@@ -70,7 +69,7 @@ class WarmUp:
                 )
 
     def state(self) -> dict[str, Array]:
-        """As a dict of arrays."""
+        """Return all values as a dict of arrays; see `from_state`."""
         return {
             "minimum_scale": self.minimum_scale.copy(),
             "mean": self.mean.copy(),

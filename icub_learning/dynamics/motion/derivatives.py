@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics.motion import _window
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError
 
@@ -100,7 +100,7 @@ class CausalDerivatives:
         """
         position = np.ascontiguousarray(position, np.float64)
         velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
-        _cycle.push(self._samples, self._next, self.window, self.n_joints, position, velocity, self.velocity_weight)
+        _window.push(self._samples, self._next, self.window, self.n_joints, position, velocity, self.velocity_weight)
         if self._stamps:
             step = stamp - self._stamps[-1]
             if step * 1e-9 > self._longest_gap():
@@ -160,5 +160,5 @@ class CausalDerivatives:
             reader = self._readers[index] = rows @ self._solver
         first = (self._next or self.window) + self.window - len(self._stamps)
         out = np.empty((3, self.n_joints))
-        _cycle.read(out, reader, self._samples, first, len(self._stamps), self.n_joints, self._solved[0])
+        _window.combine(out, reader, self._samples, first, len(self._stamps), self.n_joints, self._solved[0])
         return Motion(self._stamps[index], out[0], out[1], out[2])

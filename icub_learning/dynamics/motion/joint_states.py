@@ -1,4 +1,4 @@
-"""Joint states as they arrive, checked and brought into the order of the learned joints."""
+"""Checks on arriving joint states, and the selection of the learned joints from them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics import _cycle
+from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
-LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): no joint gets near it, but a corrupted message may
+LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): beyond any real joint; corrupted messages exceed it
 
 
 class JointState(NamedTuple):
-    """One accepted joint state, in the order of the learned joints; velocity or effort None where not measured."""
+    """One accepted joint state: the learned joints, in their order; velocity or effort None where not measured."""
 
     stamp: int  # ns
     position: Array
@@ -23,12 +23,12 @@ class JointState(NamedTuple):
 
 
 class JointStateReader:
-    """Picks the learned joints out of messages that may hold more, and refuses what cannot be trusted.
+    """Selects the learned joints from messages that may hold more, and refuses invalid messages.
 
     Args:
-        joints: names of the learned joints, in the order in which everything else uses them.
-        known_joints: all joints of the robot; a name outside them belongs to another robot. Empty: any name is known.
-        any_order: whether the learned joints may come in another order than `joints`.
+        joints: names of the learned joints, in the order of all arrays.
+        known_joints: all joints of the robot; other names are refused as those of another robot. Empty: none is.
+        any_order: whether messages may have the learned joints in another order than `joints`.
         need_velocity: whether a message without velocities is refused.
     """
 
@@ -45,7 +45,7 @@ class JointStateReader:
         self._any_name = not known_joints
         self._any_order = any_order
         self._need_velocity = need_velocity
-        self._names: tuple[str, ...] = ()  # those of the last accepted message: the common case is that nothing changed
+        self._names: tuple[str, ...] = ()  # of the last valid message; most often the next one has the same
         self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(
@@ -56,7 +56,7 @@ class JointStateReader:
         velocity: ArrayLike | None = None,
         effort: ArrayLike | None = None,
     ) -> JointState:
-        """Return the learned joints' part of a message; None or empty: not measured.
+        """Return the learned joints of a message; a field that is None or empty was not measured.
 
         Raises:
             SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
@@ -77,7 +77,7 @@ class JointStateReader:
     def _take(
         self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int, largest: float
     ) -> Array | None:
-        """The learned joints' part of one field, checked unless `largest` is infinite; None where it is empty."""
+        """Return one field of the learned joints, checked unless `largest` is infinite; None if it is empty."""
         if given is None:
             return None
         array = given if type(given) is memoryview else np.ascontiguousarray(given, dtype=np.float64)
@@ -86,7 +86,7 @@ class JointStateReader:
                 return None
             raise _size_error(field, array.nbytes // array.itemsize, count)
         taken = np.empty(len(indices))
-        if not _cycle.pick(taken, array, indices, largest) and largest < np.inf:
+        if not _checks.select(taken, array, indices, largest) and largest < np.inf:
             check_values(field, taken, self.joints, largest)
         return taken
 
@@ -117,7 +117,7 @@ def _size_error(field: str, size: int, count: int) -> SampleError:
 
 
 def check_values(field: str, values: Array, names: Sequence[str], largest: float) -> None:
-    """Raise SampleError (not_finite, out_of_range) if a value is NaN, infinite or larger than any real one."""
+    """Raise SampleError (not_finite, out_of_range) unless all values are finite and at most `largest` in magnitude."""
     if float(np.abs(values).max()) <= largest:
         return
     finite = np.isfinite(values)

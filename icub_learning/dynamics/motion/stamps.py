@@ -6,43 +6,40 @@ RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among 
 
 
 class StampSequence:
-    """Refuses stamps of zero, negative, repeated and backward ones.
+    """Refuses stamps that are zero, negative, repeated or older than the last accepted one.
 
     A simulator that restarts or a recording that loops sets the clock back for good. After RESTART_AFTER stamps that
     lie behind but rise among themselves, the new time is taken: the stream must not stay deaf for ever.
+
+    Attributes:
+        last: the last accepted stamp [ns], 0 before the first.
     """
 
     def __init__(self) -> None:
-        self.last = 0  # ns, of the last accepted stamp
+        self.last = 0
         self._behind_last = 0
         self._behind_count = 0
 
     def accept(self, stamp: int) -> bool:
-        """Take one stamp [ns]; True if it starts a new time, so that windows over time must start anew.
+        """Accept a stamp [ns], of a sample whose values have been checked; return whether the clock was set back.
 
         Raises:
             SampleError: reason one of stamp_zero, stamp_negative, stamp_repeated, stamp_backwards.
         """
-        restarted = self.check(stamp)
-        self.last = stamp
-        return restarted
-
-    def check(self, stamp: int) -> bool:
-        """As `accept`, but without taking the stamp as the last one: the sample may yet be refused for its values."""
         if stamp == 0:
             raise SampleError("stamp_zero", "the stamp is zero: its source sets no time", value=stamp)
         if stamp < 0:
             raise SampleError("stamp_negative", f"the stamp is {stamp} ns, before time began", value=stamp)
         if stamp == self.last:
             raise SampleError("stamp_repeated", f"the stamp {stamp} ns came before", value=stamp)
-        if stamp > self.last:
-            self._behind_count = 0
-            return False
-        self._behind_count = self._behind_count + 1 if stamp > self._behind_last else 1
-        self._behind_last = stamp
-        if self._behind_count < RESTART_AFTER:
-            late = (self.last - stamp) * 1e-9
-            text = f"the stamp {stamp} ns is {late:.6f} s behind the last one"
-            raise SampleError("stamp_backwards", text, value=stamp, bound=f"above {self.last}")
+        set_back = stamp < self.last
+        if set_back:
+            self._behind_count = self._behind_count + 1 if stamp > self._behind_last else 1
+            self._behind_last = stamp
+            if self._behind_count < RESTART_AFTER:
+                late = (self.last - stamp) * 1e-9
+                text = f"the stamp {stamp} ns is {late:.6f} s behind the last one"
+                raise SampleError("stamp_backwards", text, value=stamp, bound=f"above {self.last}")
         self._behind_count = 0
-        return True
+        self.last = stamp
+        return set_back

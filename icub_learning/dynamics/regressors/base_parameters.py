@@ -1,4 +1,4 @@
-"""Which combinations of the parameters of a linear model its measurements can determine."""
+"""Base parameters: the combinations of a linear model's parameters that measurements can determine."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def base_projection(
         regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
         n_joints: number of joints.
         n_parameters: number of parameters.
-        seed: of the sample of states.
+        seed: seed of the sample of states.
 
     Returns:
         (n_base, n_parameters), n_base the rank.
@@ -64,7 +64,10 @@ def base_values(regressor: Regressor, parameters: Array) -> Array:
 def _scaled_triangle(
     regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int
 ) -> tuple[Array, Array]:
-    """R of the QR factorization of the regressor stacked over many states, columns of unit length, and the lengths."""
+    """Return R of the QR factorization of the regressor stacked over many states, and the lengths of its columns.
+
+    The columns are scaled to unit length before the factorization.
+    """
     random = np.random.default_rng(seed)
     n_states = 2 * n_parameters + 20  # a joint's own row may be all that shows a parameter: count states, not rows
     q = random.uniform(-np.pi, np.pi, (n_states, n_joints))

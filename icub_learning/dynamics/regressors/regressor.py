@@ -1,4 +1,4 @@
-"""What estimators ask of a regressor; WrenchRegressor and TorqueRegressor both offer it."""
+"""The interface of regressors, which WrenchRegressor and TorqueRegressor implement."""
 
 from typing import Protocol
 
@@ -6,10 +6,7 @@ from icub_learning.arrays import Array
 
 
 class Regressor(Protocol):
-    """A map Phi(q, v, a) whose product with the parameters is the output.
-
-    `frame` is the link in whose axes the outputs are given, "" where they have none.
-    """
+    """A map Phi(q, v, a) whose product with the parameters is the output; attributes: see WrenchRegressor."""
 
     n_joints: int
     n_outputs: int
@@ -28,13 +25,13 @@ class Regressor(Protocol):
 
     @property
     def base_projection(self) -> Array:
-        """(n_base, n_parameters): the identifiable combinations."""
+        """(n_base, n_parameters): the identifiable combinations of the parameters, one in a row."""
         ...
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Phi (n_outputs, n_parameters) at position, velocity and acceleration (n_joints,) each."""
+        """Return Phi (n_outputs, n_parameters) at position, velocity and acceleration, each (n_joints,)."""
         ...
 
     def state(self) -> dict[str, Array]:
-        """What it takes to rebuild it, as a dict of arrays."""
+        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
         ...

@@ -1,4 +1,4 @@
-"""From a URDF to a Pinocchio model in which only the chosen joints move, with errors that name what is wrong in it."""
+"""A Pinocchio model from a URDF in which only the chosen joints move, and errors that name faults of the URDF."""
 
 import os
 from collections import Counter
@@ -36,11 +36,10 @@ class RobotModel:
         sensor: name of the fixed joint that carries the force/torque sensor, if there is one.
 
     Attributes:
-        joints: the names of the joints that move, as asked for.
+        joints: the names of the joints that move, as given.
         known_joints: the names of all joints of one degree of freedom that the URDF has.
-        urdf: the URDF as XML text.
         model: the reduced Pinocchio model.
-        data: its working memory.
+        data: Pinocchio's working memory for the model.
         velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
         body_names: for every body of `model` after the universe, the link that its joint moves.
         sensor_id: Pinocchio's number of the sensor joint, 0 without one.
@@ -96,7 +95,7 @@ class RobotModel:
         self._position_place, self._velocity_place = _as_slice(self._position_index), _as_slice(self.velocity_index)
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """Return positions, velocities and accelerations as Pinocchio wants them, in buffers that the next call reuses.
+        """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
 
         Args:
             q: (n_joints,) positions [rad or m].
@@ -104,10 +103,10 @@ class RobotModel:
             a: (n_joints,) accelerations [rad/s^2 or m/s^2].
 
         Raises:
-            ShapeError: an array is not of shape (n_joints,). Values are not checked: that is for whoever takes them in.
+            ShapeError: an array is not of shape (n_joints,). Values are not checked.
         """
         for name, values in (("q", q), ("v", v), ("a", a)):
-            # The attribute first: np.shape is a call of its own, three times a prediction.
+            # The attribute first: calling np.shape three times per prediction takes longer.
             if getattr(values, "shape", None) != self._shape and np.shape(values) != self._shape:
                 raise ShapeError(name, np.shape(values), f"{self._shape}")
         if self._circular.size:
@@ -122,16 +121,16 @@ class RobotModel:
         return self._q, self._v, self._a
 
     def body_parameter_names(self, bodies: Iterable[int]) -> tuple[str, ...]:
-        """Names "link.parameter" of the ten parameters of each body, in the order of `BODY_PARAMETERS`."""
+        """Return the names "link.parameter" of the ten parameters of each body, in the order of BODY_PARAMETERS."""
         return tuple(f"{self.body_names[body - 1]}.{parameter}" for body in bodies for parameter in BODY_PARAMETERS)
 
     def body_parameters(self, bodies: Iterable[int]) -> Array:
-        """Parameters of the bodies from the URDF, (10 * n_bodies,), in the order of `body_parameter_names`."""
+        """Return the bodies' parameters from the URDF, (10 n_bodies,), in the order of `body_parameter_names`."""
         return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
 
 
 def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-    """Indices one after the other as a slice, which is quicker to use; others as they are."""
+    """Return consecutive indices as a slice, which is faster to index with; others unchanged."""
     if len(indices) and (np.diff(indices) == 1).all():
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices
@@ -188,7 +187,7 @@ def _check_inertial(link: ElementTree.Element) -> None:
 
 
 def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Element]) -> tuple[str, ...]:
-    """The names as a tuple, each known, once only, and of one degree of freedom."""
+    """Return the names as a tuple. Raises ModelError unless each is known, unique and of one degree of freedom."""
     names = () if isinstance(joints, str) else tuple(joints)
     if not names:
         bound = "a non-empty list of joint names"
@@ -209,7 +208,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
 
 
 def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
-    """Turn the fixed joint of the sensor into one of six degrees of freedom, in place."""
+    """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
     if sensor not in elements:
         fixed = [name for name, joint in elements.items() if joint.get("type") == "fixed"]
         raise _absent("sensor joint", sensor, fixed)
@@ -235,8 +234,8 @@ def _child_link(joint: ElementTree.Element) -> str:
 
 
 def _neutral(model: Any) -> Array:
-    """Position 0 of every joint, clipped into its limits where these are bounds on the position itself."""
-    q = pinocchio.neutral(model)
+    """Return position 0 of every joint, clipped into its limits where it has one coordinate."""
+    q: Array = pinocchio.neutral(model)
     for joint in model.joints[1:]:
         if joint.nq == 1:
             low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]

@@ -102,7 +102,7 @@ class TorqueRegressor:
         return result
 
     def state(self) -> dict[str, Array]:
-        """What it was made of, as a dict of arrays; see `states.rebuild_regressor`."""
+        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
         return {
             "kind": np.asarray("torque"),
             "urdf": np.asarray(self._model.urdf),

@@ -105,7 +105,7 @@ class WrenchRegressor:
         return np.ascontiguousarray(rows) if self.direction == "parent_to_child" else -rows
 
     def state(self) -> dict[str, Array]:
-        """What it was made of, as a dict of arrays; see `states.rebuild_regressor`."""
+        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
         return {
             "kind": np.asarray("wrench"),
             "urdf": np.asarray(self._model.urdf),

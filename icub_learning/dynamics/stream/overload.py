@@ -1,16 +1,16 @@
-"""Which samples to learn from when they come faster than they can be learned."""
+"""Choice of the samples to learn from when they arrive faster than they can be learned."""
 
 from icub_learning.arrays import integer
 
 
 class Thinning:
-    """Takes every sample while the learner keeps up; else as many as it can learn, evenly spread over time.
+    """Takes every sample while the learner keeps up; otherwise as many as it can learn, evenly spread over time.
 
-    Up to `limit` samples may wait. Under overload so many do, and one is taken whenever another has been learned:
-    they are spaced by the time that one takes, and none waits longer than it takes to learn `limit` others.
+    Under overload `limit` samples wait, and one is taken whenever another has been learned: they are spaced by the
+    learning time of one, and none waits longer than it takes to learn `limit` others.
 
     Args:
-        limit: samples that may wait.
+        limit: largest number of waiting samples.
 
     Raises:
         ParameterError: limit is below 1.
@@ -20,5 +20,5 @@ class Thinning:
         self._limit = integer("limit", limit, 1)
 
     def take(self, waiting: int) -> bool:
-        """Whether to learn the next sample, given how many wait already."""
+        """Return whether to take the next sample while `waiting` others wait."""
         return waiting < self._limit

@@ -1,4 +1,4 @@
-"""A look at the first measurements of a sensor: axes that cannot be real, as faulty drivers publish them."""
+"""Plausibility check of the first measurements of a sensor, which finds axes that a faulty driver publishes."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,19 @@ import numpy as np
 from icub_learning.arrays import Array
 
 CHECKED_SAMPLES = 200
-LONGEST_LEVER = 2.0  # m: a torque larger than force times this does not come from an arm
+LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
 
 
 class SensorCheck:
-    """Watches the first CHECKED_SAMPLES measurements and then says, once, which axes look wrong.
+    """Reports, once after CHECKED_SAMPLES measurements, which axes look wrong.
 
     Real sensors are noisy, so an axis that repeats one number exactly is not measured (a driver that reads the wrong
-    index shows a constant or a number that is nearly zero). For a wrench, a torque beyond force times LONGEST_LEVER is
-    not the torque of the same sensor.
+    index shows a constant or a number near zero). A torque beyond force times LONGEST_LEVER is not that of the same
+    sensor.
 
     Args:
-        names: of the axes.
-        is_wrench: whether these are three forces and three torques.
+        names: names of the axes.
+        is_wrench: whether they are three forces and three torques.
     """
 
     def __init__(self, names: Sequence[str], is_wrench: bool) -> None:
@@ -31,12 +31,12 @@ class SensorCheck:
         self._count = 0
 
     def add(self, measured: Array) -> str | None:
-        """Take one measurement in; after the last one returns what looks wrong in words, "" for nothing, else None."""
+        """Add one measurement; return the findings in words after the last one ("" if there are none), else None."""
         if self._count >= CHECKED_SAMPLES:
             return None
         if self._first is None:
             self._first = measured.copy()
-        # What differs by less than this is no measurement but what was left in the memory that was read.
+        # Smaller differences are remains in uninitialized memory, not measurements.
         self._moved |= np.abs(measured - self._first) > 1e-12
         np.maximum(self._largest, np.abs(measured), out=self._largest)
         self._count += 1

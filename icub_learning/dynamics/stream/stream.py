@@ -1,8 +1,9 @@
-"""The stream that node and command line share: check, differentiate, predict at once, pair measurements, learn."""
+"""From joint states and measurements to predictions and learned samples, as node and command line both do it."""
 
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
 class Estimator(Protocol):
-    """What a stream asks of an estimator."""
+    """What a stream needs of an estimator."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
 
@@ -32,7 +33,7 @@ class Estimator(Protocol):
 
 
 class Derivatives(Protocol):
-    """What a stream asks of what finds velocities and accelerations; see CausalDerivatives."""
+    """What a stream needs to find velocities and accelerations; see CausalDerivatives."""
 
     def reset(self) -> None: ...
 
@@ -48,19 +49,19 @@ class StateRecord:
     """One joint state on its way from prediction to learning."""
 
     stamp: int  # ns
-    known: Motion  # at `stamp`, as known at once
+    known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
-    motion: Motion | None = None  # at `stamp`, seen with the delay of the derivatives
-    measured: Array | None = None
+    motion: Motion | None = None  # at `stamp`, derived with the delay of the derivatives
+    measured: Array | None = None  # (n_outputs,)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is to learn from one joint state and its measurement.
+    """One sample to learn from: the motion and the measurement of one instant.
 
     Attributes:
-        motion: at that instant, seen with the delay of the derivatives.
-        known: at that instant, as known at once.
+        motion: derived with the delay of the derivatives.
+        known: derived without delay: what the prediction was made from.
         measured: (n_outputs,).
     """
 
@@ -69,7 +70,7 @@ class Sample:
     measured: Array
 
     def teach(self, estimator: Estimator) -> None:
-        """Let an estimator learn it."""
+        """Update an estimator with this sample."""
         motion, known = self.motion, self.known
         estimator.update(
             motion.position,
@@ -82,10 +83,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class External:
-    """What a measurement holds beyond the prediction made for the same instant.
+    """A measurement and its external part: what the prediction made for the same instant does not explain.
 
     Attributes:
-        stamp: ns, of the joint state.
+        stamp: of the joint state [ns].
         measured: (n_outputs,).
         external: (n_outputs,), measured minus predicted.
     """
@@ -97,15 +98,15 @@ class External:
 
 @dataclass
 class StreamCounts:
-    """What a stream took, learned and refused.
+    """How many messages a stream has accepted, paired, learned and refused.
 
     Attributes:
         predicted: joint states accepted, each answered by one prediction.
         measured: measurements paired with a joint state.
         learned: samples learned by `learn`.
         unpaired: joint states for which no measurement came within the tolerance.
-        refused: by reason; nothing of these was used.
-        last_refusal: the newest of them, in words.
+        refused: messages refused, by reason.
+        last_refusal: reason and text of the newest refusal.
     """
 
     predicted: int = 0
@@ -119,20 +120,24 @@ class StreamCounts:
 class InverseDynamicsStream:
     """Feeds an estimator from joint states and measurements as they arrive, without threads or clocks.
 
-    For each joint state call `joint_state` and use its prediction at once: whatever can wait does. Hand measurements to
-    `measurement`; then call `pair`, which tells what they hold beyond the predictions, and `learn`, which learns from
-    all samples whose motion and measurement are both known by then. Where efforts are what is learned, they come with
-    the joint states and no call of `measurement` is needed. Who learns in another thread takes the samples from
-    `complete` instead.
+    For each joint state call `joint_state` and use its prediction at once: work that can wait is deferred to the next
+    call. Give measurements to `measurement`; then call `pair` for their external parts, and `learn` to learn from all
+    samples whose motion and measurement are both known by then. To learn in another thread, take the samples from
+    `complete` instead. Where efforts are learned, they come with the joint states and `measurement` is not called.
 
     Args:
         estimator: one of the three estimators, or anything with their predict and update.
         reader: checks joint states and picks the learned joints.
         derivatives: estimates velocity and acceleration.
-        output_names: of the measurement, for messages about it.
+        output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
-        tolerance: seconds; farthest that the stamps of a measurement and of its joint state may lie apart.
-        learning: whether `learn` learns; can be switched at any time.
+        tolerance: largest difference between the stamps of a measurement and its joint state [s].
+
+    Attributes:
+        output_names, effort: as given.
+        predictor: makes the predictions: the estimator, or what another thread has learned.
+        learning: whether samples are learned; can be switched at any time.
+        counts: see StreamCounts.
     """
 
     def __init__(
@@ -144,23 +149,22 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
-        learning: bool = True,
     ) -> None:
         self.estimator = estimator
-        self.predictor: Predictor = estimator  # or what another thread has learned
-        self.learning = learning
+        self.predictor: Predictor = estimator
+        self.learning = True
         self.counts = StreamCounts()
         self._reader = reader
         self._derivatives = derivatives
-        self._output_names = tuple(output_names)
+        self.output_names = tuple(output_names)
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
-        self._paired: list[External] = []  # not asked for yet
-        self._delayed_stamp = 0  # ns: no joint state up to here will be given a motion any more
-        self._unfinished: tuple[StateRecord, Array | None] | None = None  # predicted only, and the efforts with it
+        self._paired: list[External] = []  # not yet returned by `pair`
+        self._delayed_stamp = 0  # ns: joint states up to here have been given their delayed motion, or never will
+        self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
     def joint_state(
         self,
@@ -170,87 +174,76 @@ class InverseDynamicsStream:
         velocity: ArrayLike | None = None,
         effort: ArrayLike | None = None,
     ) -> StateRecord:
-        """Predict for one joint state, at once.
+        """Return the prediction for one joint state, in the record that will hold its measurement too.
 
         Args:
             stamp: ns.
             names, position, velocity, effort: as in sensor_msgs/JointState; empty or None where not measured.
 
         Raises:
-            SampleError: it was refused, and counted under its reason; everything else stays as it was.
+            SampleError: it was refused, and counted under its reason; nothing else changes.
         """
-        self._finish()
+        self._run_deferred()
         try:
-            restarted = self._state_stamps.check(stamp)
             state = self._reader.read(stamp, names, position, velocity, effort)
+            clock_set_back = self._state_stamps.accept(stamp)
         except SampleError as error:
             self._refuse(error)
             raise
-        self._state_stamps.last = stamp
-        if restarted:
-            self._restart()
+        if clock_set_back:
+            self._drop_incomplete()
         self._derivatives.add(stamp, state.position, state.velocity)
         motion = self._derivatives.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         record = StateRecord(stamp, motion, prediction)
         self._records.append(record)
         self.counts.predicted += 1
-        self._unfinished = record, state.effort
+        self._deferred = record, state.effort
         return record
 
     def measurement(self, stamp: int, values: ArrayLike) -> None:
-        """Take one measurement (n_outputs,), to be paired with the joint state nearest in time.
+        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time.
 
         Raises:
-            SampleError: it was refused, and counted under its reason; everything else stays as it was.
+            SampleError: it was refused, and counted under its reason; nothing else changes.
         """
         try:
-            restarted = self._measurement_stamps.check(stamp)
             measured = self._check_output(values)
+            clock_set_back = self._measurement_stamps.accept(stamp)
         except SampleError as error:
             self._refuse(error)
             raise
-        self._measurement_stamps.last = stamp
-        self._finish()
-        if restarted:
+        self._run_deferred()
+        if clock_set_back:
             self._waiting.clear()
         self._waiting.append((stamp, measured))
         if len(self._waiting) > WAITING_MEASUREMENTS:
             self._refuse_unmatched(self._waiting.popleft()[0])
 
     def pair(self) -> list[External]:
-        """Pair waiting measurements with joint states, nearest stamps first; what was paired is returned once.
+        """Pair waiting measurements with the joint states nearest in time; return the new pairs.
 
         A measurement newer than every joint state waits: the state nearest to it may be the next one.
         """
-        self._finish()
+        self._run_deferred()
         while self._waiting:
             stamp, measured = self._waiting[0]
             newest = self._records[-1].stamp if self._records else self._state_stamps.last
-            nearest = min(
-                (record for record in self._near(stamp) if record.measured is None),
-                key=lambda record: abs(record.stamp - stamp),
-                default=None,
-            )
-            exact = nearest is not None and nearest.stamp == stamp
-            if not exact and newest < stamp:
+            if newest < stamp:
                 break
             self._waiting.popleft()
-            if nearest is None:
+            if nearest := self._nearest(stamp):
+                self._pair(nearest, measured)
+            else:
                 self._refuse_unmatched(stamp)
-                continue
-            self._pair(nearest, measured)
         paired, self._paired = self._paired, []
         return paired
 
     def complete(self) -> list[Sample]:
-        """Every sample that is complete by now and was not returned before, in the order of time.
-
-        While `learning` is off there are none.
-        """
-        self._finish()
+        """Return the samples completed since the last call, oldest first; none while `learning` is off."""
+        self._run_deferred()
         samples = []
-        while self._records and self._settled(self._records[0]):
+        while self._records and self._is_final(self._records[0]):
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
@@ -259,24 +252,24 @@ class InverseDynamicsStream:
         return samples
 
     def learn(self) -> int:
-        """Learn from every sample that is complete by now; returns how many."""
+        """Learn from the samples completed since the last call; return how many."""
         samples = self.complete()
         for sample in samples:
             sample.teach(self.estimator)
         self.counts.learned += len(samples)
         return len(samples)
 
-    def _finish(self) -> None:
-        """Do about the newest joint state what its prediction did not have to wait for."""
-        if self._unfinished is None:
+    def _run_deferred(self) -> None:
+        """Run the work on the newest joint state that was deferred until its prediction was out."""
+        if self._deferred is None:
             return
-        (record, effort), self._unfinished = self._unfinished, None
-        self._complete_motion()
+        (record, effort), self._deferred = self._deferred, None
+        self._add_delayed_motion()
         if self.effort:
             self._take_effort(record, effort)
 
-    def _complete_motion(self) -> None:
-        """Give the joint state that lies in the middle of the window its motion."""
+    def _add_delayed_motion(self) -> None:
+        """Give its motion to the joint state that lies the derivatives' delay back."""
         delayed = self._derivatives.delayed()
         if delayed is None:
             return
@@ -291,18 +284,14 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         self._paired.append(External(record.stamp, measured, measured - record.prediction.total))
 
-    def _near(self, stamp: int) -> list[StateRecord]:
-        """Records within the tolerance; they lie at the end of the queue."""
-        near = []
-        for record in reversed(self._records):
-            if record.stamp < stamp - self._tolerance:
-                break
-            if record.stamp <= stamp + self._tolerance:
-                near.append(record)
-        return near
+    def _nearest(self, stamp: int) -> StateRecord | None:
+        """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
+        recent = takewhile(lambda record: record.stamp >= stamp - self._tolerance, reversed(self._records))
+        near = [one for one in recent if one.stamp <= stamp + self._tolerance and one.measured is None]
+        return min(near, key=lambda record: abs(record.stamp - stamp), default=None)
 
-    def _settled(self, record: StateRecord) -> bool:
-        """Whether nothing can be added to this record any more."""
+    def _is_final(self, record: StateRecord) -> bool:
+        """Return whether neither motion nor measurement can be added to this record any more."""
         if record.stamp > self._delayed_stamp:
             return False
         passed = self._measurement_stamps.last > record.stamp + self._tolerance
@@ -311,23 +300,22 @@ class InverseDynamicsStream:
         return self.effort or record.measured is not None or given_up or (passed and not awaited)
 
     def _take_effort(self, record: StateRecord, effort: Array | None) -> None:
-        """An effort that cannot be trusted is refused on its own: the prediction for this state stands."""
+        """Pair a joint state with its own effort; a bad effort is refused alone, and the prediction stands."""
         try:
             if effort is None:
-                raise SampleError(
-                    "effort_missing", "effort is empty: predicted, but nothing to learn from", name="effort"
-                )
+                text = "effort is empty: predicted, but nothing to learn from"
+                raise SampleError("effort_missing", text, name="effort")
             self._pair(record, self._check_output(effort))
         except SampleError as error:
             self._refuse(error)
 
     def _check_output(self, values: ArrayLike) -> Array:
         measured = np.asarray(values, dtype=np.float64)
-        if measured.shape != (len(self._output_names),):
-            expected = str(len(self._output_names))
+        if measured.shape != (len(self.output_names),):
+            expected = str(len(self.output_names))
             text = f"measurement has {measured.size} numbers, expected {expected}"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
-        check_values("measurement", measured, self._output_names, LARGEST_OUTPUT)
+        check_values("measurement", measured, self.output_names, LARGEST_OUTPUT)
         return measured
 
     def _refuse(self, error: SampleError) -> None:
@@ -338,10 +326,10 @@ class InverseDynamicsStream:
         text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
         self._refuse(SampleError("measurement_without_state", text, value=stamp))
 
-    def _restart(self) -> None:
-        """A new time has begun: nothing before it can be completed."""
+    def _drop_incomplete(self) -> None:
+        """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
         self._derivatives.reset()
         self._records.clear()
         self._waiting.clear()
-        self._unfinished = None
+        self._deferred = None
         self._delayed_stamp = 0

@@ -7,10 +7,10 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
-from icub_learning.evaluation.comparison import ESTIMATORS
 from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
-from icub_learning.evaluation.predict_then_learn import Evaluation, evaluate
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
 from icub_learning.simulation.arm.effects import Encoders
@@ -115,7 +115,7 @@ class Outcome:
 
 def learn_and_transfer(
     planes: Mapping[str, Recording],
-    settings: assembly.Settings,
+    settings: Settings,
     watch: Callable[[Events], Events] = lambda events: events,
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
@@ -128,10 +128,9 @@ def learn_and_transfer(
         watch: is given the events and passes them on, as for a progress bar.
     """
     regressor = assembly.make_regressor(settings)
-    names = tuple(regressor.output_names)
 
     def pass_through(estimator: assembly.AnyEstimator, recording: Recording) -> Evaluation:
-        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()), names)
+        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()))
 
     learner = assembly.make_estimator(settings, regressor)
     first, second = (planes[plane] for plane in PLANES)
@@ -143,7 +142,7 @@ def learn_and_transfer(
 
 def compare(
     planes: Mapping[str, Recording],
-    settings: assembly.Settings,
+    settings: Settings,
     watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
 ) -> dict[str, Outcome]:
     """Run P, NP and SP on the same planes; `watch` makes a progress bar from an estimator's short name."""

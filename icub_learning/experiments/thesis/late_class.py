@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.selection import RECODINGS, choose, count_right
+from icub_learning.recognition.classifiers.selection import RECODINGS, choose, count_correct
 
 METHODS = {
     "N": "RLSC without recoding",
@@ -149,7 +149,7 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
         log_ratio = np.log(counts.sum() / counts)
         validation = np.array([classifier.scores(drawn.validation) for classifier in classifiers])
         own = drawn.validation_classes
-        right = np.array([count_right(scores, own, log_ratio) for scores in validation])
+        right = np.array([count_correct(scores, own, log_ratio) for scores in validation])
         errors = ((validation - np.eye(len(names))[own]) ** 2).sum(axis=(1, 2))
         chosen = {"N": (choose("published", right[:, :1], errors, len(own))[0], 0)}
         for method, rule in RULE.items():

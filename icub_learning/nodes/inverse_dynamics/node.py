@@ -14,6 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
@@ -49,7 +50,7 @@ class InverseDynamicsNode(ManagedNode):
     def on_configure(self) -> None:
         """Build learner, stream, topics and services from the parameters."""
         settings = parameters.values(self, PARAMETERS)
-        self._settings = pick(assembly.Settings, settings, urdf=find_urdf(settings["urdf"]))
+        self._settings = pick(Settings, settings, urdf=find_urdf(settings["urdf"]))
         self._regressor = assembly.make_regressor(self._settings)
         estimator = assembly.make_estimator(self._settings, self._regressor)
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)

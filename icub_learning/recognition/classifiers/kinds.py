@@ -1,28 +1,28 @@
-"""The classifiers there are, by the names that settings and saved models know them by."""
+"""Registry of the classifiers: their names in settings and saved models."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from icub_learning.errors import StateError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.polk_classifier import PolkClassifier
 
-AnyClassifier = IncrementalClassifier | AdaptiveClassifier | PolkClassifier
+AnyClassifier = IncrementalClassifier | AdaptiveClassifier | DictionaryClassifier
 KINDS: dict[str, type[AnyClassifier]] = {
     "rlsc": IncrementalClassifier,
     "adaptive": AdaptiveClassifier,
-    "polk": PolkClassifier,
+    "polk": DictionaryClassifier,
 }
 
 
 def kind_of(classifier: AnyClassifier) -> str:
-    """The name in KINDS of a classifier."""
+    """Return the name of a classifier in KINDS."""
     return next(name for name, kind in KINDS.items() if type(classifier) is kind)
 
 
 def from_state(kind: str, state: Mapping[str, Any]) -> AnyClassifier:
-    """A classifier as its `state` method saved it. Raises StateError."""
+    """Rebuild a classifier of a kind in KINDS from what its `state` returned. Raises StateError."""
     if kind not in KINDS:
         raise StateError(f"saved classifier is {kind!r}, not one of {', '.join(KINDS)}", name="kind", value=kind)
     return KINDS[kind].from_state(dict(state))

@@ -1,11 +1,10 @@
-"""Names of classes: what is accepted, and how they are kept in a saved state."""
+"""Labels of classes: which are accepted, and how a saved state keeps them."""
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.errors import ParameterError, StateError
 
@@ -13,36 +12,58 @@ LONGEST_LABEL = 1024  # characters
 SHOWN = 40  # characters of a label in a message
 
 
-def check_label(label: Any, name: str = "label") -> str:
-    """Return a label as a str. Raises ParameterError unless it is one of 1 to 1024 characters."""
+def check_label(label: object, name: str = "label") -> str:
+    """Return a label as a plain str. Raises ParameterError unless it is a str of 1 to 1024 characters."""
     if not isinstance(label, str):
         raise ParameterError(name, label, "a str")
     if not 0 < len(label) <= LONGEST_LABEL:
         raise ParameterError(name, shorten(label), f"1 to {LONGEST_LABEL} characters long, not {len(label)}")
-    return str(label)  # a plain one, also of NumPy's kind
+    return str(label)  # np.str_ becomes str
+
+
+def check_labels(label: str | Sequence[str], count: int, single: bool) -> list[str]:
+    """Return one label for each of `count` examples, given one label for all of them or a sequence of labels.
+
+    Args:
+        label: one label, or one for each example.
+        count: number of examples.
+        single: whether one example was given as a vector, so that `label` must be one label.
+
+    Raises:
+        ParameterError: a label is not valid, or their number differs from `count`.
+    """
+    if isinstance(label, str) or single:
+        return [check_label(label)] * count
+    try:
+        labels = [check_label(one) for one in label]
+    except TypeError:
+        raise ParameterError("label", label, "a str, or a str for each example") from None
+    if len(labels) != count:
+        raise ParameterError("label", f"{len(labels)} labels", f"a str, or a str for each of the {count} examples")
+    return labels
 
 
 def shorten(label: str) -> str:
-    """The beginning of a label, for a message."""
+    """Return at most the first 40 characters of a label, to show it in a message."""
     return label if len(label) <= SHOWN else label[: SHOWN - 3] + "..."
 
 
 def pack_labels(labels: Iterable[str]) -> NDArray[np.uint8]:
-    """Labels as bytes (JSON): any characters survive, and no label pays for the longest one."""
-    return np.frombuffer(json.dumps(list(labels)).encode(), np.uint8).copy()
+    """Encode labels as bytes of JSON: keeps every character, unlike an array of str, and pads none to the longest."""
+    return np.array(bytearray(json.dumps(list(labels)).encode()), np.uint8)
 
 
-def unpack_labels(name: str, packed: Any) -> list[str]:
-    """What `pack_labels` was given. Raises StateError if it is something else, or holds a label twice."""
+def unpack_labels(name: str, packed: ArrayLike) -> list[str]:
+    """Decode what `pack_labels` returned. Raises StateError if it is something else or holds a label twice."""
     try:
         if np.asarray(packed).dtype != np.uint8:
             raise ValueError("not bytes")
-        labels = json.loads(np.asarray(packed).tobytes())
-        if not isinstance(labels, list):
+        decoded = json.loads(np.asarray(packed).tobytes())
+        if not isinstance(decoded, list):
             raise ValueError("not a list")
-        labels = [check_label(label) for label in labels]
+        labels = [check_label(label) for label in decoded]
     except (TypeError, ValueError) as error:
-        raise StateError(f"{name} are no labels: {error}", name=name) from None
+        raise StateError(f"{name} cannot be decoded as labels: {error}", name=name) from None
     if len(set(labels)) != len(labels):
-        raise StateError(f"{name} hold a label twice", name=name)
+        raise StateError(f"{name} contains a label twice", name=name)
     return labels

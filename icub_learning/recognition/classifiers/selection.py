@@ -1,4 +1,4 @@
-"""Choice of regularization and recoding by accuracy on held-out examples (thesis 7.6.3, and a better rule)."""
+"""Choice of regularization and recoding by the accuracy on held-out examples (thesis 7.6.3, and a better rule)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,87 +7,89 @@ from icub_learning.arrays import Array
 
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
 RULES = ("standard_error", "published")
-SMALLEST = 1e-300  # stands for all scores that are not positive
+SMALLEST_SCORE = 1e-300  # takes the place of scores that are not positive
+TOLERANCE = 1e-12  # of comparisons between rounded numbers
 
 
-def count_right(scores: Array, own: NDArray[np.intp], log_ratio: Array, recodings: Array = RECODINGS) -> Array:
-    """Of each class, how many held-out examples get the right label, for each recoding.
+def count_correct(
+    scores: Array, targets: NDArray[np.intp], log_ratio: Array, recodings: Array = RECODINGS
+) -> NDArray[np.intp]:
+    """Count the examples whose true class has the largest recoded score, for each recoding.
 
-    With positive scores s and factors f_t^alpha the right class y wins over t where
-    alpha (log f_t - log f_y) <= log s_y - log s_t, so each example has one interval of alpha, found without trying any.
+    With positive scores s and recoding factors f_t^alpha the true class y wins over t where
+    alpha (log f_t - log f_y) <= log s_y - log s_t, so each example is classified correctly in one interval of alpha,
+    which is found directly.
 
     Args:
-        scores: (m, T), uncoded.
-        own: (m,), place of the right class.
-        log_ratio: (T,), log(k / gamma_t).
-        recodings: (A,), candidates.
+        scores: (m, T), before recoding.
+        targets: (m,), index of the true class of each example.
+        log_ratio: (T,), log(k / gamma_t) with gamma_t examples of class t among k.
+        recodings: (A,), candidates for alpha.
 
     Returns:
-        (A,) number of examples whose right class has the largest recoded score. An example whose right class has no
-        positive score counts as wrong.
+        (A,) counts. An example whose true class has no positive score counts as wrong.
     """
     rows = np.arange(len(scores))
-    logs = np.log(np.maximum(scores, SMALLEST))
-    lead = logs[rows, own][:, None] - logs
-    slope = log_ratio - log_ratio[own][:, None]
+    logs = np.log(np.maximum(scores, SMALLEST_SCORE))
+    lead = logs[rows, targets][:, None] - logs
+    slope = log_ratio - log_ratio[targets][:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = lead / slope
-    lead[rows, own] = 0.0
+    lead[rows, targets] = 0.0
     high = np.where(slope > 0, bound, np.inf).min(axis=1)
     low = np.where(slope < 0, bound, -np.inf).max(axis=1)
     never = np.where(slope == 0, lead, 0.0).min(axis=1) < 0
-    low[never | (scores[rows, own] <= 0.0)] = np.inf
-    slack = 1e-12
-    return ((low[:, None] <= recodings + slack) & (recodings - slack <= high[:, None])).sum(axis=0)
+    low[never | (scores[rows, targets] <= 0.0)] = np.inf
+    correct = (low[:, None] <= recodings + TOLERANCE) & (recodings - TOLERANCE <= high[:, None])
+    return np.asarray(np.count_nonzero(correct, axis=0), dtype=np.intp)
 
 
-def choose_as_published(right: Array, errors: Array) -> tuple[int, int]:
-    """The rule of the thesis (7.6.3): the largest recoding that loses nothing on the held-out examples.
+def choose_as_published(correct: Array, errors: Array) -> tuple[int, int]:
+    """Choose by the rule of the thesis (7.6.3): the largest recoding that does not lower the held-out accuracy.
 
-    For each recoding the regularization with most right examples counts; of all recodings the largest is taken with at
-    least as many right as without recoding.
-
-    Args:
-        right: (J, A) number of right examples for each regularization and each recoding; the first recoding is 0.
-        errors: (J,) squared errors on the examples, which decide between regularizations with equally many right.
-
-    Returns:
-        Places (j, a) of regularization and recoding.
-    """
-    most = right.max(axis=0)
-    place = int(np.flatnonzero(most >= most[0])[-1])
-    return _first(right[:, place], errors), place
-
-
-def choose_within_a_standard_error(right: Array, errors: Array, n_examples: int) -> tuple[int, int]:
-    """A rule that gives more to classes with few examples.
-
-    Held-out examples of well-known classes tell only what recoding costs; what a class with few examples gains cannot
-    be measured yet. By the published rule one example more that is wrong, by chance, and a whole class stays unseen.
-    Here the regularization is the best one without recoding, and the recoding the largest that does not cost more than
-    one standard error of the accuracy, sqrt(p (1 - p) / n): less than can be told from nothing.
+    Each recoding is judged with its best regularization, and compared with no recoding.
 
     Args:
-        right, errors: as for `choose_as_published`.
-        n_examples: of which so many are right; at least 1.
+        correct: (J, A) number of correct examples for each regularization and each recoding; the first recoding is 0.
+        errors: (J,) squared errors on the examples, which break ties between regularizations.
 
     Returns:
-        Places (j, a) of regularization and recoding.
+        Indices (j, a) of regularization and recoding.
     """
-    j = _first(right[:, 0], errors)
-    accuracy = right[j] / n_examples
+    most = correct.max(axis=0)
+    a = int(np.flatnonzero(most >= most[0])[-1])
+    return _first(correct[:, a], errors), a
+
+
+def choose_within_a_standard_error(correct: Array, errors: Array, n_examples: int) -> tuple[int, int]:
+    """Choose the largest recoding whose loss of accuracy is not significant.
+
+    The held-out examples belong to well-known classes: they show what recoding costs these, but not what classes with
+    few examples gain. By the published rule one more wrong example, which may be chance, can leave a new class
+    unrecognized. Here the regularization is the best one without recoding, and the recoding the largest that costs at
+    most one standard error of the accuracy p, sqrt(p (1 - p) / n).
+
+    Args:
+        correct, errors: see `choose_as_published`.
+        n_examples: number of held-out examples, at least 1.
+
+    Returns:
+        Indices (j, a) of regularization and recoding.
+    """
+    j = _first(correct[:, 0], errors)
+    accuracy = correct[j] / n_examples
     floor = accuracy[0] - np.sqrt(accuracy[0] * (1.0 - accuracy[0]) / n_examples)
-    return j, int(np.flatnonzero(accuracy >= floor - 1e-12)[-1])
+    return j, int(np.flatnonzero(accuracy >= floor - TOLERANCE)[-1])
 
 
-def choose(rule: str, right: Array, errors: Array, n_examples: int) -> tuple[int, int]:
-    """Choose by one of RULES."""
+def choose(rule: str, correct: Array, errors: Array, n_examples: int) -> tuple[int, int]:
+    """Return the indices (j, a) that one of RULES chooses; see the functions above."""
     if rule == "published":
-        return choose_as_published(right, errors)
-    return choose_within_a_standard_error(right, errors, n_examples)
+        return choose_as_published(correct, errors)
+    return choose_within_a_standard_error(correct, errors, n_examples)
 
 
-def _first(right: Array, errors: Array) -> int:
-    """Most right, of equal ones that with the smallest errors."""
-    equal = np.flatnonzero(right == right.max())
+def _first(correct: Array, errors: Array) -> int:
+    """Return the index of the most correct examples, of the smallest errors among equals."""
+    equal = np.flatnonzero(correct == correct.max())
     return int(equal[errors[equal].argmin()])

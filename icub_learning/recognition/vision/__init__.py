@@ -1,1 +1,1 @@
-"""From encoded images to features of a convolutional network."""
+"""Decoding of images, and their features from a convolutional network."""

@@ -13,33 +13,33 @@ from icub_learning.recognition.vision import default_network
 from icub_learning.recognition.vision.onnx_network import OnnxNetwork
 from icub_learning.recognition.vision.opencv import cv2
 
-MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # what the bundled network was trained with, of pixel values 0 to 255
+MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # preprocessing of the bundled network, for pixel values 0 to 255
 
 
 class CNNFeatures:
     """Computes features of RGB images.
 
-    An image is cropped to its centre, in the network's proportions, and resized: by areas where it shrinks (every pixel
-    counts, nothing aliases), by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale.
+    An image is cropped to its centre, in the network's aspect ratio, and resized: by averaging areas where it shrinks,
+    which avoids aliasing, by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale.
 
     Args:
         model: path of an ONNX file; None for EfficientNet-Lite0.
-        output: name of the layer, any tensor of the network. None: the only output of the network; for
-            EfficientNet-Lite0 "features", its 1280 averages before the classifier ("logits" is the other).
-        n_threads: threads that work on one image.
+        output: name of the tensor to return, any one of the network. None: the only output of the network; for
+            EfficientNet-Lite0 "features", the 1280 values after average pooling (its other output is "logits").
+        n_threads: threads that compute one image.
         mean: pixel value that becomes 0; one number, or three in `channel_order`.
-        scale: pixel values per unit; one number, or three in `channel_order`.
+        scale: divisor of the pixel values; one number, or three in `channel_order`.
         crop: share of the shorter side that is kept, in (0, 1].
-        channel_order: "rgb" or "bgr", as the network was trained with.
+        channel_order: "rgb" or "bgr", as in the network's training.
 
     Attributes:
         n_features: length of a feature vector.
-        source: names network and layer, and the preprocessing where it is not the default; vectors of equal source are
-            comparable.
+        source: name of network and layer, with the preprocessing where it is not the default; only feature vectors of
+            equal source can be compared.
 
     Raises:
-        ModelError: the network cannot be used (see OnnxNetwork), or the weights of the bundled one are not intact.
-        ParameterError, ShapeError, NotFiniteError: another argument is out of its range.
+        ModelError: the network cannot be used (see OnnxNetwork), or the weights of the bundled one are damaged.
+        ParameterError, ShapeError, NotFiniteError: another argument is outside its range.
     """
 
     def __init__(
@@ -74,24 +74,24 @@ class CNNFeatures:
         """Return the features (n_features,) of an RGB image (H, W, 3) of uint8.
 
         Raises:
-            ShapeError, ParameterError: the image has another shape, no pixels, or another type of numbers.
+            ShapeError, ParameterError: the image has another shape or type, or no pixels.
         """
         return self._network(self.preprocess(image))
 
     def preprocess(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return what the network sees: (height, width, 3), cropped, resized and scaled. Raises as `transform`."""
+        """Return the network's input: the image cropped, resized and scaled, (height, width, 3); see `transform`."""
         pixels = np.asarray(image)
         if pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
             raise ShapeError("image", pixels.shape, "(height, width, 3), without a zero")
         if pixels.dtype != np.uint8:
             raise ParameterError("image", str(pixels.dtype), "an array of uint8")
-        resized = resize(centre(pixels, self._network.height, self._network.width, self._crop), self._network.height,
-                         self._network.width)  # fmt: skip
+        height, width = self._network.height, self._network.width
+        resized = resize(centre_crop(pixels, height, width, self._crop), height, width)
         channels = resized[:, :, ::-1] if self._reverse else resized
         return (channels - self._mean) / self._scale
 
     def _preprocessing(self) -> str:
-        """What `source` says of it: nothing for the default."""
+        """Return the part of `source` that describes the preprocessing; empty for the default."""
         parts = []
         for name, values, default in (("mean", self._mean, MEAN), ("scale", self._scale, SCALE)):
             if (values != np.float32(default)).any():
@@ -101,8 +101,8 @@ class CNNFeatures:
         return "".join(parts) + (";bgr" if self._reverse else "")
 
 
-def centre(image: NDArray[np.uint8], height: int, width: int, share: float) -> NDArray[np.uint8]:
-    """Return the largest part in the middle of an image with proportions height : width, times `share`; a view."""
+def centre_crop(image: NDArray[np.uint8], height: int, width: int, share: float) -> NDArray[np.uint8]:
+    """Return the largest central part of an image with aspect ratio height : width, times `share`; a view."""
     rows, columns = image.shape[:2]
     unit = min(rows / height, columns / width) * share
     kept_rows, kept_columns = max(round(unit * height), 1), max(round(unit * width), 1)
@@ -111,7 +111,7 @@ def centre(image: NDArray[np.uint8], height: int, width: int, share: float) -> N
 
 
 def resize(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    """Return the image with other numbers of pixels: averages of areas where it shrinks, cubic where it grows."""
+    """Return the image at another size: by averaging areas where it shrinks, by cubic interpolation where it grows."""
     if image.shape[:2] == (height, width):
         return image
     shrinks = image.shape[0] >= height and image.shape[1] >= width

@@ -1,4 +1,4 @@
-"""Compressed images, unpacked to arrays with the name of their encoding; damage is refused, not shown as grey areas."""
+"""Decompression of images to arrays and their encoding; damaged images are refused, not shown with grey areas."""
 
 import re
 from typing import Any, NoReturn
@@ -12,65 +12,67 @@ from icub_learning.recognition.vision.opencv import cv2
 
 JPEG_START = b"\xff\xd8\xff"
 MOST_PIXELS = 2**26
-# Cheap cameras put some bytes too many before the end of each picture, which is complete.
-HARMLESS = re.compile(r"Corrupt JPEG data: \d{1,2} extraneous bytes before marker 0xd9")
+Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
+# Some cameras write a few extra bytes before the end of each image, which is complete all the same.
+HARMLESS_WARNING = re.compile(r"Corrupt JPEG data: \d{1,2} extraneous bytes before marker 0xd9")
 ARRAY_ENCODINGS = {(np.uint8, 1): "mono8", (np.uint8, 3): "bgr8", (np.uint8, 4): "bgra8",
                    (np.uint16, 1): "mono16", (np.uint16, 3): "bgr16", (np.uint16, 4): "bgra16"}  # fmt: skip
 
 
-def decompress(description: str, data: Any) -> tuple[str, NDArray[Any]]:
+def decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
     """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16.
 
     Args:
         description: "jpeg", "png", or "ENCODING; jpeg compressed ENCODING" as image_transport writes it.
-        data: buffer of bytes.
+        data: the file's bytes.
 
     Raises:
-        SampleError: with the reason image_empty, encoding_without_color or image_compressed.
+        SampleError: with reason image_empty, encoding_without_color or image_compressed.
     """
     content = bytes(data)
     if not content:
-        _refuse("image_empty", "a compressed image came without data", description)
+        refuse("image_empty", "a compressed image came without data", description)
     if "compressedDepth" in description:
-        _refuse("encoding_without_color", f"{description} is a depth image", description)
+        refuse("encoding_without_color", f"{description} is a depth image", description)
     packed = description.rpartition("compressed ")[2].strip() if "compressed " in description else ""
     try:
-        array = _jpeg(content) if content.startswith(JPEG_START) else _picture(content)
+        pixels = _decode_jpeg(content) if content.startswith(JPEG_START) else _decode_other(content)
     except (ValueError, cv2.error) as error:
         shown = description[:40]
-        _refuse(
+        refuse(
             "image_compressed", f"an image of format {shown!r} ({len(content)} bytes) cannot be read: {error}", shown
         )
-    encoding = ARRAY_ENCODINGS[array.dtype.type, array.shape[2] if array.ndim == 3 else 1]
-    if packed.startswith("bayer_") and array.ndim == 2:
-        return packed, array
-    if packed.startswith("rgb"):  # packed without reordering: what should be blue is red
-        return encoding.replace("bgr", "rgb"), array
-    return encoding, array
+    encoding = ARRAY_ENCODINGS[pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1]
+    if packed.startswith("bayer_") and pixels.ndim == 2:
+        return packed, pixels
+    if packed.startswith("rgb"):  # compressed without reordering: red is in the place of blue
+        return encoding.replace("bgr", "rgb"), pixels
+    return encoding, pixels
 
 
-def _jpeg(content: bytes) -> NDArray[Any]:
+def _decode_jpeg(content: bytes) -> NDArray[Any]:
     height, width, space, _ = simplejpeg.decode_jpeg_header(content)
     if height * width > MOST_PIXELS:
-        raise ValueError(f"{width} x {height} pixels are too many")
+        raise ValueError(f"{width} x {height} pixels are more than {MOST_PIXELS}")
     space = "GRAY" if space == "Gray" else "BGR"
     try:
-        array = simplejpeg.decode_jpeg(content, space)
+        pixels = simplejpeg.decode_jpeg(content, space)
     except ValueError as error:
-        if not HARMLESS.search(str(error)):
+        if not HARMLESS_WARNING.search(str(error)):
             raise
-        array = simplejpeg.decode_jpeg(content, space, strict=False)
-    return array[:, :, 0] if space == "GRAY" else array
+        pixels = simplejpeg.decode_jpeg(content, space, strict=False)
+    return np.asarray(pixels[:, :, 0] if space == "GRAY" else pixels)
 
 
-def _picture(content: bytes) -> NDArray[Any]:
-    array = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
-    if array is None:
-        raise ValueError("it is damaged, or of no known format")
-    if (array.dtype.type, array.shape[2] if array.ndim == 3 else 1) not in ARRAY_ENCODINGS:
-        raise ValueError(f"its pixels are {array.dtype} of shape {array.shape[2:]}")
-    return np.asarray(array)
+def _decode_other(content: bytes) -> NDArray[Any]:
+    pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
+    if pixels is None:
+        raise ValueError("it is damaged, or of an unknown format")
+    if (pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1) not in ARRAY_ENCODINGS:
+        raise ValueError(f"its pixels are {pixels.dtype} of shape {pixels.shape[2:]}")
+    return np.asarray(pixels)
 
 
-def _refuse(reason: str, message: str, value: Any) -> NoReturn:
+def refuse(reason: str, message: str, value: object) -> NoReturn:
+    """Raise SampleError for an image that cannot be used."""
     raise SampleError(reason, message, name="image", value=value)

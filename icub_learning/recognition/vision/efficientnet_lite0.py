@@ -1,9 +1,9 @@
-"""EfficientNet-Lite0 as an ONNX graph: the network's layers, with weights from a PyTorch state dict.
+"""EfficientNet-Lite0 as an ONNX graph, with weights from a PyTorch state dict.
 
 Source of the architecture: Tan and Le, "EfficientNet", 2019, table 1, in the Lite variant of the TensorFlow TPU models:
-no squeeze and excitation, ReLU6 for swish, stem and head at full width. Two of its habits must be kept or the features
-are wrong without a sign: batch normalization with epsilon 1e-3, and padding after TensorFlow, which puts the odd pixel
-of a stride-2 layer below and to the right.
+no squeeze and excitation, ReLU6 instead of swish, stem and head at full width. Two conventions of its training are not
+stored with the weights, and without them the features are silently wrong: batch normalization with epsilon 1e-3, and
+TensorFlow's padding, which puts the odd pixel of a stride-2 layer below and to the right.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from icub_learning.errors import ModelError
 SIZE = 224  # pixels, height and width of the input
 N_FEATURES, N_CLASSES = 1280, 1000
 EPSILON = 1e-3
-OPSET, IR_VERSION = 13, 8  # understood by every onnxruntime since 1.10
+OPSET, IR_VERSION = 13, 8  # supported by every onnxruntime since 1.10
 
-# Repeats, kernel size, stride of the first, expansion, output channels of each stage.
+# Of each stage: repeats, kernel size, stride of the first block, expansion, output channels.
 STAGES = (
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
@@ -60,7 +60,7 @@ def efficientnet_lite0(weights: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def _block(graph: "_Graph", x: str, name: str, channels: tuple[int, int, int], kernel: int, layer: "_Layer") -> str:
-    """Inverted residual: expand, filter each channel, project; added to its input where shapes allow."""
+    """Add an inverted residual block: expand, filter each channel, project, and add the input where shapes allow."""
     inputs, expansion, outputs = channels
     inner = inputs * expansion
     y, point = x, _Layer(layer.size)
@@ -74,24 +74,24 @@ def _block(graph: "_Graph", x: str, name: str, channels: tuple[int, int, int], k
 
 @dataclass(frozen=True)
 class _Layer:
-    """Where a convolution stands: pixels of its input, its stride, and whether ReLU6 follows."""
+    """Size of a convolution's input [px], its stride, and whether ReLU6 follows."""
 
     size: int
     stride: int = 1
     rectify: bool = True
 
     def padding(self, kernel: int) -> tuple[int, int]:
-        """TensorFlow's "SAME": as many outputs as ceil(size / stride), the odd pixel after the image."""
+        """Return the padding before and after the image: TensorFlow's "SAME", with ceil(size / stride) outputs."""
         total = max((-(-self.size // self.stride) - 1) * self.stride + kernel - self.size, 0)
         return total // 2, total - total // 2
 
 
 class _Graph:
-    """Collects nodes and weights; every weight is taken once."""
+    """Collects nodes and weights; every weight is used once."""
 
     def __init__(self, weights: dict[str, NDArray[Any]]) -> None:
         self._weights = {name: value for name, value in weights.items() if not name.endswith("num_batches_tracked")}
-        self._nodes: list[Any] = []
+        self._nodes: list[onnx.NodeProto] = []
         self._initializers = [
             numpy_helper.from_array(np.array(0.0, np.float32), "zero"),
             numpy_helper.from_array(np.array(6.0, np.float32), "six"),
@@ -105,7 +105,7 @@ class _Graph:
         return self._add(name, self._take(name, shape))
 
     def convolution(self, x: str, name: str, norm: str, shape: tuple[int, ...], layer: _Layer) -> str:
-        """Convolution, batch normalization and, unless told otherwise, ReLU6."""
+        """Add a convolution with batch normalization and, if the layer has it, ReLU6."""
         kernel = self._take(f"{name}.weight", shape)
         scale, offset, mean, variance = (
             self._take(f"{norm}.{part}", shape[:1]) for part in ("weight", "bias", "running_mean", "running_var")
@@ -125,7 +125,9 @@ class _Graph:
 
     def serialize(self) -> bytes:
         if self._weights:
-            raise ModelError(f"weights of no layer: {', '.join(self._weights)}", name="weights", value=[*self._weights])
+            raise ModelError(
+                f"weights that belong to no layer: {', '.join(self._weights)}", name="weights", value=[*self._weights]
+            )
         outputs = {"features": N_FEATURES, "logits": N_CLASSES}
         graph = helper.make_graph(
             self._nodes,

@@ -1,19 +1,18 @@
-"""Images as messages carry them, in any of their encodings, to RGB."""
+"""Decoding of images, in all encodings of ROS image messages, to RGB."""
 
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icub_learning.errors import SampleError
-from icub_learning.recognition.vision.compressed_images import decompress
+from icub_learning.recognition.vision.compressed_images import Buffer, decompress, refuse
 from icub_learning.recognition.vision.opencv import cv2
 
 Pixels = NDArray[np.uint8]
 
-# Channels of a pixel, and which of them are red, green and blue. Numbers of 8 bits without a meaning are taken for what
-# OpenCV makes of them: grey, BGR or BGRA.
+# Channels of a pixel, and which of them are red, green and blue. 8UC1, 8UC3 and 8UC4, which name no colours, are taken
+# as OpenCV does: grey, BGR and BGRA.
 RGB, BGR = slice(0, 3), slice(2, None, -1)
 COLOR = {
     **{f"rgb{bits}": (3, RGB) for bits in (8, 16)},
@@ -24,21 +23,21 @@ COLOR = {
     "8UC4": (4, BGR),
 }
 GREY = ("mono8", "mono16", "8UC1")
-# The name tells the colours of the first two pixels of the first two rows.
+# The name gives the colours of the first two pixels of the first two rows.
 BAYER = {
     "bayer_rggb": cv2.COLOR_BayerRGGB2RGB,
     "bayer_bggr": cv2.COLOR_BayerBGGR2RGB,
     "bayer_gbrg": cv2.COLOR_BayerGBRG2RGB,
     "bayer_grbg": cv2.COLOR_BayerGRBG2RGB,
 }
-# Two pixels share their colour.
+# Two neighbouring pixels share their colour.
 YUV422 = {
     "uyvy": cv2.COLOR_YUV2RGB_UYVY,
     "yuv422": cv2.COLOR_YUV2RGB_UYVY,
     "yuyv": cv2.COLOR_YUV2RGB_YUYV,
     "yuv422_yuy2": cv2.COLOR_YUV2RGB_YUYV,
 }
-# Two by two pixels share their colour, which follows the brightness of the whole image.
+# Two by two pixels share their colour; the colours follow the brightness of the whole image.
 YUV420 = {"nv12": cv2.COLOR_YUV2RGB_NV12, "nv21": cv2.COLOR_YUV2RGB_NV21}
 YUV444 = ("nv24",)
 SMALLEST_BAYER = 3  # pixels, height and width
@@ -47,25 +46,26 @@ ENCODINGS = (*COLOR, *GREY, *(f"{name}{bits}" for name in BAYER for bits in (8, 
 DEPTH = ("16UC1", "32FC1")  # REP-118
 
 
-def decode(encoding: str, height: int, width: int, step: int, data: Any, big_endian: bool = False) -> Pixels:
-    """Return an image as RGB (height, width, 3) of uint8, a view of `data` where that is possible.
+def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_endian: bool = False) -> Pixels:
+    """Return an image as RGB (height, width, 3) of uint8, a view of `data` where possible.
 
-    Of 16 bits the upper 8 are used, an alpha channel is left out, YUV is ITU-R BT.601 with Y from 16 to 235.
+    16-bit values are reduced to their upper 8 bits, an alpha channel is dropped, and YUV means ITU-R BT.601 with Y from
+    16 to 235.
 
     Args:
         encoding: one of ENCODINGS, the names of sensor_msgs/image_encodings.hpp.
-        height: rows of the image, of its brightness where colour comes separately.
+        height: rows of the image; where colours are stored separately, rows of its brightness.
         width: pixels of a row.
-        step: bytes from one row to the next; may be more than a row needs.
-        data: buffer of bytes.
-        big_endian: order of the bytes of 16-bit numbers.
+        step: bytes from the start of one row to the next; may include padding.
+        data: bytes of all rows.
+        big_endian: byte order of 16-bit values.
 
     Raises:
-        SampleError: with the reason image_empty, encoding_unknown, encoding_without_color, image_size, image_step or
+        SampleError: with reason image_empty, encoding_unknown, encoding_without_color, image_size, image_step or
             image_data_length.
     """
     if not height or not width:
-        _refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
+        refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
     if encoding not in ENCODINGS:
         _refuse_encoding(encoding)
     if encoding in COLOR:
@@ -78,7 +78,7 @@ def decode(encoding: str, height: int, width: int, step: int, data: Any, big_end
     if encoding.startswith("bayer"):
         if min(height, width) < SMALLEST_BAYER:
             bound = f"at least {SMALLEST_BAYER} x {SMALLEST_BAYER}"
-            _refuse("image_size", f"{encoding}: {width} x {height} pixels must be {bound}", (height, width))
+            refuse("image_size", f"{encoding}: {width} x {height} pixels must be {bound}", (height, width))
         mosaic = _upper_bytes(encoding, height, width, step, data, big_endian)
         return _convert(mosaic, BAYER[encoding.rstrip("0123456789")])
     if encoding in YUV422:
@@ -91,15 +91,15 @@ def decode(encoding: str, height: int, width: int, step: int, data: Any, big_end
     return _decode_nv24(height, width, step, data)
 
 
-def decode_compressed(description: str, data: Any) -> Pixels:
+def decode_compressed(description: str, data: Buffer) -> Pixels:
     """Return a compressed image as RGB (height, width, 3) of uint8.
 
     Args:
         description: the field `format`: "jpeg", "png", or as image_transport writes it, "rgb8; jpeg compressed bgr8".
-        data: buffer of bytes: JPEG, or a format that OpenCV reads, such as PNG.
+        data: bytes of a JPEG file, or of another format that OpenCV reads, such as PNG.
 
     Raises:
-        SampleError: with the reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
+        SampleError: with reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
     """
     encoding, array = decompress(description, data)
     height, width = array.shape[:2]
@@ -107,28 +107,30 @@ def decode_compressed(description: str, data: Any) -> Pixels:
     return decode(encoding, height, width, flat.shape[1], flat.reshape(-1), sys.byteorder == "big")
 
 
-def _rows(encoding: str, n_rows: int, n_bytes: int, height: int, step: int, data: Any) -> Pixels:
-    """The first `n_bytes` bytes of each of `n_rows` rows, without what pads them."""
+def _rows(encoding: str, n_rows: int, n_bytes: int, height: int, step: int, data: Buffer) -> Pixels:
+    """Return the first `n_bytes` bytes of each of `n_rows` rows, without padding."""
     if step < n_bytes:
-        _refuse("image_step", f"{encoding}: a step of {step} bytes is too short for a row of {n_bytes} bytes", step)
+        refuse("image_step", f"{encoding}: a step of {step} bytes is too short for a row of {n_bytes} bytes", step)
     values = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
     if values.size != n_rows * step:
         wanted = f"{n_rows * step} bytes of data ({n_rows} rows of {step} for {height} rows of pixels)"
-        _refuse("image_data_length", f"{encoding}: {values.size} bytes of data came instead of {wanted}", values.size)
+        refuse("image_data_length", f"{encoding}: {values.size} bytes of data came instead of {wanted}", values.size)
     return values.reshape(n_rows, step)[:, :n_bytes]
 
 
-def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Any, big_endian: bool) -> Pixels:
-    """(height, n_samples) numbers of 8 bits, or the upper 8 of those of 16."""
+def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Buffer, big_endian: bool) -> Pixels:
+    """Return 8-bit values, or the upper 8 bits of 16-bit values, (height, n_samples)."""
     if not encoding.endswith("16"):
         return _rows(encoding, height, n_samples, height, step, data)
     pairs = _rows(encoding, height, 2 * n_samples, height, step, data)
     return pairs[:, 0 if big_endian else 1 :: 2]
 
 
-def _decode_nv24(height: int, width: int, step: int, data: Any) -> Pixels:
-    """Brightness of all rows, then colour of all rows, two bytes a pixel: as YUV 4:2:2 of two equal pixels for one."""
-    planes = _rows("nv24", 3 * height, width, height, step, data)  # checks only: rows of colour are two steps long
+def _decode_nv24(height: int, width: int, step: int, data: Buffer) -> Pixels:
+    """Decode brightness of all rows, then colour of all rows, as YUV 4:2:2 in which every pixel is repeated."""
+    planes = _rows(
+        "nv24", 3 * height, width, height, step, data
+    )  # rows of colour, of two bytes a pixel, span two steps
     values = np.frombuffer(data, np.uint8)
     colour = values[height * step :].reshape(height, 2 * step)[:, : 2 * width].reshape(height, width, 2)
     doubled = np.empty((height, 2 * width, 2), np.uint8)
@@ -144,20 +146,18 @@ def _convert(pixels: Pixels, code: int) -> Pixels:
 def _check_even(encoding: str, **sizes: int) -> None:
     for name, size in sizes.items():
         if size % 2:
-            _refuse("image_size", f"{encoding}: its pixels share colours, so the {name} {size} must be even", size)
+            refuse(
+                "image_size", f"{encoding}: neighbouring pixels share colours, so the {name} {size} must be even", size
+            )
 
 
 def _refuse_encoding(encoding: str) -> NoReturn:
     known = ", ".join(ENCODINGS)
     if encoding in DEPTH:
-        _refuse("encoding_without_color", f"{encoding} is a depth image; needed is one of {known}", encoding)
+        refuse("encoding_without_color", f"{encoding} is a depth image, but must be one of {known}", encoding)
     bits, kind = encoding[:2].rstrip("USF"), encoding.lstrip("0123456789")
     if bits in ("8", "16", "32", "64") and kind[:2] in ("UC", "SC", "FC"):
-        message = f"{encoding} says nothing of colours; needed is one of {known}"
-        _refuse("encoding_without_color", message, encoding)
+        message = f"{encoding} does not say which colours its channels are; it must be one of {known}"
+        refuse("encoding_without_color", message, encoding)
     shown = encoding if len(encoding) <= 40 else encoding[:40] + "..."
-    _refuse("encoding_unknown", f"unknown encoding {shown!r}; needed is one of {known}", shown)
-
-
-def _refuse(reason: str, message: str, value: Any) -> NoReturn:
-    raise SampleError(reason, message, name="image", value=value)
+    refuse("encoding_unknown", f"unknown encoding {shown!r}; it must be one of {known}", shown)

@@ -1,9 +1,8 @@
-"""An ONNX network from images to numbers: which input it takes, and the part of it that leads to one output."""
+"""An ONNX network from an image to one of its tensors; the part that this tensor does not need is removed."""
 
 import hashlib
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -17,7 +16,7 @@ NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 class OnnxNetwork:
-    """One output of an ONNX network that takes one image.
+    """Computes one tensor of an ONNX network that takes one image.
 
     Args:
         model: path of an .onnx file, or its bytes.
@@ -27,8 +26,8 @@ class OnnxNetwork:
     Attributes:
         digest: SHA-256 of the file, in hexadecimal.
         output: name of the output.
-        height: of its input, in pixels.
-        width: of its input, in pixels.
+        height, width: size of the input [px].
+        n_outputs: length of the output.
 
     Raises:
         ModelError: the file is missing, is not an ONNX network, has no such output or another input than one image.
@@ -40,21 +39,21 @@ class OnnxNetwork:
         self.digest = hashlib.sha256(content).hexdigest()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not take others' cores
-        options.log_severity_level = 4  # errors are raised; no need to print them as well
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
+        options.log_severity_level = 4  # errors are raised, not printed as well
         folder = None if isinstance(model, bytes) else Path(model).expanduser().parent
         try:
-            self.output, part = _lead_to(content, output, folder)
+            self.output, part = _extract_subgraph(content, output, folder)
             self._session = onnxruntime.InferenceSession(part, options, providers=["CPUExecutionProvider"])
         except ModelError:
             raise
-        except Exception as error:  # the readers of ONNX raise many kinds
-            raise self._error(f"is no ONNX network that can run: {error}") from error
+        except Exception as error:  # onnx and onnxruntime raise many kinds
+            raise self._error(f"is not an ONNX network that can run: {error}") from error
         self._read_input()
         self._check_output()
 
     def __call__(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the output, flat, for a preprocessed image (height, width, 3)."""
+        """Return the output as a vector (n_outputs,) for a preprocessed image (height, width, 3)."""
         x = image if self._channels_last else image.transpose(2, 0, 1)
         x = np.ascontiguousarray(x[np.newaxis], dtype=self._dtype)
         (y,) = self._session.run([self.output], {self._input: x})
@@ -75,10 +74,10 @@ class OnnxNetwork:
         self.height, self.width = (size if isinstance(size, int) else SYMBOLIC_SIZE for size in sizes)
 
     def _check_output(self) -> None:
-        """One run on a grey image shows whether the output is numbers, and spares the first image the warming up."""
+        """Run the network on a grey image, to check its output and to warm it up before the first real image."""
         try:
             values = self(np.zeros((self.height, self.width, 3), np.float32))
-        except Exception as error:  # of the network's own
+        except Exception as error:  # onnxruntime raises many kinds
             raise self._error(f"cannot be run on an image of {self.height} x {self.width}: {error}") from error
         if not values.size:
             raise self._error(f"has an empty output {self.output}")
@@ -95,8 +94,8 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"cannot read the network {path}: {error.strerror}", name="model", value=str(path)) from error
 
 
-def _lead_to(content: bytes, output: str | None, folder: Path | None) -> tuple[str, bytes]:
-    """Return the name of the output and the network cut down to what leads to it."""
+def _extract_subgraph(content: bytes, output: str | None, folder: Path | None) -> tuple[str, bytes]:
+    """Return the name of the output and the serialized part of the network that it depends on."""
     model = onnx.load_model_from_string(content)
     if folder is not None:
         onnx.load_external_data_for_model(model, str(folder))
@@ -107,11 +106,11 @@ def _lead_to(content: bytes, output: str | None, folder: Path | None) -> tuple[s
             raise ModelError(f"name one of the outputs {', '.join(outputs)}", name="output", value=outputs)
         output = outputs[0]
     needed, kept = {output}, []
-    for node in reversed(graph.node):  # sorted: what a node needs comes before it
+    for node in reversed(graph.node):  # sorted: a node comes after those that compute its inputs
         if needed.intersection(node.output):
             kept.append(node)
             needed.update(node.input)
-            needed.update(_captured(node))
+            needed.update(_outer_names(node))
             needed.discard("")  # an optional input that is left out
     if not kept:
         inner = [name for node in graph.node for name in node.output]
@@ -134,12 +133,12 @@ def _lead_to(content: bytes, output: str | None, folder: Path | None) -> tuple[s
     return output, part.SerializeToString()
 
 
-def _captured(node: Any) -> set[str]:
-    """Names that the bodies of a control-flow node take from around it."""
+def _outer_names(node: onnx.NodeProto) -> set[str]:
+    """Return the names that the bodies of a control-flow node use from the graph around it."""
     return {
         name
         for attribute in node.attribute
         for body in ([attribute.g] if attribute.HasField("g") else list(attribute.graphs))
         for inner in body.node
-        for name in {*inner.input, *_captured(inner)}
+        for name in {*inner.input, *_outer_names(inner)}
     }

@@ -1,4 +1,4 @@
-"""OpenCV, told before it is loaded how large a picture may be: a small file can claim to hold a huge one."""
+"""OpenCV with a limit on the size of images, set before it is loaded: a small file can claim to hold a huge image."""
 
 import os
 

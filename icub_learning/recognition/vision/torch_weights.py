@@ -1,4 +1,4 @@
-"""Weights that PyTorch's older `torch.save` wrote, read without PyTorch and without running any code of the file."""
+"""Reader of weights in the older format of `torch.save`, without PyTorch and without running code of the file."""
 
 import os
 import pickle
@@ -19,11 +19,11 @@ STORAGES = {"FloatStorage": np.dtype("<f4"), "DoubleStorage": np.dtype("<f8"), "
 def read_torch_weights(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a state dict by name.
 
-    A pickle may call anything. This reader knows ordered dictionaries, tensors and storages of numbers; a file that
-    asks for anything else is refused before it gets it.
+    A pickle may call any function. This reader supports ordered dictionaries, tensors and storages of numbers, and
+    refuses a file that refers to anything else.
 
     Raises:
-        ModelError: the file is missing, of another format, damaged, or asks for more than arrays.
+        ModelError: the file is missing, damaged or of another format, or refers to more than arrays.
     """
     source = Path(path)
     try:
@@ -31,12 +31,12 @@ def read_torch_weights(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             return _read(file)
     except OSError as error:
         raise ModelError(f"cannot read weights {source}: {error}", name="weights", value=str(source)) from error
-    except Exception as error:  # a damaged pickle raises nearly anything
+    except Exception as error:  # a damaged pickle can raise any exception
         raise ModelError(f"{source} holds no readable weights: {error}", name="weights", value=str(source)) from error
 
 
 class _Storage:
-    """Numbers of one storage: announced while the pickle is read, filled afterwards."""
+    """Numbers of one storage; the pickle gives its type and size, the values follow it in the file."""
 
     def __init__(self, dtype: np.dtype[Any], size: int) -> None:
         self.dtype, self.size = dtype, size
@@ -44,7 +44,7 @@ class _Storage:
 
 
 class _Tensor:
-    """A view of a storage, as `torch._utils._rebuild_tensor_v2` takes it."""
+    """A view of a storage, with the arguments of `torch._utils._rebuild_tensor_v2`."""
 
     def __init__(self, storage: _Storage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], *_: Any):
         self._storage, self._offset, self._shape, self._strides = storage, offset, shape, strides
@@ -55,11 +55,11 @@ class _Tensor:
         if min((self._offset, *self._shape, *self._strides)) < 0 or last >= values.size:
             raise ValueError(f"a tensor of shape {self._shape} reaches beyond its {values.size} numbers")
         strides = [step * values.itemsize for step in self._strides]
-        return np.lib.stride_tricks.as_strided(values[self._offset :], self._shape, strides).copy()
+        return np.array(np.lib.stride_tricks.as_strided(values[self._offset :], self._shape, strides))
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes ordered dictionaries and tensors only."""
+    """An unpickler that builds ordered dictionaries and tensors only."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
@@ -72,7 +72,7 @@ class _Unpickler(pickle.Unpickler):
             return _Tensor
         if module == "torch" and name in STORAGES:
             return STORAGES[name]
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which no weights need")
+        raise pickle.UnpicklingError(f"it refers to {module}.{name}, which no weights need")
 
     def persistent_load(self, identity: Any) -> _Storage:
         _kind, dtype, key, _device, size, view = identity

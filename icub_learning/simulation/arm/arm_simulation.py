@@ -1,6 +1,7 @@
-"""The simulated arm: physics, controller, effects and sensors, one millisecond at a time."""
+"""The simulated arm: physics, controller, effects and sensors, in steps of one millisecond."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -25,26 +26,26 @@ from icub_learning.simulation.arm.readings import Sensors, Truth
 from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
 
-BANDWIDTH = 80.0  # [rad/s], of the computed torque controller: three equal poles
-BLEND_SPEED = 0.7  # [rad/s], mean speed of the joint with the longest way in a change of task
-MIN_BLEND = 1.0  # [s]
-MAX_DEPTH = 8  # changes of motion under way at once
-_BLOCK = 20  # time steps for which references and noise are computed at once
+BANDWIDTH = 80.0  # [rad/s] of the computed torque controller, which has three equal poles
+BLEND_SPEED = 0.7  # [rad/s] mean speed of the joint that moves farthest in a change of task
+MIN_BLEND = 1.0  # [s] duration of a change of task
+MAX_DEPTH = 8  # changes of motion that overlap in time
+_Reading = TypeVar("_Reading", Sensors, Truth)
+_BLOCK = 20  # time steps for which references are computed at once
 
 
 class ArmSimulation:
-    """iCub's arm under a computed torque controller, which moves as tasks or trajectories command.
+    """An arm of the iCub that performs tasks or trajectories under a computed torque controller.
 
     The reading after a step belongs to the state before it: positions, velocities, the acceleration that leads to the
-    next state, and the wrench at the same instant. Same settings and commands give the same readings.
+    next state, and the wrench at the same instant. Equal settings and commands give equal readings.
 
     Args:
-        settings: what is simulated.
+        settings: what is simulated; None: the defaults.
 
     Attributes:
-        settings: as given.
-        arm: names and kinematics of the arm.
-        task: the task under way, or "trajectory".
+        settings, arm: what is simulated; names and kinematics of the arm.
+        task: the current task, or "trajectory".
     """
 
     def __init__(self, settings: SimulationSettings | None = None) -> None:
@@ -61,7 +62,7 @@ class ArmSimulation:
         self._steps = 1  # a stamp of 0 means "not set" in ROS
         self._motions = task_motions(self.arm, self.settings)
         self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
-        self._fill()
+        self._compute_references()
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()
         self._make_effects()
         self._integral = np.zeros(len(self._data.qpos))  # [rad s], of the tracking errors
@@ -69,17 +70,17 @@ class ArmSimulation:
         self._truth: Truth | None = None
 
     def _make_effects(self) -> None:
-        chosen = self.settings
-        rng = np.random.default_rng([chosen.seed, 100])
-        self._cross_talk = CrossTalk(chosen.cross_talk, rng)
-        self._drift = SensorDrift(chosen.drift, rng)
-        self._noise = SensorNoise(chosen.noise)
+        settings = self.settings
+        rng = np.random.default_rng([settings.seed, 100])
+        self._cross_talk = CrossTalk(settings.cross_talk, rng)
+        self._drift = SensorDrift(settings.drift, rng)
+        self._noise = SensorNoise(settings.noise)
         self._rng = rng
         self._normals = rng.standard_normal((1000, 2, 6))
-        self._friction = JointFriction(chosen.joint_friction)
-        self._encoders = Encoders(chosen.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
+        self._friction = JointFriction(settings.joint_friction)
+        self._encoders = Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
         self._cable = CableBundle(
-            chosen.cable_stiffness, chosen.cable_bending_stiffness, chosen.cable_hysteresis, chosen.side
+            settings.cable_stiffness, settings.cable_bending_stiffness, settings.cable_hysteresis, settings.side
         )
         relaxed = mujoco.MjData(self._model)
         relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
@@ -98,26 +99,22 @@ class ArmSimulation:
 
     @property
     def payload(self) -> tuple[float, Array]:
-        """Mass [kg] of what is in the hand, and its place (3,) in the frame of the hand [m]."""
+        """Mass of the payload [kg], and its position (3,) in the frame of the hand [m]."""
         return self._payload.mass, self._payload.position
 
     def sensors(self) -> Sensors:
-        """Return what the sensors showed at the last step. Raises SimulationError before the first one."""
-        if self._sensors is None:
-            raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
-        return self._sensors
+        """Return the sensors' readings at the last step. Raises SimulationError before the first one."""
+        return _after_first_step(self._sensors)
 
     def truth(self) -> Truth:
-        """Return what was true at the last step. Raises SimulationError before the first one."""
-        if self._truth is None:
-            raise SimulationError("there is no truth before the first step", name="step", value=0, bound="at least 1")
-        return self._truth
+        """Return the true values at the last step. Raises SimulationError before the first one."""
+        return _after_first_step(self._truth)
 
     def set_task(self, task: str) -> None:
-        """Change over smoothly to `task`, one of TASKS.
+        """Change smoothly to `task`, one of TASKS.
 
         Raises:
-            SimulationError: the task is unknown, or too many changes are still under way.
+            SimulationError: the task is unknown, or too many earlier changes have not finished.
         """
         if task not in TASKS:
             message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"
@@ -138,26 +135,18 @@ class ArmSimulation:
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
     ) -> None:
-        """Follow a trajectory from now on, and hold at its end; see TrajectoryMotion for arguments and errors.
+        """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors.
 
-        What the arm did before fades out until the first point.
+        The current motion is blended out until the first point.
         """
-        trajectory = TrajectoryMotion(
-            self.time,
-            self._reference()[0],
-            joint_names,
-            times,
-            positions,
-            velocities,
-            accelerations,
-            arm_joints=self.arm.joint_names,
-            limits=self.arm.limits,
-        )
+        position, names, limits = self._reference()[0], self.arm.joint_names, self.arm.limits
+        points = joint_names, times, positions, velocities, accelerations
+        trajectory = TrajectoryMotion(self.time, position, *points, arm_joints=names, limits=limits)
         self._blend_to(trajectory, min(trajectory.first_point, MIN_BLEND))
         self.task = "trajectory"
 
     def attach_payload(self, mass: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """Put a ball of `mass` [kg] into the hand at `position` (3,) [m] in its frame; 0 drops it. See Payload."""
+        """Attach a ball of `mass` [kg] at `position` (3,) [m] in the frame of the hand; 0 removes it. See Payload."""
         self._payload.attach(mass, position)
 
     def step(self) -> None:
@@ -165,11 +154,11 @@ class ArmSimulation:
         model, data = self._model, self._data
         q, v = data.qpos.copy(), data.qvel.copy()
         mujoco.mj_step1(model, data)
-        cable_wrench = self._pull_cable()
+        cable_wrench = self._apply_cable()
         data.qfrc_applied[:] = self._control(q, v)
         mujoco.mj_step2(model, data)
 
-        # what the drives measure behind the rotors; they make up for what their gears lose
+        # Drives measure the torque behind the rotors, and compensate the friction in the gears.
         effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + self._friction.torque(v)
         wrench = data.sensordata.copy()
         drift_normal, noise_normal = self._next_normals()
@@ -193,53 +182,51 @@ class ArmSimulation:
         self._steps += 1
 
     def _reference(self) -> Reference:
-        """The reference of the step to come."""
+        """Return the reference of the next step."""
         if self._row == _BLOCK:
-            self._settle()
-            self._fill()
+            self._drop_finished_blends()
+            self._compute_references()
         q, v, a = self._block
         return q[self._row], v[self._row], a[self._row]
 
     def _blend_to(self, new: Motion, duration: float) -> None:
-        """Change over to a motion. Raises SimulationError if too many changes are still under way."""
-        self._settle()
+        """Change smoothly to a motion. Raises SimulationError if too many earlier changes have not finished."""
+        self._drop_finished_blends()
         blend = Blend(self._motion, new, self.time, duration)
         if blend.depth > MAX_DEPTH:
             message = f"{MAX_DEPTH} changes of motion are still under way: wait until they are done"
-            raise SimulationError(
-                message, name="motion", value=blend.depth, bound=f"at most {MAX_DEPTH} changes at once"
-            )
+            raise SimulationError(message, name="motion", value=blend.depth, bound=f"at most {MAX_DEPTH} at once")
         self._motion = blend
-        self._fill()
+        self._compute_references()
 
-    def _settle(self) -> None:
-        """Forget the motions that are blended out."""
+    def _drop_finished_blends(self) -> None:
+        """Drop motions that no longer contribute."""
         while isinstance(self._motion, Blend) and self.time >= self._motion.end:
             self._motion = self._motion.new
 
-    def _fill(self) -> None:
-        """Compute the references of the steps to come."""
+    def _compute_references(self) -> None:
+        """Compute the references of the next steps."""
         self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
         self._row = 0
 
     def _next_normals(self) -> Array:
-        """Standard normal numbers for one step, (2, 6); their sequence does not depend on commands."""
+        """Return standard normal numbers for one step, (2, 6); their sequence does not depend on commands."""
         row = self._steps % len(self._normals)
         if row == 0:
             self._normals = self._rng.standard_normal(self._normals.shape)
         return self._normals[row]
 
     def _control(self, q: Array, v: Array) -> Array:
-        """Return motor torques (7,) that make the arm, as far as it is rigid and empty-handed, follow the reference."""
+        """Return the motor torques (7,) that make the rigid arm without payload follow the reference."""
         to_q, to_v, to_a = self._reference()
         error = to_q - q
-        self._integral += TIME_STEP * error  # takes up what the model does not know: cables and payload
+        self._integral += TIME_STEP * error  # compensates what the model lacks: cables and payload
         a = to_a + 3 * BANDWIDTH * (to_v - v) + 3 * BANDWIDTH**2 * error + BANDWIDTH**3 * self._integral
         robot = self.arm.kinematics
         return pinocchio.rnea(robot.model, robot.data, q, v, a).copy()
 
-    def _pull_cable(self) -> Array:
-        """Let the cable bundle pull at both of its ends; return its share of the wrench at the sensor, (6,)."""
+    def _apply_cable(self) -> Array:
+        """Apply the forces of the cable bundle at its ends, and return its part of the wrench at the sensor, (6,)."""
         data = self._data
         point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._elbow))
         for body, sign in ((self._elbow, 1.0), (self._shoulder, -1.0)):
@@ -254,8 +241,14 @@ class ArmSimulation:
         return data.xpos[body], data.xmat[body], data.xquat[body]
 
 
+def _after_first_step(reading: _Reading | None) -> _Reading:
+    if reading is None:
+        raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
+    return reading
+
+
 def _cross(a: Array, b: Array) -> Array:
-    """Cross product; NumPy's own takes ten times as long for single vectors."""
+    """Return the cross product; np.cross takes ten times as long for single vectors."""
     result = np.empty(3)
     mujoco.mju_cross(result, a, b)
     return result

@@ -1,8 +1,8 @@
-"""Joint-space paths that lead the hand along a circle: least squares over the harmonics of all joints at once.
+"""Joint-space paths that lead the hand along a circle, by least squares over the Fourier coefficients of all joints.
 
-Following a circle point by point, inverse kinematics runs into joint limits in these planes and leaves a kink there.
-Here the whole closed path is one problem: Gauss-Newton with damping over its Fourier coefficients, with penalties on
-high harmonics (smoothness), on positions beyond a margin to the limits, and a weak pull to a posture.
+Inverse kinematics point by point runs into joint limits in these planes and leaves a kink in the path. Here the whole
+closed path is one problem for damped Gauss-Newton, with penalties on high harmonics (smoothness), on positions closer
+to the limits than a margin, and weakly on the distance from a posture.
 """
 
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.arm.fourier_path import fourier_basis
 
 N_HARMONICS = 8
-LIMIT_MARGIN = np.deg2rad(2.5)  # [rad], asked of the path; the penalty may spend a part of it
+LIMIT_MARGIN = np.deg2rad(2.5)  # [rad] wanted from the joint limits; a path may come as close as half of it
 _N_POINTS = 64  # along the circle
 _LIMIT_WEIGHT = 1.0  # [m/rad]
 _POSTURE_WEIGHT = 1e-3  # [m/rad]
-_SMOOTHNESS_WEIGHT = 5e-4  # [m/rad] times the square of the harmonic
+_SMOOTHNESS_WEIGHT = 5e-4  # [m/rad], multiplied by the square of the harmonic
 _MAX_ITERATIONS = 60
 
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle of the hand in the root frame.
+    """A circle for the hand, in the root frame.
 
     Attributes:
         center: (3,) [m].
         axes: (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1]).
         radius: [m].
-        posture: (n_joints,) joint positions that the path stays near to [rad].
+        posture: (n_joints,) joint positions that the path stays close to [rad].
     """
 
     center: Array
@@ -42,14 +42,14 @@ class Circle:
     posture: Array
 
     def points(self, phases: Array) -> Array:
-        """Return positions of the hand at `phases` (n,) [rad] as (n, 3) [m]."""
+        """Return the positions of the hand (n, 3) [m] at `phases` (n,) [rad]."""
         return self.center + self.radius * np.stack([np.cos(phases), np.sin(phases)], axis=-1) @ self.axes
 
 
 def circle(task: str, side: str, radius: float) -> Circle:
     """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm.
 
-    Centres and postures at which circles of 10 cm radius fit between the joint limits with the torso upright.
+    At these centres and postures, circles of 10 cm radius fit between the joint limits with the torso upright.
     """
     if task == "circle_xy":
         center, second = np.array([-0.150, 0.110, -0.100]), np.array([0.0, 1.0, 0.0])
@@ -57,20 +57,22 @@ def circle(task: str, side: str, radius: float) -> Circle:
     else:
         center, second = np.array([-0.081, 0.292, 0.375]), np.array([0.0, 0.0, 1.0])
         posture = np.deg2rad([-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0])
-    mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])  # same joint positions, mirrored hand
+    mirror = np.array(
+        [1.0, 1.0 if side == "right" else -1.0, 1.0]
+    )  # equal joint positions give mirrored positions of the hand
     return Circle(center * mirror, np.stack([np.array([1.0, 0.0, 0.0]), second * mirror]), radius, posture)
 
 
-def solve(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
+def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
     """Return the Fourier coefficients (2 * N_HARMONICS + 1, n_joints) of the joint path for `target`.
 
     Args:
-        start: coefficients to start from; the posture of the circle if None.
+        start: coefficients to start from; None: the posture of the circle.
 
     Raises:
-        SimulationError: the path that was found touches a joint limit.
+        SimulationError: the path found comes too close to a joint limit.
     """
-    problem = _Problem(arm, target)
+    problem = _PathProblem(arm, target)
     coefficients = problem.constant(target.posture) if start is None else start.copy()
     damping = 1e-3
     cost, gradient, hessian = problem.evaluate(coefficients)
@@ -90,8 +92,8 @@ def solve(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
     return coefficients
 
 
-class _Problem:
-    """Cost, gradient and Gauss-Newton matrix of the path."""
+class _PathProblem:
+    """Cost, gradient and Gauss-Newton matrix as functions of the Fourier coefficients."""
 
     def __init__(self, arm: ArmModel, target: Circle) -> None:
         phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
@@ -148,5 +150,5 @@ class _Problem:
         low, high = self.limits
         room = float(np.minimum(positions - low, high - positions).min())
         if room < 0.5 * LIMIT_MARGIN:
-            message = f"the path for a circle about {self.target.center} leaves {room:.3f} rad to a joint limit"
+            message = f"the path for a circle about {self.target.center} comes within {room:.3f} rad of a joint limit"
             raise SimulationError(message, name="circle", value=room, bound=f"at least {0.5 * LIMIT_MARGIN:.3f} rad")

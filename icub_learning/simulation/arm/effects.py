@@ -1,6 +1,6 @@
-"""What a rigid body cannot explain: cables, friction, and the errors of a force/torque sensor and of encoders.
+"""Effects that a rigid-body model lacks: cables, friction, and errors of the force/torque sensor and the encoders.
 
-Each effect is a class of its own with its parameters, starts from its seed, and advances by one time step at a time.
+Each effect is a class with its own parameters that advances by one time step per call.
 """
 
 import math
@@ -11,20 +11,20 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.simulation.arm.settings import TIME_STEP
 
-# Full scale of a six-axis sensor of iCub's size [N, N, N, N m, N m, N m]: errors of real sensors are given relative
-# to it, and it ties the errors of torque to those of force.
+# Full scale of a six-axis sensor of iCub's size [N, N, N, N m, N m, N m]. Errors of real sensors are specified relative
+# to it, which relates errors of torque to those of force.
 FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 
 
 class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
-    Along the way x the force follows dF/dx = (level * direction - F) / presliding: a loop that stays open however
-    slowly it is traversed.
+    Along the path x the force follows dF/dx = (level * direction - F) / presliding, a hysteresis loop that does not
+    depend on speed.
 
     Args:
-        level: largest force [N, or N m for an angle].
-        presliding: way over which the force turns round [m, or rad].
+        level: largest force [N], or torque [N m] for an angle.
+        presliding: displacement over which the force reverses [m, or rad for an angle].
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -33,10 +33,10 @@ class DahlFriction:
         self._force: Array | float = 0.0
 
     def step(self, change: Array) -> Array:
-        """Return the force (n,) after the displacement moved on by `change` (n,); it points along, to be resisted."""
-        way = math.sqrt(change @ change)
-        share = -math.expm1(-way / self._presliding)  # exact over a straight step, so stable for any step
-        direction = change / way if way > 0 else change
+        """Return the force (n,) after a displacement `change` (n,), in its direction: subtract it to oppose motion."""
+        length = math.sqrt(change @ change)
+        share = -math.expm1(-length / self._presliding)  # exact over a straight step, so stable for any step
+        direction = change / length if length > 0 else change
         self._force = self._force + share * (self._level * direction - self._force)
         return self._force
 
@@ -47,30 +47,29 @@ Pose = tuple[Array, Array, Array]  # position (3,) [m], rotation matrix (9,), qu
 class CableBundle:
     """An elastic bundle of cables across the elbow, clamped above the force/torque sensor and to the link of the elbow.
 
-    It forms a bow beside the elbow: a spring along the chord between its clamps, which pulls when stretched and pushes
-    when compressed, and a spring against bending and twisting between their directions (about all axes alike). Its
-    sheath creeps, which damps both, and its strands rub on each other, which adds hysteresis to both. Because its upper
-    clamp sits on the link above the sensor, what it carries by-passes the sensor: the sensor misses it and shows the
-    wrench of the rigid arm minus that of the bundle.
+    It has a spring along the chord between its clamps, for tension and compression, and a spring against relative
+    rotation of the clamps, equal about all axes. Creep of its sheath damps both, and friction between its strands adds
+    hysteresis to both. Its upper clamp is on the link above the sensor, so the load that it carries by-passes the
+    sensor, which measures the wrench of the rigid arm minus that of the bundle.
 
     Args:
-        stiffness: force per stretch of the chord [N/m].
+        stiffness: force per elongation of the chord [N/m].
         bending_stiffness: torque per angle [N m/rad].
-        hysteresis: friction relative to the elastic force at a stretch of STRETCH, and torque at an angle of BEND.
+        hysteresis: friction relative to the elastic force at the elongation STRETCH, and torque at the angle BEND.
         side: "right" or "left" arm.
     """
 
     UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
     LOWER_CLAMP = np.array([0.057, 0.0075, 0.093])  # [m], likewise, when the bundle is relaxed
-    CREEP_TIME = 0.05  # [s], damping relative to stiffness
+    CREEP_TIME = 0.05  # [s] damping relative to stiffness
     STRETCH = 0.02  # [m]
     BEND = 0.7  # [rad]
-    PRESLIDING = 0.15  # part of STRETCH and BEND over which the friction turns round
+    PRESLIDING = 0.15  # share of STRETCH and BEND over which the friction reverses
 
     def __init__(self, stiffness: float, bending_stiffness: float, hysteresis: float, side: str) -> None:
         mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
         self._upper_clamp = mirror * self.UPPER_CLAMP
-        self._lower_clamp = mirror * self.LOWER_CLAMP  # in the frame of the elbow's link, once `relax` was called
+        self._lower_clamp = mirror * self.LOWER_CLAMP  # in the frame of the elbow's link after `relax`
         self._stiffness = np.array([stiffness, *[bending_stiffness] * 3])
         self._rest_length = 0.0
         self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
@@ -78,10 +77,10 @@ class CableBundle:
         self._stretch_friction = DahlFriction(level, self.PRESLIDING * self.STRETCH)
         level = hysteresis * bending_stiffness * self.BEND
         self._bend_friction = DahlFriction(level, self.PRESLIDING * self.BEND)
-        self._bow: Array | None = None  # stretch [m] and rotation vector [rad] at the last step
+        self._deformation: Array | None = None  # elongation [m] and rotation vector [rad] at the last step
 
     def relax(self, sensor: Pose, elbow: Pose) -> None:
-        """Take these poses of the sensor and of the elbow's link as those in which the bundle carries nothing."""
+        """Make these poses of the sensor and of the elbow's link those in which the bundle carries no load."""
         lower = sensor[0] + sensor[1].reshape(3, 3) @ self._lower_clamp
         self._lower_clamp = elbow[1].reshape(3, 3).T @ (lower - elbow[0])
         self._rest_length = float(np.linalg.norm(self._chord(sensor, elbow)[1]))
@@ -90,18 +89,18 @@ class CableBundle:
         mujoco.mju_mulQuat(self._rest_direction, inverse, elbow[2])
 
     def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
-        """Return what the bundle does to the elbow's link: point of attack [m], force [N], torque [N m], in the world.
+        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m].
 
-        The link above the sensor feels the opposite force at the same point and the opposite torque.
+        The load on the link above the sensor is the opposite force at the same point and the opposite torque.
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
         rotation, axes = self._rotation(sensor, elbow)
-        bow = np.array([length - self._rest_length, *rotation])
-        change = bow - (bow if self._bow is None else self._bow)
-        self._bow = bow
+        deformation = np.array([length - self._rest_length, *rotation])
+        change = deformation - (deformation if self._deformation is None else self._deformation)
+        self._deformation = deformation
 
-        load = self._stiffness * (bow + self.CREEP_TIME / TIME_STEP * change)
+        load = self._stiffness * (deformation + self.CREEP_TIME / TIME_STEP * change)
         tension = load[0] + self._stretch_friction.step(change[:1])[0]
         moment = load[1:] + self._bend_friction.step(change[1:])
         torque = np.empty(3)
@@ -109,13 +108,13 @@ class CableBundle:
         return lower, chord * (-tension / length), torque
 
     def _chord(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
-        """The lower clamp, and the vector from the upper to the lower clamp, in the world."""
+        """Return the lower clamp, and the vector from the upper to the lower clamp, in the world."""
         upper = sensor[0] + sensor[1].reshape(3, 3) @ self._upper_clamp
         lower = elbow[0] + elbow[1].reshape(3, 3) @ self._lower_clamp
         return lower, lower - upper
 
     def _rotation(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
-        """The rotation vector away from rest, and the quaternion of the axes it is given in."""
+        """Return the rotation vector relative to rest, and the quaternion of the axes in which it is expressed."""
         axes, rotation = np.empty(4), np.empty(3)
         mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
         mujoco.mju_subQuat(rotation, elbow[2], axes)
@@ -123,7 +122,7 @@ class CableBundle:
 
 
 class JointFriction:
-    """Viscous and (smoothed) Coulomb friction in the gears of the seven joints, which the drives make up for.
+    """Viscous and smoothed Coulomb friction in the gears of the seven joints, which the drives compensate.
 
     Args:
         scale: 1 for a typical arm.
@@ -138,19 +137,19 @@ class JointFriction:
         self._viscous = scale * self.VISCOUS
 
     def torque(self, v: Array) -> Array:
-        """Return the torque (7,) [N m] that friction takes from the motors at velocities `v` (7,) [rad/s]."""
+        """Return the friction torque (7,) [N m] at velocities `v` (7,) [rad/s]."""
         return self._coulomb * np.tanh(v / self.BREAKAWAY) + self._viscous * v
 
 
 class CrossTalk:
-    """Errors of the calibration matrix of the sensor: every axis shows a little of every other one.
+    """Errors of the sensor's calibration matrix: the reading of each axis contains a part of every other one.
 
     Args:
-        ratio: largest share of an axis that shows on another, both relative to full scale.
+        ratio: largest part of one axis in the reading of another, both relative to full scale.
         rng: draws the matrix.
 
     Attributes:
-        matrix: (6, 6), maps the true wrench to the shown one; its diagonal is 1.
+        matrix: (6, 6), maps the true wrench to the measured one; its diagonal is 1.
     """
 
     def __init__(self, ratio: float, rng: np.random.Generator) -> None:
@@ -160,24 +159,24 @@ class CrossTalk:
 
 
 class SensorDrift:
-    """Slow drift of the sensor's offset, as its temperature wanders: an Ornstein-Uhlenbeck process on each axis.
+    """Slow drift of the sensor's offset, as with temperature: an Ornstein-Uhlenbeck process on each axis.
 
     Args:
         deviation: standard deviation on the force axes [N]; on the torque axes in proportion to their full scale.
-        rng: draws the path, from its stationary distribution on.
+        rng: draws the initial value from the stationary distribution.
     """
 
     TIME_CONSTANT = 900.0  # [s]
 
     def __init__(self, deviation: float, rng: np.random.Generator) -> None:
         self._scale = deviation * FULL_SCALE / FULL_SCALE[0]
-        self._keep = math.exp(-TIME_STEP / self.TIME_CONSTANT)
-        self._kick = math.sqrt(1 - self._keep**2)
+        self._decay = math.exp(-TIME_STEP / self.TIME_CONSTANT)
+        self._excitation = math.sqrt(1 - self._decay**2)
         self._unit = rng.standard_normal(6)
 
     def step(self, normal: Array) -> Array:
         """Return the drift (6,) [N, N m] after a step driven by standard normal numbers `normal` (6,)."""
-        self._unit = self._keep * self._unit + self._kick * normal
+        self._unit = self._decay * self._unit + self._excitation * normal
         return self._scale * self._unit
 
 
@@ -185,7 +184,7 @@ class SensorNoise:
     """White noise of the sensor's amplifier.
 
     Args:
-        deviation: standard deviation on the force axes [N]; on the torque axes in proportion to their full scale.
+        deviation: see SensorDrift.
     """
 
     def __init__(self, deviation: float) -> None:
@@ -197,19 +196,18 @@ class SensorNoise:
 
 
 class Encoders:
-    """Incremental encoders: positions in whole counts, velocities from the counts over a short window.
+    """Incremental encoders: positions in whole counts, velocities from the counts in a short window.
 
-    As in motor drives, the velocity is the difference of the positions now and WINDOW steps ago over that time; it
-    therefore belongs to the instant half a window ago.
+    As in motor drives, the velocity is the difference quotient of the positions now and WINDOW steps ago, and therefore
+    delayed by half a window.
 
     Args:
-        bits: counts of a revolution of the joint as a power of 2; 0 for exact positions and velocities.
-        q: (7,) positions at the start [rad].
-        v: (7,) velocities at the start [rad/s].
+        bits: 2^bits counts per revolution of the joint; 0: exact positions and velocities.
+        q, v: (7,) initial positions [rad] and velocities [rad/s].
     """
 
     WINDOW = 8  # [time steps]
-    DELAY = WINDOW / 2 * TIME_STEP  # [s] of velocities
+    DELAY = WINDOW / 2 * TIME_STEP  # [s] of the velocities
 
     def __init__(self, bits: int, q: Array, v: Array) -> None:
         self._resolution = 2 * math.pi / 2**bits if bits else 0.0  # [rad]
@@ -219,7 +217,7 @@ class Encoders:
 
     @property
     def velocity_delay(self) -> float:
-        """Time by which velocities are late [s]."""
+        """Delay of the velocities [s]."""
         return self.DELAY if self._resolution else 0.0
 
     def step(self, q: Array, v: Array) -> tuple[Array, Array]:

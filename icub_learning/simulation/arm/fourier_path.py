@@ -1,4 +1,4 @@
-"""Closed joint-space paths as Fourier series of a phase, and slow variations between several of them."""
+"""Closed joint-space paths as Fourier series of a phase, and slow variation between several such paths."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from icub_learning.arrays import Array
 
 
 def fourier_basis(phases: Array, n_harmonics: int) -> Array:
-    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics and their first two derivatives by phi.
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, with their first two derivatives with respect to phi.
 
     Args:
         phases: (n,) [rad].
@@ -25,7 +25,7 @@ def fourier_basis(phases: Array, n_harmonics: int) -> Array:
 
 
 class SlowWaves:
-    """Signals that wander slowly and smoothly within [-1, 1] and do not repeat: each is a mean of three sinusoids.
+    """Slow, smooth signals within [-1, 1] that do not repeat: each is the mean of three sinusoids.
 
     Args:
         n_signals: number of signals.
@@ -48,10 +48,9 @@ class SlowWaves:
 
 
 class VariedPath:
-    """A closed path whose shape wanders slowly between a main path and its variants.
+    """A closed path whose shape varies between a main path and its variants.
 
-    The position is always a convex combination of points of the paths, so it keeps within any joint limits that all
-    of them keep.
+    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep.
 
     Args:
         coefficients: (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
@@ -66,9 +65,9 @@ class VariedPath:
         """Return joint positions, velocities and accelerations, (n, n_joints) each.
 
         Args:
-            phase: (3, n) phase along the path [rad], and its first two derivatives by time.
-            shape: (3, n, n_variants) weights of the variants and their first two derivatives by time: at least 0,
-                summing to at most 1; the main path has the rest.
+            phase: (3, n) phase along the path [rad], and its first two time derivatives.
+            shape: (3, n, n_variants) weights of the variants, and their first two time derivatives; the weights are
+                at least 0 and sum to at most 1, and the main path has the remaining weight.
         """
         rate, acceleration = phase[1:, :, None]
         basis = fourier_basis(phase[0], self._n_harmonics)
@@ -77,7 +76,7 @@ class VariedPath:
         weights[:, :, 1:] = shape
         weights[:, :, 0] = -shape.sum(axis=2)
         weights[0, :, 0] += 1.0
-        # mixed[i, j]: i-th derivative of the weights by time, j-th derivative of the paths by phase
+        # mixed[i, j]: i-th time derivative of the weights, j-th derivative of the paths with respect to phase
         mixed = np.einsum("ank,bnkj->abnj", weights, points)
         velocity = mixed[1, 0] + rate * mixed[0, 1]
         bend = rate**2 * mixed[0, 2] + acceleration * mixed[0, 1]

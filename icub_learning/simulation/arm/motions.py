@@ -1,4 +1,4 @@
-"""Reference motions of the joints: each maps times to positions, velocities and accelerations without jumps."""
+"""Reference motions of the joints: continuous positions, velocities and accelerations as functions of time."""
 
 from collections.abc import Callable
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.circles import Circle, circle, solve
+from icub_learning.simulation.arm.circles import Circle, circle, solve_circle_path
 from icub_learning.simulation.arm.fourier_path import SlowWaves, VariedPath
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 # Joint positions [rad], velocities [rad/s] and accelerations [rad/s^2], (n, n_joints) each.
 Reference = tuple[Array, Array, Array]
-Motion = Callable[[Array], Reference]  # of simulated times (n,) [s]
+Motion = Callable[[Array], Reference]  # takes simulated times (n,) [s]
 
 
 class Hold:
-    """Stay at one position."""
+    """Stays at one position."""
 
     def __init__(self, position: Array) -> None:
         self._position = position.copy()
@@ -27,9 +27,9 @@ class Hold:
 
 
 class RandomMotion:
-    """Exciting, band-limited motion of all joints: for each a sum of sinusoids of random frequency and phase.
+    """Exciting, band-limited motion: for each joint a sum of sinusoids of random frequency and phase.
 
-    The amplitudes add up to the room between the joint limits less a margin, so no limit is ever reached.
+    The amplitudes sum to the range between the joint limits less a margin, so no limit is ever reached.
     """
 
     BAND = (0.05, 0.6)  # [Hz]
@@ -53,34 +53,34 @@ class RandomMotion:
 
 
 class CircleMotion:
-    """The hand follows a circle at constant mean speed, for ever, but never twice in quite the same way.
+    """The hand follows a circle at constant mean speed, with slow variations, so that no two rounds are equal.
 
-    A Cartesian controller does not repeat itself: its posture drifts within the redundancy of the arm and its speed
-    and centre vary a little. Here all three wander slowly and smoothly, in proportion to `wander`.
+    A Cartesian controller does not repeat itself exactly: its posture drifts within the redundancy of the arm, and
+    speed and centre vary. Here all three vary slowly and smoothly, in proportion to `wander`.
 
     Args:
         target: the circle.
         speed: mean speed of the hand [m/s].
-        wander: distance that the centre wanders [m].
-        rng: draws the wandering.
+        wander: amplitude of the variation of the centre [m].
+        rng: draws the variations.
     """
 
     N_VARIANTS = 3
     POSTURE_PER_WANDER = np.deg2rad(10.0) / 0.01  # [rad/m]
     SPEED_PER_WANDER = 0.05 / 0.01  # [1/m], relative change of speed
-    PERIODS = (7.0, 40.0)  # [s] of the wandering
+    PERIODS = (7.0, 40.0)  # [s] of the variations
 
     def __init__(self, arm: ArmModel, target: Circle, speed: float, wander: float, rng: np.random.Generator) -> None:
-        paths = [solve(arm, target)]
+        paths = [solve_circle_path(arm, target)]
         if wander > 0:
             shifts = _balanced(rng.normal(size=(self.N_VARIANTS, 3)))
             turns = _balanced(rng.normal(size=(self.N_VARIANTS, len(target.posture))))
             for shift, turn in zip(shifts, turns, strict=True):
-                # Twice the way: the mean weight of all variants together is one half.
+                # Twice the distance, as the mean weight of all variants together is one half.
                 center = target.center + 2 * wander * shift
                 posture = target.posture + 2 * wander * self.POSTURE_PER_WANDER * turn
                 variant = Circle(center, target.axes, target.radius, posture)
-                paths.append(solve(arm, variant, start=paths[0]))
+                paths.append(solve_circle_path(arm, variant, start=paths[0]))
         self._n_variants = len(paths) - 1
         self._path = VariedPath(np.stack(paths))
         self._rate = speed / target.radius  # [rad/s]
@@ -98,20 +98,20 @@ class CircleMotion:
 
 
 def _balanced(directions: Array) -> Array:
-    """Rows without a common direction, the longest of length 1: what varies along them stays around its middle."""
+    """Return the rows minus their mean, scaled so that the longest has length 1: variations along them average out."""
     balanced = directions - directions.mean(axis=0)
     return balanced / np.linalg.norm(balanced, axis=1).max()
 
 
 class Blend:
-    """From one motion to another within a time, without a jump in position, velocity or acceleration.
+    """A change from one motion to another, continuous in position, velocity and acceleration.
 
-    Both go on while the weight moves from one to the other along a quintic, so the blend keeps within joint limits.
+    Both motions go on while a quintic weight moves from 0 to 1, so the blend keeps joint limits that both keep.
 
     Attributes:
         old, new: the two motions.
-        end: time from which the new motion alone remains [s].
-        depth: number of blends within each other.
+        end: time from which only the new motion contributes [s].
+        depth: number of nested blends.
     """
 
     def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:
@@ -131,7 +131,7 @@ class Blend:
 
 
 def task_motions(arm: ArmModel, settings: SimulationSettings) -> dict[str, Motion]:
-    """Return the motions of all tasks that do not depend on where the arm is ("hold" does)."""
+    """Return the motions of all tasks but "hold", which depends on the position of the arm."""
     streams = [np.random.default_rng([settings.seed, number]) for number in range(3)]
     motions: dict[str, Motion] = {"random": RandomMotion(arm.limits, streams[0])}
     for task, rng in zip(("circle_xy", "circle_xz"), streams[1:], strict=True):

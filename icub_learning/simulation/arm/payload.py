@@ -1,4 +1,4 @@
-"""An object in the hand: a ball whose mass and place can be changed while the physics runs."""
+"""The payload: a ball in the hand whose mass and position can be changed during the simulation."""
 
 import math
 from typing import Any
@@ -10,27 +10,27 @@ from numpy.typing import ArrayLike
 from icub_learning import arrays
 
 MAX_MASS = 3.0  # [kg]
-MAX_DISTANCE = 0.3  # [m], of each coordinate
+MAX_DISTANCE = 0.3  # [m] along each axis
 DENSITY = 1000.0  # [kg/m^3]
 
 
 class Payload:
-    """The body "payload" of a MuJoCo model: the frame of the body sits in the centre of the ball.
+    """The body "payload" of a MuJoCo model, with its frame at the centre of the ball.
 
     Attributes:
-        mass: [kg], 0 without a payload.
+        mass: [kg], 0 without payload.
         position: (3,) of the centre in the frame of the hand [m].
     """
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._body = model.body("payload").id
-        self._scratch = mujoco.MjData(model)  # mj_setConst overwrites the state it is given
+        self._scratch = mujoco.MjData(model)  # mj_setConst overwrites it
         self.mass = 0.0
         self.position = np.zeros(3)
 
     def attach(self, mass: float, position: ArrayLike) -> None:
-        """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 drops it.
+        """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 removes it.
 
         Raises:
             ParameterError: the mass or a coordinate is outside its range.
@@ -44,10 +44,10 @@ class Payload:
         self._model.body_mass[self._body] = mass
         self._model.body_pos[self._body] = self.position
         self._model.body_inertia[self._body] = ball_inertia(mass)
-        mujoco.mj_setConst(self._model, self._scratch)  # masses of subtrees and all that follows from them
+        mujoco.mj_setConst(self._model, self._scratch)  # recomputes what depends on the masses
 
 
 def ball_inertia(mass: float) -> float:
-    """Return the moment of inertia [kg m^2] about its centre of a ball of DENSITY."""
+    """Return the moment of inertia about its centre [kg m^2] of a ball with DENSITY."""
     radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
     return 0.4 * mass * radius**2

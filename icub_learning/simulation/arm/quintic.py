@@ -1,4 +1,4 @@
-"""Piecewise quintics through given states: position, velocity and acceleration continuous at every knot."""
+"""Piecewise quintics through given positions, velocities and accelerations."""
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -7,7 +7,7 @@ from icub_learning.arrays import Array
 
 
 class QuinticSpline:
-    """The quintic pieces between given positions, velocities and accelerations; it holds still outside its knots.
+    """Quintic pieces between given positions, velocities and accelerations; constant outside the knots.
 
     Args:
         knots: (n,) increasing times [s], n >= 2.
@@ -18,7 +18,7 @@ class QuinticSpline:
         self._knots = knots
         h = np.diff(knots)[:, None]
         p, v, a = states
-        # What is left at the end of each piece by the parabola from its start, in units of the piece's own time.
+        # Differences at the end of each piece to the parabola from its start, with times relative to its duration.
         gap = p[1:] - (p[:-1] + v[:-1] * h + a[:-1] * h**2 / 2)
         gap_v = (v[1:] - v[:-1] - a[:-1] * h) * h
         gap_a = (a[1:] - a[:-1]) * h**2
@@ -34,7 +34,7 @@ class QuinticSpline:
         )
 
     def __call__(self, times: Array) -> tuple[Array, Array, Array]:
-        """Return positions, velocities and accelerations at `times` (n,), (n, n_joints) each."""
+        """Return positions, velocities and accelerations at `times` (n,) [s], (n, n_joints) each."""
         inside = np.clip(times, self._knots[0], self._knots[-1])
         piece = np.clip(np.searchsorted(self._knots, inside, side="right") - 1, 0, len(self._knots) - 2)
         s = (inside - self._knots[piece])[:, None]
@@ -49,14 +49,14 @@ def spline_velocities(knots: Array, positions: Array, first: Array, last: Array)
     """Return the velocities at the knots (n, n_joints) of the cubic spline with given velocities at its ends.
 
     Args:
-        knots: (n,) increasing times, n >= 2.
+        knots: (n,) increasing times [s], n >= 2.
         positions: (n, n_joints).
         first, last: (n_joints,) velocities at the ends.
     """
     velocities = np.empty_like(positions)
     velocities[0], velocities[-1] = first, last
     if len(knots) > 2:
-        # The second derivative of neighbouring cubics is equal at their common knot.
+        # Neighbouring cubics have equal second derivatives at their common knot.
         inverse = 1 / np.diff(knots)
         slopes = np.diff(positions, axis=0) * inverse[:, None] ** 2
         right = 3 * (slopes[:-1] + slopes[1:])
@@ -73,7 +73,7 @@ def spline_velocities(knots: Array, positions: Array, first: Array, last: Array)
 def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> Array:
     """Return the accelerations at the inner knots (n - 2, n_joints) of the cubics between given states.
 
-    Where the cubics before and after a knot differ, the mean of both; they are equal for `spline_velocities`.
+    It is the mean of the cubics before and after a knot, which agree for `spline_velocities`.
     """
     h = np.diff(knots)[:, None]
     slopes = np.diff(positions, axis=0) / h

@@ -1,4 +1,4 @@
-"""What one step of the simulation gives: what sensors show, and what is true."""
+"""Results of one step of the simulation: readings of the sensors, and true values."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from icub_learning.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Sensors:
-    """What the robot shows of itself at one instant.
+    """Readings of the robot's sensors at one instant.
 
     Attributes:
         stamp: simulated time [ns], never 0.
-        position: (7,) of the joint encoders [rad].
-        velocity: (7,) of the joint encoders [rad/s], late by half a window of theirs.
-        effort: (7,) torques at the joints, friction included, rotors not [N m].
+        position: (7,) from the joint encoders [rad].
+        velocity: (7,) from the joint encoders [rad/s], delayed by half their window.
+        effort: (7,) joint torques, with friction and without the inertia of the rotors [N m].
         wrench: (6,) force [N] and torque [N m] of the force/torque sensor.
     """
 
@@ -26,17 +26,17 @@ class Sensors:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What is true at the same instant: to judge a learner with, never to learn from.
+    """True values at the same instant, to evaluate learners with; they must not learn from them.
 
     Attributes:
         stamp: simulated time [ns].
         position, velocity, acceleration: (7,) [rad, rad/s, rad/s^2].
-        wrench: (6,) through the sensor, before its errors: rigid_wrench + cable_wrench.
-        rigid_wrench: (6,) of the rigid arm and its payload.
-        cable_wrench: (6,) share of the cable bundle that by-passes the sensor.
+        wrench: (6,) wrench through the sensor without its errors, rigid_wrench + cable_wrench [N, N m].
+        rigid_wrench: (6,) part of the rigid arm with its payload.
+        cable_wrench: (6,) part of the cable bundle, which by-passes the sensor.
         drift: (6,) offset of the sensor.
-        payload_mass: [kg], 0 without one.
-        payload_position: (3,) of its centre of mass in the frame of the hand [m].
+        payload_mass: [kg], 0 without payload.
+        payload_position: (3,) of its centre of mass, in the frame of the hand [m].
         hand_position: (3,) in the root frame [m].
     """
 

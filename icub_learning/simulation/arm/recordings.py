@@ -1,4 +1,4 @@
-"""Recordings of the simulated arm, made faster than real time."""
+"""Simulated recordings, computed faster than real time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,14 +20,14 @@ def simulate(
     settings: SimulationSettings | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Recording:
-    """Return what the sensors show while the arm does one task after the other.
+    """Return the readings of the sensors while the arm performs one task after the other.
 
     Args:
-        schedule: tasks (see TASKS) and their durations [s]; the arm starts in the midst of the first one and changes
-            over smoothly to the next.
-        rate: samples a second, a divisor of 1000.
-        settings: what is simulated; their `task` is replaced by the first of the schedule.
-        progress: called with the number of samples made so far, after each.
+        schedule: tasks (see TASKS) and their durations [s]; the arm starts within the first one, in motion, and
+            changes smoothly to the next.
+        rate: samples per second, a divisor of 1000 [Hz].
+        settings: what is simulated; `task` is replaced by the first one of the schedule.
+        progress: called after each sample with the number of samples so far.
 
     Raises:
         ParameterError: a duration or the rate is outside its range, or the schedule is empty.

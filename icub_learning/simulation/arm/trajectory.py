@@ -1,4 +1,4 @@
-"""A commanded joint trajectory: points checked one by one, joined by quintics with continuous acceleration."""
+"""A commanded joint trajectory: checked points, joined by quintics with continuous acceleration."""
 
 from collections.abc import Sequence
 
@@ -12,36 +12,35 @@ from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.settings import TIME_STEP
 
-AT_ONCE = 0.01  # [rad], a first point at time 0 may be this far from where the arm is
-MAX_VELOCITY = 10.0  # [rad/s]; the URDF names no real limits
+START_TOLERANCE = 0.01  # [rad] between a first point at time 0 and the position of the arm
+MAX_VELOCITY = 10.0  # [rad/s]; the URDF contains no realistic limits
 MAX_ACCELERATION = 300.0  # [rad/s^2]
 MAX_TIME = 1e5  # [s]
-STOP_TIME = 1.0  # [s], to stop in when there is no other point
+STOP_TIME = 1.0  # [s] in which the arm stops if the trajectory has no other point
 
 
 class TrajectoryMotion:
-    """Through given points, from rest to rest at the last point, and hold there.
+    """A motion through given points that ends and stays at the last one.
 
     Velocities that are not given are those of the cubic spline through the points, accelerations those of the cubics
-    between the points; both are zero at the last point. Each piece is the quintic between two such states.
+    between the points; both are zero at the last point. Quintic pieces join these states.
 
     Args:
         start: time of the command [s].
-        position: where the arm is at `start`, (7,) [rad].
-        joint_names: joints of the columns of the points; joints left out stay where they are.
+        position: (7,) of the arm at `start` [rad].
+        joint_names: joints of the columns; the other joints keep their positions.
         times: (n,) times of the points after `start` [s], increasing and at most MAX_TIME.
         positions: (n, len(joint_names)) [rad].
-        velocities: likewise [rad/s], or None; those of the last point are not used.
-        accelerations: likewise [rad/s^2], or None; those of the last point are not used.
+        velocities, accelerations: likewise [rad/s, rad/s^2], or None; those of the last point are not used.
         arm_joints: names of the joints of the arm.
-        limits: their lowest and highest positions [rad].
+        limits: their lower and upper position limits [rad].
 
     Attributes:
         first_point: time of the first point after `start` [s].
 
     Raises:
-        SimulationError: no points; unknown or repeated joints; times not increasing; the motion leaves the limits; a
-            first point at time 0 where the arm is not.
+        SimulationError: no points; unknown or repeated joints; times that do not increase; a motion beyond the limits;
+            a first point at time 0 away from the arm's position.
         ShapeError, NotFiniteError: points of the wrong size, NaN or infinite.
     """
 
@@ -69,12 +68,12 @@ class TrajectoryMotion:
             _check_first_point(commanded[0][0], position[columns], [arm_joints[column] for column in columns])
             knots = knots[1:]
             commanded = {order: points[1:] for order, points in commanded.items()}
-        if not len(knots):  # only a point where the arm is: stop there
+        if not len(knots):  # the only point is the position of the arm: stop there
             knots, commanded = np.array([STOP_TIME]), {0: position[None, columns]}
         self._start = start
-        self.first_point = float(knots[0])  # [s] after `start`
+        self.first_point = float(knots[0])
         knots = np.concatenate([[0.0], knots])
-        with np.errstate(over="ignore", invalid="ignore"):  # whatever overflows is beyond the limits
+        with np.errstate(over="ignore", invalid="ignore"):  # overflows are beyond the limits, too
             self._spline = QuinticSpline(knots, _states(knots, position, columns, commanded))
             self._check_limits(knots, arm_joints, limits)
 
@@ -101,9 +100,9 @@ class TrajectoryMotion:
 
 
 def _states(knots: Array, position: Array, columns: list[int], commanded: dict[int, Array]) -> Array:
-    """Positions, velocities and accelerations (3, n, 7) of all joints at the knots, the start included."""
+    """Return positions, velocities and accelerations (3, n, 7) of all joints at the knots, including the start."""
     states = np.zeros((3, len(knots), len(position)))
-    states[0] = position  # joints that are not commanded stay
+    states[0] = position  # of joints that are not commanded
     states[0][1:, columns] = commanded[0]
     still = np.zeros(len(position))
     states[1] = spline_velocities(knots, states[0], still, still)
@@ -112,7 +111,7 @@ def _states(knots: Array, position: Array, columns: list[int], commanded: dict[i
     states[2][1:-1] = hermite_accelerations(knots, states[0], states[1])
     if 2 in commanded:
         states[2][1:, columns] = commanded[2]
-    states[1:, -1] = 0.0  # after the last point the arm holds
+    states[1:, -1] = 0.0  # the arm stays at the last point
     return states
 
 
@@ -134,7 +133,7 @@ def _checked_times(times: ArrayLike) -> Array:
     if knots[-1] > MAX_TIME:
         message = f"the trajectory lasts {knots[-1]:g} s"
         raise SimulationError(message, name="times", value=float(knots[-1]), bound=f"at most {MAX_TIME:g} s")
-    # A first point at time 0 is allowed; all others need at least a time step.
+    # The first point may be at time 0; the others must be at least one time step apart.
     steps = np.diff(knots, prepend=-TIME_STEP if knots[0] == 0 else 0.0)
     bad = np.flatnonzero(steps < TIME_STEP * (1 - 1e-6))
     if bad.size:
@@ -155,6 +154,6 @@ def _checked_points(name: str, values: ArrayLike, n_points: int, n_joints: int) 
 def _check_first_point(point: Array, position: Array, names: Sequence[str]) -> None:
     far = np.abs(point - position)
     worst = int(np.argmax(far))
-    if far[worst] > AT_ONCE:
-        message = f"the trajectory starts at time 0 with joint '{names[worst]}' {far[worst]:.3f} rad from where it is"
+    if far[worst] > START_TOLERANCE:
+        message = f"the trajectory starts at time 0 with joint '{names[worst]}' {far[worst]:.3f} rad from its position"
         raise SimulationError(message, name=names[worst], value=float(point[worst]), bound=f"{position[worst]:.4f} rad")

@@ -1,1 +1,1 @@
-"""Objects before the simulated eye: meshes, views, scenes and rendering."""
+"""Objects in the hand of the simulated iCub: meshes, views, scenes and rendering."""

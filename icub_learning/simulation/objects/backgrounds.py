@@ -1,16 +1,16 @@
-"""Pictures of rooms that nobody looks at: blurred shapes in random colours, for the wall behind a shown object."""
+"""Random backgrounds for the wall behind an object: blurred shapes in random colours."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-SIZE = 128  # [px] of a side
+SIZE = 128  # [px] width and height
 MAX_SHAPES = 24
 MAX_BLUR = 3.0  # [px]
 
 
 def background(rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Return one picture, RGB of shape (SIZE, SIZE, 3): gradient, rectangles, discs, stripes; more or less sharp."""
+    """Return an RGB picture (SIZE, SIZE, 3): a gradient with rectangles, discs and stripes, blurred at random."""
     y, x = np.mgrid[0:SIZE, 0:SIZE].astype(np.float32) / SIZE
     corners = rng.uniform(0.05, 0.95, (4, 3)).astype(np.float32)
     picture = sum(
@@ -19,14 +19,14 @@ def background(rng: np.random.Generator) -> NDArray[np.uint8]:
     )
     for _ in range(rng.integers(MAX_SHAPES // 4, MAX_SHAPES)):
         inside = _shape(rng, x, y)
-        picture[inside] = np.clip(rng.uniform() + 0.25 * rng.uniform(-1.0, 1.0, 3), 0.0, 1.0)  # not too colourful
+        picture[inside] = np.clip(rng.uniform() + 0.25 * rng.uniform(-1.0, 1.0, 3), 0.0, 1.0)  # low saturation
     blur = rng.uniform(0.5, MAX_BLUR)
     picture = gaussian_filter(picture, (blur, blur, 0))
     return np.clip(255 * picture, 0, 255).astype(np.uint8)
 
 
 def _shape(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Where a random rectangle, disc or field of stripes is."""
+    """Return the mask of a random rectangle, disc or field of stripes."""
     (u, v), (width, height) = rng.uniform(0.0, 1.0, 2), rng.uniform(0.03, 0.25, 2)
     angle = rng.normal(0.0, 0.3)
     along = (x - u) * np.cos(angle) + (y - v) * np.sin(angle)

@@ -1,4 +1,4 @@
-"""Objects to show: those of pybullet_data that come with the set-up, or any folder of meshes or URDFs."""
+"""The objects that can be shown: those of pybullet_data that the set-up fetches, or a folder of meshes or URDFs."""
 
 import os
 import sys
@@ -15,14 +15,14 @@ SUFFIXES = (".urdf", *MESHES)
 
 @dataclass(frozen=True)
 class ObjectFile:
-    """Where an object's shape is, and what its file does not tell.
+    """An object's shape, and what its file lacks.
 
     Attributes:
-        name: what `show` takes; also a good label.
+        name: name of the object for ObjectScene.show; also its label.
         path: mesh or URDF.
-        upright: roll, pitch and yaw [deg] that make the object stand on its feet, z up.
-        colour: red, green, blue in [0, 1] instead of the file's, or None.
-        texture: picture wrapped around the object instead of the file's colours, or None.
+        upright: roll, pitch and yaw [deg] that turn the object upright, z up.
+        colour: red, green, blue in [0, 1] in place of the file's colours, or None.
+        texture: picture projected onto the object in place of the file's colours, or None.
     """
 
     name: str
@@ -33,49 +33,51 @@ class ObjectFile:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Entry:
     path: str
     upright: tuple[float, float, float] = (0.0, 0.0, 0.0)
     colour: tuple[float, float, float] | None = None
     texture: str | None = None
-    needs: tuple[str, ...] = ()  # further files: materials and pictures
+    materials: tuple[str, ...] = ()  # further files: materials, pictures, licence
 
 
-# Paths are those in pybullet_data; colours without a texture are those of its URDFs where it has one.
+# Paths are relative to pybullet_data; colours without texture are those of its URDF, if there is one.
 KNOWN = {
-    "duck": _Known("duck.obj", (90, 0, 0), needs=("duck.mtl", "duckCM.png")),
-    "teddy": _Known("teddy2_VHACD_CHs.obj", (90, 0, 0), colour=(0.62, 0.38, 0.2)),
-    "mug": _Known("objects/mug.obj", colour=(1.0, 0.2, 0.2)),
-    "lego": _Known("lego/lego.obj", (90, 0, 0), colour=(1.0, 1.0, 0.4)),
-    "soccer_ball": _Known("soccerball.obj", needs=("soccerball.mtl", "colors16.png")),
-    "domino": _Known("domino/domino.obj", needs=("domino/domino.mtl", "domino/domino.jpg", "domino/license.txt")),
-    "letter_block": _Known("jenga/jenga.obj", needs=("jenga/jenga.mtl", "jenga/jenga.png")),
-    "wheel": _Known(
+    "duck": _Entry("duck.obj", (90, 0, 0), materials=("duck.mtl", "duckCM.png")),
+    "teddy": _Entry("teddy2_VHACD_CHs.obj", (90, 0, 0), colour=(0.62, 0.38, 0.2)),
+    "mug": _Entry("objects/mug.obj", colour=(1.0, 0.2, 0.2)),
+    "lego": _Entry("lego/lego.obj", (90, 0, 0), colour=(1.0, 1.0, 0.4)),
+    "soccer_ball": _Entry("soccerball.obj", materials=("soccerball.mtl", "colors16.png")),
+    "domino": _Entry("domino/domino.obj", materials=("domino/domino.mtl", "domino/domino.jpg", "domino/license.txt")),
+    "letter_block": _Entry("jenga/jenga.obj", materials=("jenga/jenga.mtl", "jenga/jenga.png")),
+    "wheel": _Entry(
         "racecar/meshes/left_rear_wheel.obj",
-        needs=("racecar/meshes/left_rear_wheel.mtl", "racecar/meshes/wheel.jpg"),
+        materials=("racecar/meshes/left_rear_wheel.mtl", "racecar/meshes/wheel.jpg"),
     ),
-    "traffic_cone": _Known("racecar/meshes/cone.obj", needs=("racecar/meshes/cone.mtl",)),
-    "laser_scanner": _Known("racecar/meshes/hokuyo.obj", needs=("racecar/meshes/hokuyo.mtl",)),
-    "motor": _Known("quadruped/tmotor3.obj", (90, 0, 0), needs=("quadruped/tmotor3.mtl", "quadruped/t-motor.jpg")),
-    "bunny": _Known("bunny.obj", (90, 0, 0), colour=(0.85, 0.8, 0.75)),
-    "ring": _Known("torus/torus_textured.obj", colour=(0.2, 0.65, 0.75)),
-    "checkered_ball": _Known("textured_sphere_smooth.obj", needs=("textured_sphere_smooth.mtl", "checker_huge.gif")),
-    "red_ball": _Known("sphere_smooth.obj", needs=("sphere_smooth.mtl",)),
-    "shape_sorter": _Known("toys/shape_sorter.obj", texture="table/table.png"),
-    "cylinder": _Known("toys/cylinder.obj", needs=("toys/cylinder.mtl",)),
-    "prism": _Known("toys/prism.obj", needs=("toys/prism.mtl",)),
-    "tray": _Known("tray/tray_textured.obj", needs=("tray/tray_textured.mtl", "tray/tray.jpg")),
-    "airplane": _Known("random_urdfs/022/022.obj", texture="checker_blue.png"),
-    "hammer": _Known("random_urdfs/006/006.obj", (90, 0, 0), texture="jenga/jenga.png"),
-    "bird": _Known("random_urdfs/050/050.obj", texture="uvmap.png"),
-    "shuttle": _Known("random_urdfs/016/016.obj", colour=(0.1, 0.65, 0.3)),
-    "star": _Known("random_urdfs/036/036.obj", texture="checker_grid.jpg"),
+    "traffic_cone": _Entry("racecar/meshes/cone.obj", materials=("racecar/meshes/cone.mtl",)),
+    "laser_scanner": _Entry("racecar/meshes/hokuyo.obj", materials=("racecar/meshes/hokuyo.mtl",)),
+    "motor": _Entry("quadruped/tmotor3.obj", (90, 0, 0), materials=("quadruped/tmotor3.mtl", "quadruped/t-motor.jpg")),
+    "bunny": _Entry("bunny.obj", (90, 0, 0), colour=(0.85, 0.8, 0.75)),
+    "ring": _Entry("torus/torus_textured.obj", colour=(0.2, 0.65, 0.75)),
+    "checkered_ball": _Entry(
+        "textured_sphere_smooth.obj", materials=("textured_sphere_smooth.mtl", "checker_huge.gif")
+    ),
+    "red_ball": _Entry("sphere_smooth.obj", materials=("sphere_smooth.mtl",)),
+    "shape_sorter": _Entry("toys/shape_sorter.obj", texture="table/table.png"),
+    "cylinder": _Entry("toys/cylinder.obj", materials=("toys/cylinder.mtl",)),
+    "prism": _Entry("toys/prism.obj", materials=("toys/prism.mtl",)),
+    "tray": _Entry("tray/tray_textured.obj", materials=("tray/tray_textured.mtl", "tray/tray.jpg")),
+    "airplane": _Entry("random_urdfs/022/022.obj", texture="checker_blue.png"),
+    "hammer": _Entry("random_urdfs/006/006.obj", (90, 0, 0), texture="jenga/jenga.png"),
+    "bird": _Entry("random_urdfs/050/050.obj", texture="uvmap.png"),
+    "shuttle": _Entry("random_urdfs/016/016.obj", colour=(0.1, 0.65, 0.3)),
+    "star": _Entry("random_urdfs/036/036.obj", texture="checker_grid.jpg"),
 }
 
 
 def known_files() -> list[str]:
-    """Return the files of pybullet_data that KNOWN objects need."""
-    files = {file for known in KNOWN.values() for file in (known.path, known.texture, *known.needs) if file}
+    """Return the files of pybullet_data that the objects in KNOWN consist of."""
+    files = {file for known in KNOWN.values() for file in (known.path, known.texture, *known.materials) if file}
     return sorted(files)
 
 
@@ -83,11 +85,11 @@ def find_objects(folder: str | os.PathLike[str] | None = None) -> dict[str, Obje
     """Return the objects of a folder by name.
 
     Args:
-        folder: None: that of the environment variable ICUB_LEARNING_OBJECTS, else the one of the set-up. Of any other
-            folder: each URDF (its meshes) or, if there is none, each mesh in it or below, named after its file.
+        folder: searched with its subfolders for URDFs or, if there are none, for meshes; objects are named after their
+            files. None: the folder in the environment variable ICUB_LEARNING_OBJECTS, else KNOWN objects.
 
     Raises:
-        ObjectError: there is no such folder, or nothing in it.
+        ObjectError: the folder is missing or contains no objects.
     """
     chosen = os.fspath(folder) if folder else os.environ.get(FOLDER_VARIABLE, "")
     if not chosen:

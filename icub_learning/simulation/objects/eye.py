@@ -1,4 +1,4 @@
-"""The eyes of the iCub: where they are in its head, and how one looks at a point."""
+"""The eyes of the iCub: their positions, and the orientation in which an eye looks at a point."""
 
 import numpy as np
 import pinocchio
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.robots import find_urdf
 
-# The URDF ends at the head. From the link `head`, whose y axis points up along the axis of the neck's yaw and whose z
+# The URDF has no eyes. From the link `head`, whose y axis points up along the axis of the neck's yaw and whose z
 # axis points forward, to the point between the eyes, and from there to an eye [m]: kinematics of iCub's head v2 (DH
 # parameters of its eye tilt: a = -50.9 mm, d = 82.05 mm above the neck's roll axis; of its eyes: d = 34 mm).
 HEAD = "head"
@@ -18,7 +18,7 @@ UP = np.array([0.0, 0.0, 1.0])  # in the root frame
 
 
 def eye_position(side: str) -> Array:
-    """Return where the "right" or "left" eye is in the robot's root frame [m], (3,), with neck and torso at 0."""
+    """Return the position (3,) of the "right" or "left" eye in the root frame [m], with neck and torso at 0."""
     model = pinocchio.buildModelFromUrdf(find_urdf("icub"))
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model))
@@ -26,13 +26,13 @@ def eye_position(side: str) -> Array:
     return data.oMf[model.getFrameId(HEAD)].act(np.add(EYE_TILT, [lateral, 0.0, 0.0]))
 
 
-def gaze(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
-    """Return the axes of an eye that looks at a point, as columns (3, 3): right, up, backward.
+def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
+    """Return the axes of an eye that looks at a point, as columns (3, 3): right, up and backward.
 
     Args:
         eye: position of the eye (3,) [m].
-        target: point in the middle of its picture (3,) [m], not straight above or below.
-        roll: how far the head is tilted to the side [rad].
+        target: point at the centre of the image (3,) [m], not vertically above or below the eye.
+        roll: angle by which the head is tilted to the side [rad].
     """
     backward = np.subtract(eye, target)
     backward = backward / np.linalg.norm(backward)

@@ -1,7 +1,7 @@
-"""Pictures of a shown object, rendered in a process of their own.
+"""Rendering of the shown object in a separate process.
 
-A picture takes tens of milliseconds, which a simulation at 1 kHz does not have; a thread would share its interpreter
-lock and, where a program asks for one, its real-time priority; and a graphics driver that aborts ends its process.
+An image takes tens of milliseconds, too long for a simulation at 1 kHz. A thread would share the interpreter lock and
+possibly a real-time priority with the simulation, and a graphics driver that aborts would end it.
 """
 
 import contextlib
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import IcubLearningError
 
-MODULE = "icub_learning.simulation.objects.eye_process"  # this one, run as a program
-KEPT = 8  # objects that are loaded at most
-NICENESS = 5  # pictures may wait for whatever else the machine has to do
-GRACE = 2.0  # [s], between closing the connection and killing the process
+MODULE = "icub_learning.simulation.objects.eye_process"  # this module, run as a program
+MAX_LOADED = 8  # objects
+NICENESS = 5  # rendering has a lower priority than other processes
+GRACE_PERIOD = 2.0  # [s] from closing the connection to killing the process
 
 
 @dataclass(frozen=True)
 class EyeSettings:
-    """What ObjectScene takes, without the objects."""
+    """Arguments of ObjectScene without the objects."""
 
     seed: int = 0
     size: tuple[int, int] = (224, 224)
@@ -40,22 +40,22 @@ class EyeSettings:
 
 
 class EyeProcess:
-    """Asks for pictures and takes them when they are ready; never waits.
+    """Requests images from the rendering process and receives them when they are ready; never blocks.
 
-    One request at a time is under way: ask again when its answer has come.
+    Only one request may be pending: send the next one after the answer has been received.
 
     Args:
-        settings: of the scene.
+        settings: settings of the scene.
 
     Attributes:
-        busy: True while an answer is awaited.
-        ended: True once the process is found to have ended.
+        busy: whether a request is pending.
+        ended: whether the process has been found to have ended.
     """
 
     def __init__(self, settings: EyeSettings) -> None:
         ours, theirs = socket.socketpair()
         width, height = settings.size
-        # Shared, as a pipe holds less than a picture: taking one would wait for a process that may not have a core.
+        # Shared memory: a pipe holds less than an image, so reading one could wait for the other process.
         pixels = os.memfd_create("picture")
         os.ftruncate(pixels, width * height * 3)
         self._picture = _shared_picture(pixels, settings.size)
@@ -71,28 +71,28 @@ class EyeProcess:
         self.busy = self.ended = False
 
     def show(self, name: str) -> None:
-        """Ask for another object in the hand, "" for none. The answer is "" or why not.
+        """Request another object in the hand, "" for none. The answer is "", or the reason for a failure.
 
-        Loading one takes some 0.4 s; those shown lately are there at once.
+        Loading an object takes about 0.4 s; the last ones shown are still loaded.
         """
-        self._ask("show", name)
+        self._request("show", name)
 
     def render(self, time: float) -> None:
-        """Ask for a picture after `time` [s] of turning the object. The answer is the picture, or why there is none."""
-        self._ask("render", time)
+        """Request an image after turning the object for `time` [s]. The answer is the image, or why it failed."""
+        self._request("render", time)
 
     def answer(self) -> NDArray[np.uint8] | str | None:
-        """Return the answer to what was asked, or None while there is none yet.
+        """Return the answer to the pending request, or None if there is none yet.
 
-        A picture is valid until the next one is asked for. A process that has ended answers everything with that.
+        An image is valid until the next one is requested. After the process has ended, this is the answer.
         """
         if not self.busy:
             return None
         if self.ended:
             self.busy = False
-            return self._obituary()
+            return self._end_message()
         try:
-            # Connection.poll would make a selector each time; this is called at control rate.
+            # Connection.poll would create a selector at each call, and calls come at control rate.
             if not select.select([self._connection], [], [], 0)[0]:
                 return None
             answer: str | None = self._connection.recv()
@@ -106,29 +106,29 @@ class EyeProcess:
         """End the process."""
         self._connection.close()
         try:
-            self._process.wait(GRACE)
+            self._process.wait(GRACE_PERIOD)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    def _ask(self, verb: str, argument: str | float) -> None:
+    def _request(self, verb: str, argument: str | float) -> None:
         self.busy = True
         try:
             self._connection.send((verb, argument))
         except OSError:
             self.ended = True
 
-    def _obituary(self) -> str:
+    def _end_message(self) -> str:
         code = self._process.poll()
-        return "the process that renders has ended" + ("" if code is None else f" with {code}")
+        return "the rendering process has ended" + ("" if code is None else f" with {code}")
 
 
 def serve(connection: Connection, pixels: int) -> None:
     """Answer requests until the other side closes the connection.
 
     Args:
-        connection: where settings and then requests come from; None is the answer for a picture that is ready.
-        pixels: file descriptor of the memory where pictures go.
+        connection: receives settings, then requests; the answer None means that an image is ready.
+        pixels: file descriptor of the shared memory for images.
     """
     from icub_learning.simulation.objects.scene import ObjectScene  # loads MuJoCo's renderer and readers of meshes
 
@@ -139,9 +139,9 @@ def serve(connection: Connection, pixels: int) -> None:
     def show(name: str) -> str:
         nonlocal scene
         if scene is None or name not in ("", *scene.names):
-            # What was shown lately is kept, and back at once; not all of it: a folder may hold thousands.
-            lately = [] if scene is None else [*scene.names][1 - KEPT :]
-            new = ObjectScene([*lately, name] if name else [], **asdict(settings))
+            # Keep the objects shown last, to show them again without loading; a folder may contain thousands.
+            recent = [] if scene is None else [*scene.names][1 - MAX_LOADED :]
+            new = ObjectScene([*recent, name] if name else [], **asdict(settings))
             if scene is not None:
                 scene.close()
             scene = new
@@ -154,12 +154,12 @@ def serve(connection: Connection, pixels: int) -> None:
         picture[:] = scene.render_turning(time)
         return None
 
-    acts: dict[str, Callable[[Any], str | None]] = {"show": show, "render": render}
-    with contextlib.suppress(EOFError, OSError):  # who asked has left
+    actions: dict[str, Callable[[Any], str | None]] = {"show": show, "render": render}
+    with contextlib.suppress(EOFError, OSError):  # the other side has closed
         while True:
             verb, argument = connection.recv()
             try:
-                answer = acts[verb](argument)
+                answer = actions[verb](argument)
             except IcubLearningError as error:
                 answer = str(error)
             connection.send(answer)
@@ -173,9 +173,12 @@ def _shared_picture(pixels: int, size: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def _main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group: the end comes when our parent hangs up
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # sent to the whole process group; this process ends with the connection
         signal.signal(number, signal.SIG_IGN)
-    with contextlib.suppress(AttributeError, OSError):  # a parent with real-time priority hands it down
+    with contextlib.suppress(AttributeError, OSError):  # a real-time priority is inherited
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.nice(NICENESS)
     serve(Connection(int(sys.argv[1])), int(sys.argv[2]))

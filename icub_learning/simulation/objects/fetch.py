@@ -1,4 +1,4 @@
-"""Fetch the objects to show: some meshes and pictures of pybullet_data, out of one pinned file of the package index."""
+"""Fetch the objects that can be shown: meshes and pictures of pybullet_data, from one pinned file of PyPI."""
 
 import argparse
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 from icub_learning.files import replacing_path
 from icub_learning.simulation.objects.catalogue import DEFAULT_FOLDER, known_files
 
-# One file for every Python: what is taken out of it is data only (zlib licence; its text is taken along).
+# One file serves every Python version, as only data are extracted (zlib licence, whose text is extracted, too).
 PACKAGE = "pybullet==3.2.7"
 SHA256 = "5d858abf7c12a21ef3ed351cf81dac1b5e486ec25c9ab59bfc84beb89034edff"
 WHEEL_OF = ("--python-version", "3.11", "--implementation", "cp", "--abi", "cp311")
@@ -21,13 +21,13 @@ LICENCE = "pybullet-3.2.7.dist-info/LICENSE.txt"
 
 
 def fetch(folder: Path = DEFAULT_FOLDER) -> None:
-    """Put the objects into `folder`, which appears complete or not at all; one that is there is replaced."""
+    """Put the objects into `folder`, completely or not at all; an existing folder is replaced."""
     with replacing_path(folder) as new, tempfile.TemporaryDirectory(dir=new.parent) as scratch:
         unpack(_download(Path(scratch)), new)
 
 
 def unpack(wheel: Path, folder: Path) -> None:
-    """Take the licence and the files of the known objects out of the wheel."""
+    """Extract the licence and the files of the known objects from the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         members = {"LICENSE.txt": LICENCE} | {file: f"pybullet_data/{file}" for file in known_files()}
         for file, member in members.items():
@@ -48,7 +48,7 @@ def _download(folder: Path) -> Path:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Fetch, and say where to."""
+    """Fetch the objects, and print the folder."""
     parser = argparse.ArgumentParser(prog="python -m icub_learning.simulation.objects.fetch", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT_FOLDER, help=f"default: {DEFAULT_FOLDER}")
     folder = parser.parse_args(argv).folder

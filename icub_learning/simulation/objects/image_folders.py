@@ -1,4 +1,4 @@
-"""Pictures of objects as files, in a folder for each label, for training and for tests."""
+"""Images of objects as files, in one folder per label, for training and testing."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,22 +23,22 @@ def write_images(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ...; all appear at once or nothing does.
+    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ..., all of them or none.
 
     Args:
-        target: a folder that does not exist yet, or is empty.
-        objects: names of the objects, None: all.
-        views: pictures of each in train; view numbers 0, 1, ... of ObjectScene.render.
-        unseen: pictures of each in test; view numbers from UNSEEN on.
+        target: a new or empty folder.
+        objects: names of the objects; None: all.
+        views: training images of each object; view numbers 0, 1, ... of ObjectScene.render.
+        unseen: test images of each object; view numbers from UNSEEN.
         seed, size, folder: see ObjectScene.
-        progress: called with the number of pictures written so far, after each.
+        progress: called after each image with the number of images so far.
 
     Returns:
-        The number of pictures in "train" and in "test".
+        Numbers of images in "train" and "test".
 
     Raises:
         ParameterError: a number is outside its range.
-        ObjectError: `target` is there already or cannot be written; an object is unknown (see ObjectScene).
+        ObjectError: `target` exists already or cannot be written; an object is unknown (see ObjectScene).
         RenderingError: this machine has no off-screen OpenGL.
     """
     wanted = {"train": arrays.integer("views", views, 1), "test": arrays.integer("unseen", unseen, 0)}

@@ -1,4 +1,4 @@
-"""Shapes of objects as triangles with colours and pictures, read from mesh files and URDFs, at one common size."""
+"""Shapes of objects, read from mesh files and URDFs as triangles with colours and textures, and scaled to one size."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,9 @@ from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import IcubLearningError, ObjectError
 from icub_learning.simulation.objects.catalogue import MESHES, ObjectFile
 
-RADIUS = 0.07  # [m], of every object: from the middle of its bounding box to its farthest point
-PLAIN = (0.7, 0.7, 0.7)  # colour of what has none
-MAX_PICTURE = 512  # [px], of a side of a texture
+RADIUS = 0.07  # [m] from the centre of an object's bounding box to its farthest point
+DEFAULT_COLOUR = (0.7, 0.7, 0.7)
+MAX_PICTURE = 512  # [px] width and height of a texture
 MAX_FACES = 200_000
 
 
@@ -30,24 +30,24 @@ class MeshPart:
         vertices: (n, 3).
         faces: (m, 3) rows of vertices.
         colour: red, green, blue in [0, 1].
-        texcoords: (n, 2), of each vertex in the picture, rows counted from above; None without a picture.
+        texcoords: (n, 2) position of each vertex in the picture, rows counted from the top; None without picture.
         picture: (height, width, 3) uint8, or None.
-        wrapped: True if the picture is wrapped around the whole object, without texcoords.
+        wrapped: whether the picture is projected onto the whole object, without texcoords.
     """
 
     vertices: Array
     faces: NDArray[np.int32]
-    colour: tuple[float, float, float] = PLAIN
+    colour: tuple[float, float, float] = DEFAULT_COLOUR
     texcoords: Array | None = None
     picture: NDArray[np.uint8] | None = None
     wrapped: bool = False
 
 
 def read_object(file: ObjectFile) -> list[MeshPart]:
-    """Return the parts of an object: upright, the middle of its bounding box at the origin, its radius RADIUS.
+    """Return the parts of an object, upright, with the centre of its bounding box at the origin and radius RADIUS.
 
     Raises:
-        ObjectError: a file is missing or broken, or has no triangles; the message names it.
+        ObjectError: a file is missing or damaged, or has no triangles; the message names it.
     """
     parts = _read_urdf(file.path) if file.path.suffix.lower() == ".urdf" else _read_mesh(file.path)
     vertices = np.vstack([part.vertices for part in parts])
@@ -61,12 +61,16 @@ def read_object(file: ObjectFile) -> list[MeshPart]:
         raise _error(file.path, "no extent")
     picture = _picture(file.texture) if file.texture else None
     return [
-        _dressed(replace(part, vertices=(part.vertices @ turn.T - middle) * (RADIUS / radius)), file.colour, picture)
+        _with_appearance(
+            replace(part, vertices=(part.vertices @ turn.T - middle) * (RADIUS / radius)), file.colour, picture
+        )
         for part in parts
     ]
 
 
-def _dressed(part: MeshPart, colour: tuple[float, float, float] | None, picture: NDArray[np.uint8] | None) -> MeshPart:
+def _with_appearance(
+    part: MeshPart, colour: tuple[float, float, float] | None, picture: NDArray[np.uint8] | None
+) -> MeshPart:
     if picture is not None:
         return replace(part, colour=(1.0, 1.0, 1.0), picture=picture, texcoords=None, wrapped=True)
     return replace(part, colour=colour, picture=None, texcoords=None) if colour else part
@@ -80,7 +84,7 @@ def _read_mesh(path: Path) -> list[MeshPart]:
             for node in scene.graph.nodes_geometry
             if isinstance(mesh := scene.geometry[scene.graph[node][1]].copy(), trimesh.Trimesh) and len(mesh.faces)
         ]
-    except Exception as error:  # whatever a reader of some format trips over
+    except Exception as error:  # readers of formats raise many kinds
         raise _error(path, f"{type(error).__name__}: {error}") from error
     if not parts:
         raise _error(path, "no triangles")
@@ -103,7 +107,7 @@ def _part(mesh: trimesh.Trimesh) -> MeshPart:
 
 
 def _read_urdf(path: Path) -> list[MeshPart]:
-    """The meshes of the links as they lie in their own links' frames: objects have one link."""
+    """Return the meshes of all visuals, each in the frame of its link: objects have one link."""
     try:
         root = read_urdf(path)
     except IcubLearningError as error:
@@ -116,7 +120,7 @@ def _read_urdf(path: Path) -> list[MeshPart]:
         name = mesh.get("filename", "").removeprefix("package://").removeprefix("file://")
         file = next((folder / name for folder in path.parents if (folder / name).is_file()), None)
         if file is None or file.suffix.lower() not in MESHES:
-            raise _error(path, f"its mesh {name!r} is not there, or not of a known kind ({', '.join(MESHES)})")
+            raise _error(path, f"its mesh {name!r} is missing or of an unknown kind ({', '.join(MESHES)})")
         origin, colour = visual.find("origin"), visual.find("material/color")
         try:
             scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
@@ -140,7 +144,7 @@ def _numbers(element: ElementTree.Element | None, key: str, default: str = "0 0 
 
 
 def _rotation(rpy: Array) -> Array:
-    """Roll, pitch, yaw about fixed axes, as in a URDF."""
+    """Return the rotation for roll, pitch and yaw about fixed axes, as in a URDF."""
     return pinocchio.rpy.rpyToMatrix(np.asarray(rpy, dtype=float))
 
 
@@ -153,7 +157,7 @@ def _picture(path: Path) -> NDArray[np.uint8]:
 
 
 def _pixels(image: Image.Image) -> NDArray[np.uint8]:
-    """A picture with sides that are powers of two, as every OpenGL takes it."""
+    """Return the pixels, resized to powers of two, which every OpenGL supports."""
     sides = [min(MAX_PICTURE, 2 ** round(np.log2(max(side, 2)))) for side in image.size]
     return np.asarray(image.convert("RGB").resize((sides[0], sides[1])), dtype=np.uint8)
 

@@ -1,4 +1,4 @@
-"""Off-screen OpenGL without a display: which way works here is found out in a child process, as a failure may abort."""
+"""Off-screen rendering with OpenGL; back-ends are tried in a child process, because a failure may abort it."""
 
 import functools
 import os
@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import RenderingError
 
-BACKENDS = ("egl", "osmesa")  # in the order they are tried
-PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # of Debian and Ubuntu, for software rendering
-MODULE = "icub_learning.simulation.objects.offscreen"  # this one, run as a program
+BACKENDS = ("egl", "osmesa")  # in the order in which they are tried
+PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # for software rendering on Debian and Ubuntu
+MODULE = "icub_learning.simulation.objects.offscreen"  # this module, run as a program
 PROBE_TIMEOUT = 30.0  # [s]
 
 
 @functools.cache
 def find_backend() -> str:
-    """Return which of BACKENDS renders here; MUJOCO_GL, where set to one of them, is the only one tried.
+    """Return the first of BACKENDS that works on this machine; if MUJOCO_GL names one of them, only this one is tried.
 
     Raises:
-        RenderingError: none does; the message names the system packages to install.
+        RenderingError: none works; the message names the system packages to install.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     reasons = []
@@ -40,7 +40,7 @@ def find_backend() -> str:
 
 
 def _probe(backend: str) -> str:
-    """Draw one picture in a process of its own; return why that failed, or an empty string."""
+    """Render one image in a child process; return the reason for a failure, or an empty string."""
     command = [sys.executable, "-m", MODULE, backend]
     environment = {key: value for key, value in os.environ.items() if key != "PYOPENGL_PLATFORM"}
     try:
@@ -48,7 +48,7 @@ def _probe(backend: str) -> str:
             command, capture_output=True, text=True, timeout=PROBE_TIMEOUT, env=environment, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        return f"no picture within {PROBE_TIMEOUT:g} s"
+        return f"no image within {PROBE_TIMEOUT:g} s"
     if done.returncode == 0:
         return ""
     lines = done.stderr.strip().splitlines()
@@ -56,18 +56,17 @@ def _probe(backend: str) -> str:
 
 
 class OffscreenRenderer:
-    """Pictures of a MuJoCo model, without a window.
+    """Renders images of a MuJoCo model without a window.
 
-    The OpenGL context belongs to the thread that makes the renderer: no other may use it.
+    The OpenGL context belongs to the thread that creates the renderer; no other thread may use it.
 
     Args:
-        model: what is shown. Its colours, lights and materials may change between pictures.
-        width: of the pictures [px].
-        height: of the pictures [px].
-        backend: one of BACKENDS; None: what works here.
+        model: the MuJoCo model; its colours, lights and materials may change between images.
+        width, height: size of the images [px].
+        backend: one of BACKENDS; None: the first that works.
 
     Raises:
-        RenderingError: there is no off-screen OpenGL here.
+        RenderingError: off-screen OpenGL is not available.
     """
 
     def __init__(self, model: Any, width: int, height: int, backend: str | None = None) -> None:
@@ -82,12 +81,12 @@ class OffscreenRenderer:
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
 
     def upload_texture(self, texture: int) -> None:
-        """Take over the changed data of a texture of the model."""
+        """Load the changed data of a texture of the model."""
         self._gl.make_current()
         mujoco.mjr_uploadTexture(self._model, self._context, texture)
 
     def render(self, data: Any, camera: int) -> NDArray[np.uint8]:
-        """Return what a camera of the model sees, RGB of shape (height, width, 3)."""
+        """Return the image of a camera of the model, RGB (height, width, 3)."""
         width, height = self._size
         self._gl.make_current()
         self._camera.fixedcamid = camera
@@ -96,10 +95,10 @@ class OffscreenRenderer:
         frame, picture = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), dtype=np.uint8)
         mujoco.mjr_render(frame, self._scene, self._context)
         mujoco.mjr_readPixels(picture, None, frame, self._context)
-        return np.ascontiguousarray(picture[::-1])  # OpenGL counts rows from below
+        return np.ascontiguousarray(picture[::-1])  # OpenGL starts with the bottom row
 
     def close(self) -> None:
-        """Give the OpenGL context back; nothing can be rendered afterwards."""
+        """Release the OpenGL context; nothing can be rendered afterwards."""
         if self._gl is not None:
             self._gl.make_current()
             self._context.free()
@@ -108,7 +107,7 @@ class OffscreenRenderer:
 
 
 def _draw(backend: str) -> int:
-    """Draw one picture; 0 if something is to be seen on it."""
+    """Render one image; return 0 if it is not black."""
     ball = '<mujoco><worldbody><camera pos="0 0 2"/><geom size="1"/></worldbody></mujoco>'
     model = mujoco.MjModel.from_xml_string(ball)
     data = mujoco.MjData(model)
@@ -117,12 +116,12 @@ def _draw(backend: str) -> int:
     seen = renderer.render(data, 0).any()
     renderer.close()
     if not seen:
-        print("the picture is black", file=sys.stderr)
+        print("the image is black", file=sys.stderr)
     return 0 if seen else 1
 
 
 def _main(backends: Sequence[str]) -> int:
-    """Try the backend named, or say which one works here, or what to install."""
+    """Try the named backend, or print which one works or what to install."""
     if backends:
         return _draw(backends[0])
     try:

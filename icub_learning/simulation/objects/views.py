@@ -1,7 +1,7 @@
-"""Views of an object in the hand: how it is turned, how the arm is held, and what light and background are like."""
+"""Views of an object in the hand: its orientation, the posture of the arm, gaze, light and background."""
 
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,32 +9,32 @@ from icub_learning import arrays
 from icub_learning.arrays import Array
 
 N_JOINTS = 7
-MAX_TILT = 0.35  # [rad], of an object about the two level axes
-SWAY = 0.06  # [rad], of each joint of the arm
-MAX_AIM = 0.15  # how far the object is off the middle of the picture, relative to half the picture
-TURN_PERIOD = 2.0  # [s], of an object that turns in the hand
-SCENE_PERIOD = 0.4  # [s], until the background changes
-UNSEEN = 1_000_000  # numbers of views from here on are meant for testing
-_TURNING = 2  # a stream of random numbers of its own
+MAX_TILT = 0.35  # [rad] of an object about the two horizontal axes
+SWAY = 0.06  # [rad] of each joint of the arm
+MAX_AIM = 0.15  # offset of the object from the centre of the image, relative to half the image
+TURN_PERIOD = 2.0  # [s] of an object that turns in the hand
+SCENE_PERIOD = 0.4  # [s] between changes of the background
+UNSEEN = 1_000_000  # view numbers from here on are meant for testing
+_TURNING = 2  # separates the random numbers of turning views from those of numbered ones
 
 
 @dataclass(frozen=True)
 class View:
-    """One look at an object.
+    """One view of an object.
 
     Attributes:
-        turn: angle about the vertical [rad].
-        tilt: angles about the two level axes [rad].
-        sway: of the joints of the arm about the posture in which it shows things, (7,) [rad].
-        aim: where the object is in the picture, right and up, relative to half the picture.
-        roll: of the head to the side [rad].
-        distance: of the object, relative to the usual one.
-        light_azimuth: where the light comes from, about the vertical [rad]; 0: from behind the robot.
-        light_elevation: above the horizon [rad].
-        light: brightness of the light, in [0, 1].
-        ambient: brightness of what comes from everywhere, in [0, 1].
-        tint: colour of the light: red, green, blue in [0, 1].
-        background: which picture is behind the object.
+        turn: angle of the object about the vertical [rad].
+        tilt: angles of the object about the two horizontal axes [rad].
+        sway: (7,) offsets of the arm's joints from the posture in which it shows objects [rad].
+        aim: position of the object in the image, right and up, relative to half the image.
+        roll: angle by which the head is tilted to the side [rad].
+        distance: distance of the object, relative to that of the real eye.
+        light_azimuth: direction of the light about the vertical [rad]; 0: from behind the robot.
+        light_elevation: direction of the light above the horizon [rad].
+        light: brightness of the directional light, in [0, 1].
+        ambient: brightness of the ambient light, in [0, 1].
+        tint: red, green and blue of the light, in [0, 1].
+        background: number of the random background.
     """
 
     turn: float = 0.0
@@ -48,16 +48,16 @@ class View:
     light: float = 0.7
     ambient: float = 0.4
     tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    background: int = field(default=0)
+    background: int = 0
 
 
 def random_view(seed: int, number: int, name: str = "") -> View:
-    """Return view `number` (0, 1, 2, ...) of an object: for each seed, number and name everything in it is drawn anew.
+    """Return view `number` (0, 1, 2, ...) of an object, drawn at random for each seed, number and name.
 
     Raises:
         ParameterError: `seed` or `number` is not an integer of at least 0.
     """
-    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0), _code(name)])
+    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0), _hash(name)])
     return replace(
         _random_scene(rng),
         turn=float(rng.uniform(-np.pi, np.pi)),
@@ -67,18 +67,18 @@ def random_view(seed: int, number: int, name: str = "") -> View:
 
 
 def turning_view(seed: int, time: float, name: str = "") -> View:
-    """Return how a thing looks that has been turned in the hand for `time` [s].
+    """Return the view of an object that has been turned in the hand for `time` [s].
 
-    Object, arm, gaze and light move smoothly; the background is another one every SCENE_PERIOD.
+    Object, arm, gaze and light move smoothly; the background changes every SCENE_PERIOD.
     """
-    code = _code(name)
+    code = _hash(name)
     scene, fraction = divmod(time / SCENE_PERIOD, 1.0)
     now, then = (_random_scene(np.random.default_rng([seed, int(scene) + k, code, _TURNING])) for k in (0, 1))
     between = {
         entry: (1 - fraction) * np.array(getattr(now, entry)) + fraction * np.array(getattr(then, entry))
         for entry in ("aim", "roll", "distance", "light_azimuth", "light_elevation", "light", "ambient", "tint")
     }
-    # Slow waves whose periods have no common multiple: the same tilt never comes back with the same turn.
+    # The periods of these slow waves have no common multiple, so that no combination of tilt and turn repeats.
     phases = np.random.default_rng([seed, code, _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
     return View(
@@ -91,8 +91,8 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 
 def _random_scene(rng: np.random.Generator) -> View:
-    """Light, background and where the head looks."""
-    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)  # from candle light to a cloudy sky
+    """Return a view with random gaze, light and background."""
+    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)  # from candlelight to an overcast sky
     return View(
         aim=_pair(rng.uniform(-MAX_AIM, MAX_AIM, 2)),
         roll=float(rng.normal(0.0, 0.08)),
@@ -106,7 +106,7 @@ def _random_scene(rng: np.random.Generator) -> View:
     )
 
 
-def _code(name: str) -> int:
+def _hash(name: str) -> int:
     return zlib.crc32(name.encode())
 
 

@@ -16,7 +16,7 @@ from icub_learning.cli.demo.command import CHANGEOVER, PLANES
 from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.clients.topic_statistics import stream_of, timing_of
 from icub_learning.errors import IcubLearningError
-from icub_learning.evaluation.comparison import ESTIMATORS
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 
 DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")

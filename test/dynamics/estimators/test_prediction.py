@@ -67,6 +67,6 @@ def test_a_variance_is_found_once_and_only_when_asked_for():
 
     prediction = Prediction(np.zeros(2), np.zeros(2), np.zeros(2), find)
     assert not asked
-    assert prediction.variance is prediction.settled().variance
+    assert prediction.variance is prediction.evaluated().variance
     assert len(asked) == 1
     assert set(vars(prediction)) == {"total", "parametric", "residual", "variance"}

@@ -7,6 +7,7 @@ import pytest
 
 from icub_learning.cli.main import main
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.thesis import change_of_task
@@ -18,9 +19,7 @@ ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")
 
 
 def settings(**changes):
-    return assembly.Settings(
-        urdf=find_urdf("icub"), joints=ARM, velocity_delay=change_of_task.VELOCITY_DELAY, **changes
-    )
+    return Settings(urdf=find_urdf("icub"), joints=ARM, velocity_delay=change_of_task.VELOCITY_DELAY, **changes)
 
 
 @pytest.fixture(scope="module")

@@ -301,7 +301,7 @@ def test_a_renderer_that_dies_is_said_and_replaced(listener: Listener, start_nod
     listener.wait(lambda: len(images) > 2)
     (child,) = children(node.pid)
     os.kill(child, signal.SIGKILL)
-    node.wait_for("no images: the process that renders has ended")
+    node.wait_for("no images: the rendering process has ended")
     count = len(states)
     listener.wait(lambda: len(states) > count + 50)
     assert listener.call(ShowObject, f"{NODE}/show_object", name="duck").success

@@ -7,7 +7,7 @@ from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.classifiers.held_out import HeldOut
-from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_right
+from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
 
 D = 20
 
@@ -88,7 +88,7 @@ def test_when_too_many_are_held_out_the_oldest_are_learned_after_all():
             assert row[0] == remaining[crowded].pop(0)
     assert len(held) == 512
     assert max(map(len, remaining.values())) - min(map(len, remaining.values())) <= 1
-    assert held.rows()[0][:, 0].tolist() == sorted(k for rows in remaining.values() for k in rows)
+    assert held.examples()[0][:, 0].tolist() == sorted(k for rows in remaining.values() for k in rows)
     assert HeldOut(1).evict(0) is None
     x, labels = sample(2, 4000, d=2)
     classifier = AdaptiveClassifier(2)
@@ -98,7 +98,7 @@ def test_when_too_many_are_held_out_the_oldest_are_learned_after_all():
     assert classifier._moments.counts.sum() == 4000 - 512
 
 
-def test_count_right_tries_every_recoding_without_trying_any():
+def test_count_correct_tries_every_recoding_without_trying_any():
     rng = np.random.default_rng(3)
     for n_classes in (1, 2, 7):
         scores = rng.uniform(0.01, 1.0, size=(200, n_classes))
@@ -106,12 +106,12 @@ def test_count_right_tries_every_recoding_without_trying_any():
         log_ratio = np.log(rng.uniform(1.0, 100.0, n_classes))
         log_ratio[-1] = log_ratio[0]
         expected = [((scores * np.exp(a * log_ratio)).argmax(axis=1) == own).sum() for a in RECODINGS]
-        np.testing.assert_array_equal(count_right(scores, own, log_ratio), expected)
+        np.testing.assert_array_equal(count_correct(scores, own, log_ratio), expected)
 
 
 def test_an_example_with_no_score_above_zero_for_its_class_counts_as_wrong():
     scores = np.array([[-1.0, -2.0], [-0.5, 0.1], [0.1, -0.5]])
-    np.testing.assert_array_equal(count_right(scores, np.zeros(3, int), np.zeros(2)), np.ones(len(RECODINGS)))
+    np.testing.assert_array_equal(count_correct(scores, np.zeros(3, int), np.zeros(2)), np.ones(len(RECODINGS)))
 
 
 def test_choice_of_the_thesis_and_ours():
@@ -154,7 +154,7 @@ def test_our_choice_is_better_on_a_late_class_and_no_worse_on_all():
 
 def test_the_choice_is_the_one_that_the_definition_gives():
     _, _, classifier = late_class("standard_error", 0)
-    rows, own = classifier._held_out.rows()
+    rows, own = classifier._held_out.examples()
     counts = classifier._moments.counts
     exact = []
     for value in classifier.regularizations:

@@ -22,7 +22,7 @@ from icub_learning.errors import IcubLearningError, ModelError, ParameterError, 
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.vision import default_network, torch_weights
 from icub_learning.recognition.vision import efficientnet_lite0 as graph
-from icub_learning.recognition.vision.cnn_features import centre, resize
+from icub_learning.recognition.vision.cnn_features import centre_crop, resize
 from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
 from icub_learning.recognition.vision.torch_weights import read_torch_weights
 
@@ -70,8 +70,8 @@ def confidence(weights):
     found = []
     for name, classes in SHOWN.items():
         whole = load_sample_image(name)
-        for part in (whole, whole[:, ::-1], centre(whole, 1, 1, 0.875), centre(whole, 1, 1, 0.75)):
-            x = (resize(centre(part, 1, 1, 1.0), 224, 224).astype(np.float32) - 127.0) / 128.0
+        for part in (whole, whole[:, ::-1], centre_crop(whole, 1, 1, 0.875), centre_crop(whole, 1, 1, 0.75)):
+            x = (resize(centre_crop(part, 1, 1, 1.0), 224, 224).astype(np.float32) - 127.0) / 128.0
             (logits,) = session.run(["logits"], {"image": x.transpose(2, 0, 1)[np.newaxis]})
             found.append(scipy.special.log_softmax(logits[0].astype(float))[[*classes]].max())
     return np.mean(found)
@@ -149,10 +149,10 @@ def test_small_images_grow_smoothly(photograph):
 def test_the_crop_keeps_the_middle():
     rows, columns = np.mgrid[:300, :400]
     image = np.stack([rows % 256, columns % 256, rows // 256 + 2 * (columns // 256)], axis=2).astype(np.uint8)
-    assert (centre(image, 224, 224, 1.0) == image[:, 50:350]).all()
-    assert (centre(image, 224, 224, 0.5) == image[75:225, 125:275]).all()
-    assert (centre(image, 100, 200, 1.0) == image[50:250, :]).all()
-    assert (centre(image[:, :100], 224, 224, 1.0) == image[100:200, :100]).all()
+    assert (centre_crop(image, 224, 224, 1.0) == image[:, 50:350]).all()
+    assert (centre_crop(image, 224, 224, 0.5) == image[75:225, 125:275]).all()
+    assert (centre_crop(image, 100, 200, 1.0) == image[50:250, :]).all()
+    assert (centre_crop(image[:, :100], 224, 224, 1.0) == image[100:200, :100]).all()
 
 
 def test_what_is_no_rgb_image_is_refused(features):

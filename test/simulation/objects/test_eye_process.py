@@ -7,9 +7,10 @@ import pytest
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.simulation.objects.catalogue import KNOWN
-from icub_learning.simulation.objects.eye_process import KEPT, EyeProcess, EyeSettings
+from icub_learning.simulation.objects.eye_process import MAX_LOADED, EyeProcess, EyeSettings
 from icub_learning.simulation.objects.scene import ObjectScene
 
+pytestmark = pytest.mark.end_to_end  # each test starts a process that renders
 SETTINGS = EyeSettings(seed=3, size=(64, 48))
 
 
@@ -58,7 +59,7 @@ def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
 
 
 def test_more_objects_than_are_kept_can_be_shown_in_turns(eye):
-    names = list(KNOWN)[: KEPT + 2]
+    names = list(KNOWN)[: MAX_LOADED + 2]
     pictures = {}
     for name in (*names, *names[:2]):
         eye.show(name)

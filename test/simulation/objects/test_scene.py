@@ -20,7 +20,7 @@ from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import catalogue as object_catalogue
 from icub_learning.simulation.objects import offscreen
 from icub_learning.simulation.objects.catalogue import KNOWN, ObjectFile, known_files
-from icub_learning.simulation.objects.eye import eye_position, gaze
+from icub_learning.simulation.objects.eye import eye_position, gaze_axes
 from icub_learning.simulation.objects.fetch import LICENCE, unpack
 from icub_learning.simulation.objects.image_folders import write_images
 from icub_learning.simulation.objects.meshes import RADIUS, read_object
@@ -172,13 +172,13 @@ def test_the_eye_is_within_the_head_of_the_robot() -> None:
 
 
 def test_gaze_looks_at_its_target_and_keeps_level() -> None:
-    axes = gaze([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2])
+    axes = gaze_axes([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2])
     np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
     assert np.linalg.det(axes) == pytest.approx(1.0)
     direction = np.array([-1.0, 0.5, -0.8])
     np.testing.assert_allclose(-axes[:, 2], direction / np.linalg.norm(direction), atol=1e-12)
     assert axes[2, 0] == pytest.approx(0.0)
-    tilted = gaze([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2], roll=0.3)
+    tilted = gaze_axes([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2], roll=0.3)
     assert np.arccos(tilted[:, 0] @ axes[:, 0]) == pytest.approx(0.3)
 
 

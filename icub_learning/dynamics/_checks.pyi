@@ -1,0 +1,9 @@
+from typing import Any
+
+from numpy import intp
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+
+def select(out: Array, values: Array | memoryview, indices: NDArray[intp], largest: float, /) -> bool: ...
+def finite_vectors(vectors: tuple[Any, ...], size: int, /) -> bool: ...

@@ -1,0 +1,3 @@
+from icub_learning.arrays import Array
+
+def multiply(out: Array, start: int, matrix: Array, vector: Array, /) -> None: ...
