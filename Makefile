@@ -1,15 +1,21 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all bench lint lock clean
+.PHONY: help demo check test test-all bench lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
 ARGS ?=
 
+# Parallel workers: as many as processors. ARGS="-n 0" runs the tests in one process, for a debugger say.
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
+
 # The matrices are small: several BLAS threads only wait for each other.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
+
+# Recordings and data sets for tests and benchmarks.
+export ICUB_LEARNING_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
 ifneq ($(and $(ROS_DISTRO),$(AMENT_PREFIX_PATH)),)
 # A sourced ROS 2 finds what is installed into .venv as it finds any other overlay.
@@ -27,13 +33,17 @@ demo:  ## a simulated iCub learns its inverse dynamics, then objects, live (unde
 	@tools/setup
 	@.venv/bin/icub-learning demo $(ARGS)
 
+check:  ## lint, types and unit tests without ROS (in 90 s): the short loop while working
+	@tools/setup test
+	@tools/check $(WORKERS) $(ARGS)
+
 test:  ## the tests
 	@tools/setup test
-	@.venv/bin/python -m pytest $(ARGS)
+	@.venv/bin/python -m pytest $(WORKERS) $(ARGS)
 
 test-all:  ## the tests, slow ones too
 	@tools/setup test
-	@.venv/bin/python -m pytest -m '' $(ARGS)
+	@.venv/bin/python -m pytest -m '' $(WORKERS) $(ARGS)
 
 bench:  ## measurements of cost and accuracy
 	@tools/setup bench
@@ -42,6 +52,7 @@ bench:  ## measurements of cost and accuracy
 lint:  ## ruff and mypy
 	@tools/setup test
 	@.venv/bin/python -m ruff check .
+	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m mypy
 
 lock:  ## resolve requirements*.in anew into requirements*.lock

@@ -7,8 +7,6 @@ doing less.
 import os
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,28 +16,21 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from benchmarks.report import Result
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.data.tables import pumadyn, unit_interval
+from icub_learning.experiments.measuring import seconds, slope
 from icub_learning.kernel_methods import FALKON, NYTRO, IncrementalNystromKRLS, NystromKRLS
-
-PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
-
-
-def pumadyn() -> tuple[np.ndarray, np.ndarray]:
-    """The 8192 samples of pumadyn32nh, inputs (8192, 32) and target (8192,), from the folder of recordings."""
-    given = os.environ.get("ICUB_LEARNING_DATA")
-    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
-    table = np.loadtxt(folder / PUMADYN)
-    return table[:, :-1], table[:, -1]
 
 
 def run_subsampling(quick: bool) -> Result:
     """pumadyn32nh, sigma 2.66: few centres with little regularization against many with much (thesis fig. 4.1)."""
-    inputs, target = pumadyn()
+    inputs, target = pumadyn(None)
     rows = []
     cases = {"m = 62, lambda = 1e-7": (62, 1e-7), "m = 1000, lambda = 1e-3": (1000, 1e-3)}
     scalings = {
-        "inputs in [0, 1], raw target": ((inputs - inputs.min(0)) / np.ptp(inputs, axis=0), target),
+        "inputs in [0, 1], raw target": (unit_interval(inputs), target),
         "inputs in [0, 1], standard target": (
-            (inputs - inputs.min(0)) / np.ptp(inputs, axis=0),
+            unit_interval(inputs),
             (target - target.mean()) / target.std(),
         ),
         "standard inputs and target": (
@@ -55,8 +46,8 @@ def run_subsampling(quick: bool) -> Result:
             train, test = order[: len(x) // 2], order[len(x) // 2 :]
             for case, (m, level) in cases.items():
                 model = NystromKRLS(length_scale=2.66, n_centers=m, regularization=level, random_state=trial)
-                times[case].append(_seconds(model.fit, x[train], y[train]))
-                errors[case].append(_rmse(model.predict(x[test]), y[test]))
+                times[case].append(seconds(model.fit, x[train], y[train]))
+                errors[case].append(group_rmse(model.predict(x[test]) - y[test]))
         for case in cases:
             rows.append(
                 {
@@ -79,8 +70,8 @@ def run_subsampling(quick: bool) -> Result:
 
 def run_incremental(quick: bool) -> Result:
     """The path over m = 1..1000 beside one fit at 1000 and separate fits at L levels (thesis fig. 4.2)."""
-    inputs, target = pumadyn()
-    x, y = (inputs - inputs.min(0)) / np.ptp(inputs, axis=0), target - target.mean()
+    inputs, target = pumadyn(None)
+    x, y = unit_interval(inputs), target - target.mean()
     x, y = x[:4096], y[:4096]
     most = 200 if quick else 1000
     settings: dict[str, Any] = {"length_scale": 2.66, "regularization": 1e-5, "random_state": 0}
@@ -89,7 +80,7 @@ def run_incremental(quick: bool) -> Result:
     times: dict[str, list[float]] = {}
 
     def note(name: str, work: Callable[[], object]) -> None:
-        times.setdefault(name, []).append(_seconds(work))
+        times.setdefault(name, []).append(seconds(work))
 
     for _ in range(rounds):
         note("one fit", lambda: NystromKRLS(n_centers=most, **settings).fit(x, y))
@@ -107,10 +98,10 @@ def run_incremental(quick: bool) -> Result:
     one = min(times["one fit"])
     rows = [{"what": what, "s": min(some), "x one fit": min(some) / one} for what, some in times.items()]
     naive = np.array([min(times[f"separate fits, {count} levels"]) for count in counts])
-    slope = np.polyfit(np.log(counts[1:]), np.log(naive[1:]), 1)[0]
+    growth = slope(counts[1:], naive[1:])
     remarks = [
         f"{most} levels by the path: {rows[1]['x one fit']:.2f} times one fit",
-        f"separate fits at L levels grow as L^{slope:.2f}",
+        f"separate fits at L levels grow as L^{growth:.2f}",
         f"largest difference of predictions at m = {most}: {apart:.1e}",
     ]
     return Result(rows, remarks)
@@ -133,18 +124,18 @@ def run_falkon(quick: bool) -> Result:
     settings: dict[str, Any] = {"length_scale": scale, "regularization": level}
     rows = []
     with threadpool_limits(min(2, os.cpu_count() or 1), "blas"):
-        seconds = _seconds(reference.fit, x[:n], y[:n])
+        first = seconds(reference.fit, x[:n], y[:n])
         centers = reference[0].components_
         models: dict[str, Any] = {"scikit-learn Nystroem + Ridge": reference}
-        times = {"scikit-learn Nystroem + Ridge": [seconds]}
+        times = {"scikit-learn Nystroem + Ridge": [first]}
         models["direct Nyström (NystromKRLS)"] = NystromKRLS(centers=centers, **settings)
         models["FALKON"] = FALKON(centers=centers, tol=1e-3, **settings)
         for _ in range(2):
             for name, model in models.items():
-                times.setdefault(name, []).append(_seconds(model.fit, x[:n], y[:n]))
+                times.setdefault(name, []).append(seconds(model.fit, x[:n], y[:n]))
         memory = _allocated(lambda: models["FALKON"].fit(x[:n], y[:n]))
         for name, model in models.items():
-            error = _rmse(model.predict(x[n:]), clean[n:])
+            error = group_rmse(model.predict(x[n:]) - clean[n:])
             rows.append({"method": name, "s": min(times[name]), "test RMSE": error, "all runs s": _listed(times[name])})
     ours, sklearn = rows[2], rows[0]
     remarks = [
@@ -170,14 +161,12 @@ def run_nytro(quick: bool) -> Result:
         settings: dict[str, Any] = {"length_scale": 3.0, "n_centers": m, "random_state": 0}
         nytro = NYTRO(max_iter=iterations, path=[iterations], tol=0.0, **settings)
         nystrom = NystromKRLS(regularization=1e-3, **settings)
-        row["NYTRO s"] = min(_seconds(nytro.fit, x, y) for _ in range(2))
-        row["NystromKRLS s"] = min(_seconds(nystrom.fit, x, y) for _ in range(2))
+        row["NYTRO s"] = min(seconds(nytro.fit, x, y) for _ in range(2))
+        row["NystromKRLS s"] = min(seconds(nystrom.fit, x, y) for _ in range(2))
         rows.append(row)
-    slopes = {
-        name: np.polyfit(np.log(sizes), np.log([row[name] for row in rows]), 1)[0] for name in rows[0] if name != "m"
-    }
+    slopes = {name: slope(sizes, [row[name] for row in rows]) for name in rows[0] if name != "m"}
     remarks = [
-        f"n = {n}, t = {iterations}: time grows as m^{slope:.2f} ({name[:-2]})" for name, slope in slopes.items()
+        f"n = {n}, t = {iterations}: time grows as m^{growth:.2f} ({name[:-2]})" for name, growth in slopes.items()
     ]
     return Result(rows, remarks, lambda figure: _draw(figure, rows))
 
@@ -191,14 +180,8 @@ def _draw(figure: Any, rows: list[dict[str, Any]]) -> None:
     axis.legend()
 
 
-def _seconds(work: Callable[..., object], *arguments: Any) -> float:
-    start = perf_counter()
-    work(*arguments)
-    return perf_counter() - start
-
-
 def _allocated(work: Callable[[], object]) -> int:
-    """Peak of what NumPy and Python allocate during `work`, bytes."""
+    """Return the peak of the memory that NumPy and Python allocate during `work` [bytes]."""
     tracemalloc.start()
     try:
         work()
@@ -207,9 +190,5 @@ def _allocated(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def _rmse(predicted: np.ndarray, target: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((predicted - target) ** 2)))
-
-
-def _listed(seconds: list[float]) -> str:
-    return " ".join(f"{one:.3g}" for one in seconds)
+def _listed(times: list[float]) -> str:
+    return " ".join(f"{one:.3g}" for one in times)

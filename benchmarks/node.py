@@ -8,13 +8,13 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks.report import Result
-from icub_learning.cli.demo import command as demo
-from icub_learning.cli.demo.report import RATE
+from icub_learning.clients.arm_session import NODES, SIMULATION, ArmSession, commands
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.clients.topic_statistics import stream_of, timing_of
 
 SECONDS = 60.0
+TASK, RATE = "circle_xy", 200.0  # motion of the arm; joint states and wrenches [Hz]
 
 
 def run(quick: bool) -> Result:
@@ -22,7 +22,7 @@ def run(quick: bool) -> Result:
     rows = []
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
-        for short in tqdm(("SP",) if quick else tuple(demo.NODES), unit="node"):
+        for short in tqdm(("SP",) if quick else tuple(NODES), unit="node"):
             found, cost = follow(short, 10.0 if quick else SECONDS, Path(logs))
             latency = found["latency_to_publication_s"]
             rows.append(
@@ -49,22 +49,21 @@ def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict
     """Run the simulation and one estimator's node in the ROS domain of this process.
 
     Returns:
-        What `timing_of` finds, with the number of joint states in between; and of "simulation" and "node" the parts of
-        the time on a core and waiting for one.
+        The figures of `timing_of` with the number of joint states; and the shares of the time that "simulation" and
+        "node" were on a core, and waited for one.
     """
-    from icub_learning.cli.demo.protocol import Protocol
-
-    names = {"simulation": demo.SIMULATION, "node": demo.NODES[short]}
+    names = {"simulation": SIMULATION, "node": NODES[short]}
+    lines = commands(TASK, RATE)
     with Processes(logs) as processes:
         for name in names.values():
-            processes.start(name, demo.commands()[name], {"OMP_NUM_THREADS": "1"})
-        with Protocol(processes, {short: names["node"]}, demo.SIMULATION, lambda _: None) as protocol:
-            protocol.start()
-            before = {which: _schedule(processes.pid(name)) for which, name in names.items()}
-            protocol.follow(seconds, lambda _: "")
-            after = {which: _schedule(processes.pid(name)) for which, name in names.items()}
-            protocol.finish()
-            monitor = protocol.monitor
+            processes.start(name, lines[name], {"OMP_NUM_THREADS": "1"})
+        with ArmSession(processes, {short: names["node"]}, lambda _: None) as session:
+            session.start()
+            before = {which: schedule(processes.pid(name)) for which, name in names.items()}
+            session.follow(seconds, lambda _: "")
+            after = {which: schedule(processes.pid(name)) for which, name in names.items()}
+            session.finish()
+            monitor = session.monitor
     joint_states, predictions = monitor.joint_states.arrays()[0], monitor.predictions[short].arrays()[0]
     found = timing_of(joint_states, predictions)
     found["joint_states"] = found["predictions"] + found["joint_states_without_prediction"] - found["predicted_twice"]
@@ -76,7 +75,7 @@ def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict
     return found, {which: (on, waiting) for which, (on, waiting) in parts.items()}
 
 
-def _schedule(pid: int) -> tuple[float, float]:
-    """Seconds that a process's threads were on a core, and waited for one (Linux)."""
+def schedule(pid: int) -> tuple[float, float]:
+    """Return the time that the threads of a process were on a core, and waited for one [s] (Linux)."""
     lines = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
     return sum(int(line[0]) for line in lines) * 1e-9, sum(int(line[1]) for line in lines) * 1e-9

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from benchmarks.report import Result
-from icub_learning.experiments.polk.multidist import SETTINGS, draw
+from icub_learning.experiments.polk.multidist import SETTINGS, sample_mixtures
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
 
@@ -50,7 +50,7 @@ def run(quick: bool) -> Result:
     rows = []
     n_each = 1000 if quick else 4000
     for loss, parsimony in RUNS:
-        (x, y), _, _ = draw(0)
+        (x, y), _, _ = sample_mixtures(0)
         polk, plain = POLKClassifier(loss=loss, parsimony=parsimony, classes=range(5), **SETTINGS), None
         plain = Refactoring(loss, parsimony)
         seconds: dict[str, list[float]] = {"POLK": [], "plain": []}
@@ -81,7 +81,7 @@ def run(quick: bool) -> Result:
 
 
 def _long_run(loss: str, parsimony: float, n: int) -> dict[str, Any]:
-    (x, y), _, _ = draw(0)
+    (x, y), _, _ = sample_mixtures(0)
     model = POLKClassifier(loss=loss, parsimony=parsimony, classes=range(5), **SETTINGS)
     random, times, orders, sizes = np.random.default_rng(1), [], [], []
     for _ in range(n // 32):

@@ -1,7 +1,6 @@
 """From a camera's image to the name of what it shows: how many a second, how late, while every one is learned too."""
 
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from benchmarks.node import _schedule
+from benchmarks.node import schedule
 from benchmarks.report import Result
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.launching.commands import node_command
 
 SIZE = 224  # pixels
 N_OBJECTS = 10
@@ -44,13 +44,12 @@ def follow(rate: float, seconds: float, logs: Path) -> dict[str, Any]:
     """Run both nodes in the ROS domain of this process and show them frames at `rate`; returns a row of the table."""
     with Processes(logs) as processes:
         for name in NODES:
-            command = [sys.executable, "-m", f"icub_learning.nodes.{name}.node"]
-            processes.start(name, command, {"OMP_NUM_THREADS": "1"})
+            processes.start(name, node_command(name), {"OMP_NUM_THREADS": "1"})
         with Camera() as camera:
             camera.wait_for_nodes(processes)
-            before = {name: _schedule(processes.pid(name))[0] for name in NODES}
+            before = {name: schedule(processes.pid(name))[0] for name in NODES}
             camera.show(rate, seconds)
-            after = {name: _schedule(processes.pid(name))[0] for name in NODES}
+            after = {name: schedule(processes.pid(name))[0] for name in NODES}
             processes.check()
             delays, learned, sent = 1e3 * np.array(camera.delays), camera.learned, camera.sent
     third = len(delays) // 3

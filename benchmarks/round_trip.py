@@ -15,6 +15,7 @@ from benchmarks.echo_node import TOPIC
 from benchmarks.report import Result
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.launching.commands import node_command
 
 RATES = (100, 200, 500, 1000)  # [Hz]
 SECONDS = 10.0  # of each node, rate and turn
@@ -57,12 +58,8 @@ def _echo_command() -> list[str]:
 
 
 def _node_command() -> list[str]:
-    given = {"urdf": "icub", "output": "wrench", "sensor": "r_arm_ft_sensor", "n_random_features": N_FEATURES}
-    command = [sys.executable, "-m", "icub_learning.nodes.inverse_dynamics.node", "--ros-args"]
-    command += ["--param", f"joints:=[{', '.join(JOINTS)}]"]
-    for name, value in given.items():
-        command += ["--param", f"{name}:={value}"]
-    return command
+    given = {"urdf": "icub", "joints": JOINTS, "sensor": "r_arm_ft_sensor", "n_random_features": N_FEATURES}
+    return node_command("inverse_dynamics", parameters={**given, "output": "wrench"})
 
 
 COMMANDS: dict[str, Callable[[], list[str]]] = {"echo": _echo_command, "node": _node_command}

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,16 +10,33 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is imported; child processes inherit it
 os.environ.setdefault("MPLBACKEND", "Agg")
+_data = Path(__file__).resolve().parents[2] / "shared" / "data"
+if _data.is_dir():  # beside the checkout, where nothing else is said
+    os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
 from helpers.processes import Process
 from threadpoolctl import threadpool_limits
 
-from icub_learning.clients.ros_domain import hold
+from icub_learning.clients.ros_domain import reserve
+from icub_learning.launching.commands import node_command
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
 ROS_DOMAINS = range(1, 102)
+
+
+# Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out.
+END_TO_END = {"cli", "examples", "experiments", "launching"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use, and by where they lie."""
+    for item in items:
+        if "ros_domain" in getattr(item, "fixturenames", ()):
+            item.add_marker("ros")
+        if item.path.relative_to(CHECKOUT / "test").parts[0] in END_TO_END:
+            item.add_marker("end_to_end")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,12 +54,11 @@ def checkout() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real recordings: $ICUB_LEARNING_DATA, or shared/data beside the checkout; skips where there is none."""
-    given = os.environ.get("ICUB_LEARNING_DATA")
-    folder = Path(given) if given else CHECKOUT.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no recordings in {folder}: set ICUB_LEARNING_DATA")
-    return folder
+    """Folder of real recordings, $ICUB_LEARNING_DATA; skips where there is none."""
+    folder = os.environ.get("ICUB_LEARNING_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("no recordings: set ICUB_LEARNING_DATA")
+    return Path(folder)
 
 
 @pytest.fixture
@@ -55,7 +70,7 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            if not (holder := hold(domain)):
+            if not (holder := reserve(domain)):
                 continue  # somebody's nodes, or those of an earlier test that have not been collected yet
             holder.close()
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
@@ -84,17 +99,12 @@ def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 def start_node(ros_domain: int, start_process: Callable[..., Process]) -> Callable[..., Process]:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
 
-    Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters, in YAML where they are
-    lists; `remap=["wrench:=/ft"]` renames topics.
+    Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
+    `remap=["wrench:=/ft"]` renames topics.
     """
 
     def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
-        command = [sys.executable, "-m", f"icub_learning.nodes.{name}.node", "--ros-args"]
-        for rule in remap or []:
-            command += ["--remap", rule]
-        for key, value in parameters.items():
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            command += ["--param", f"{key}:={text}"]
-        return start_process(*command)
+        rules = dict(rule.split(":=") for rule in remap or [])
+        return start_process(*node_command(name, parameters=parameters, remappings=rules))
 
     return start

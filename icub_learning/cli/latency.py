@@ -3,10 +3,12 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, table, write_json
+from icub_learning.reporting.tables import add_json_option, save_figures, table
 
+DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node."
 EXAMPLE = """\
 example:
   icub-learning latency --seconds 30
@@ -16,73 +18,57 @@ latency runs from the publication of a joint state to that of its prediction, by
 arrival of the prediction here; age runs from the stamp of a joint state, where stamps are of this machine's clock."""
 
 PATIENCE = 10.0  # [s] for a first joint state and a first prediction
-POLL = 0.005  # [s]
-LARGEST_AGE = 3600.0  # [s]; stamps that are older are of another clock
+POLL = 0.005  # [s] between looks at the subscriptions
+LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "latency",
-        description="Measure latency, period, jitter and losses of a running inverse dynamics node.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("--node", metavar="NAME", default="inverse_dynamics", help="default: inverse_dynamics")
     parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
-    parser.add_argument("--seconds", metavar="X", type=float, default=10.0, help="to listen (default: 10)")
+    parser.add_argument("--seconds", metavar="X", type=float, default=10.0, help="time to measure (default: 10)")
     parser.add_argument(
-        "--rtprio", metavar="N", type=int, default=0, help="listen at this SCHED_FIFO priority (default: ordinary)"
+        "--rtprio", metavar="N", type=int, default=0, help="SCHED_FIFO priority to measure at (default: none)"
     )
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Listen and print."""
-    from rclpy.qos import QoSProfile, ReliabilityPolicy
+    """Measure and print."""
     from sensor_msgs.msg import JointState
     from tqdm import tqdm
 
     from icub_learning.arrays import integer, real
-    from icub_learning.clients.topic_statistics import Series
+    from icub_learning.clients.polling import PolledTopic
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
-    from icub_learning.nodes.common.conversions import stamp_to_ns
+    from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
     from icub_learning.nodes.common.scheduling import ask_for_real_time
     from icub_learning_msgs.msg import DynamicsPrediction
 
     seconds = real("--seconds", args.seconds, 0.0, low_open=True)
     priority = integer("--rtprio", args.rtprio, 0)
-    quality = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)  # takes from any publisher
-    topics = {
-        "joint states": (JointState, args.joint_states),
-        "predictions": (DynamicsPrediction, f"/{args.node}/prediction"),
-    }
-    series = {name: Series(0) for name in topics}
-
     with ros_node("icub_learning_latency", polled=True) as (node, spin, stopped):
-        subscriptions = {
-            name: node.create_subscription(kind, topic, _by_poll, quality) for name, (kind, topic) in topics.items()
+        topics = {
+            "joint states": PolledTopic(node, JointState, args.joint_states, DEEP_BEST_EFFORT),
+            "predictions": PolledTopic(node, DynamicsPrediction, f"/{args.node}/prediction", DEEP_BEST_EFFORT),
         }
         if priority:
             print(ask_for_real_time(priority), file=sys.stderr)
 
-        def poll() -> None:
-            for name, subscription in subscriptions.items():
-                while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
-                    message, info = taken
-                    series[name].add(stamp_to_ns(message.header.stamp), info)
+        def all_received() -> bool:
+            return all(len(topic.series) for topic in topics.values())
 
-        def listen(limit: float, enough: Any) -> None:
+        def listen(limit: float, enough: Callable[[], bool]) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
                 spin(POLL)
-                poll()
+                for topic in topics.values():
+                    topic.poll()
 
-        listen(time.monotonic() + PATIENCE, lambda: all(map(len, series.values())))
-        for name, subscription in subscriptions.items():
-            if not len(series[name]) and not stopped():
-                reason = f"no {name} on {subscription.topic_name} within {PATIENCE:g} s; is the node active?"
+        listen(time.monotonic() + PATIENCE, all_received)
+        for name, topic in topics.items():
+            if not len(topic.series) and not stopped():
+                reason = f"no {name} on {topic.name} within {PATIENCE:g} s; is the node active?"
                 raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         whole = round(seconds)
@@ -93,21 +79,16 @@ def run(args: argparse.Namespace) -> int:
                 return False
 
             listen(start + seconds, advance)
-    if not all(map(len, series.values())):
+    if not all_received():
         return 1
-    figures = figures_of(series["joint states"].arrays()[0], series["predictions"].arrays()[0])
+    figures = figures_of(*(topic.series.arrays()[0] for topic in topics.values()))
     print(text(figures))
-    if args.json:
-        write_json(args.json, figures)
+    save_figures(args.json, figures)
     return 0
 
 
-def _by_poll(_message: Any) -> None:
-    """Never called: messages are taken from the subscription, with the times that the middleware gives them."""
-
-
 def figures_of(joint_states: Any, predictions: Any) -> dict[str, Any]:
-    """All figures of what was heard.
+    """Return latencies, losses, rates and jitter.
 
     Args:
         joint_states, predictions: (n, 3) stamp, publication and arrival of each [ns].
@@ -127,7 +108,7 @@ def figures_of(joint_states: Any, predictions: Any) -> dict[str, Any]:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """The table."""
+    """Return the table of all figures."""
 
     def milliseconds(values: dict[str, float] | None) -> list[str]:
         return [f"{1e3 * values[key]:.3f}" for key in ("p50", "p99", "max")] if values else ["-"] * 3
@@ -138,9 +119,9 @@ def text(figures: dict[str, Any]) -> str:
         ["age at publication", *milliseconds(figures["age_at_publication_s"])],
     ]
     for name in ("joint_states", "predictions"):
-        found, words = figures[f"{name}_regularity"], name.replace("_", " ")
-        rows.append([f"period of {words}", *milliseconds(found["period_s"])])
-        rows.append([f"jitter of {words}", *milliseconds(found["jitter_s"])])
+        regularity, shown = figures[f"{name}_regularity"], name.replace("_", " ")
+        rows.append([f"period of {shown}", *milliseconds(regularity["period_s"])])
+        rows.append([f"jitter of {shown}", *milliseconds(regularity["jitter_s"])])
     lines = [
         table(["ms", "p50", "p99", "max"], rows),
         "",

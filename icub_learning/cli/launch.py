@@ -1,32 +1,8 @@
 """`icub-learning launch`: starts what the launch files start, on machines without `ros2 launch` too."""
 
 import argparse
-from typing import Any
 
 from icub_learning.launching.table import SYSTEMS, System
-
-EXAMPLE = """\
-example:
-  icub-learning launch simulation
-  icub-learning launch robot robot:=ur10 joint_states:=/joint_states --show
-  icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
-
-Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
-
-
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "launch",
-        help="start a simulation, a robot's or a recording's nodes together",
-        description="Start the same processes as the launch files do.",
-        epilog="\n\n".join([*map(_describe, SYSTEMS.values()), EXAMPLE]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument("system", metavar="SYSTEM", choices=tuple(SYSTEMS), help="one of " + ", ".join(SYSTEMS))
-    parser.add_argument("arguments", metavar="NAME:=VALUE", nargs="*", help="launch arguments, see below")
-    parser.add_argument("--show", action="store_true", help="print the command lines and start nothing")
 
 
 def _describe(system: System) -> str:
@@ -37,21 +13,42 @@ def _describe(system: System) -> str:
     return "\n".join(lines)
 
 
+DESCRIPTION = "Start the same processes as the launch files do."
+EXAMPLE = (
+    "\n\n".join(map(_describe, SYSTEMS.values()))
+    + """
+
+example:
+  icub-learning launch simulation
+  icub-learning launch robot robot:=ur10 joint_states:=/joint_states --show
+  icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
+
+Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("system", metavar="SYSTEM", choices=tuple(SYSTEMS), help="one of " + ", ".join(SYSTEMS))
+    parser.add_argument("arguments", metavar="NAME:=VALUE", nargs="*", help="launch arguments, see below")
+    parser.add_argument("--show", action="store_true", help="print the command lines and start nothing")
+
+
 def run(args: argparse.Namespace) -> int:
-    """Start, or show."""
+    """Start the processes of a system, or print their command lines."""
     from icub_learning.launching.commands import commands, parse
     from icub_learning.launching.supervisor import Supervisor
 
     system = SYSTEMS[args.system]
     values = parse(system, args.arguments)
     if args.show:
-        print("\n".join(map(str, commands(system, values, _find_or_name))))
+        print("\n".join(map(str, commands(system, values, _path_or_name))))
         return 0
     return Supervisor().run(commands(system, values))
 
 
-def _find_or_name(package: str, executable: str) -> str:
-    """The path of an executable, or its name where it is not installed."""
+def _path_or_name(package: str, executable: str) -> str:
+    """Return the path of an executable, or its name where it is not installed."""
     from icub_learning.errors import ParameterError
     from icub_learning.launching.installation import find_executable
 

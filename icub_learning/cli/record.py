@@ -4,45 +4,42 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options
+
+if TYPE_CHECKING:  # loaded when the command runs: help appears at once
+    from icub_learning.recording.collector import Collector
+
+DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
 EXAMPLE = """\
 example:
   icub-learning record arm.mcap --duration 60 --joint-states /joint_states --wrench /right_arm/wrench
 
 Ctrl-C ends the recording and keeps it."""
 
-PATIENCE = 5.0  # [s] without a joint state before it says so
+PATIENCE = 5.0  # [s] without a joint state before a warning
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "record",
-        description="Record joint states and wrenches until the duration is over, or until Ctrl-C.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "output", metavar="OUTPUT", type=Path, help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
     parser.add_argument(
         "--duration", metavar="SECONDS", type=float, help="from the first message; default: until Ctrl-C"
     )
-    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
-    parser.add_argument("--wrench", metavar="TOPIC", default="wrench", help="default: wrench")
+    add_topic_options(parser)
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Record and write."""
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
     from icub_learning.arrays import real
-    from icub_learning.clients.topics import DEEP_QOS, joint_state_event, ros_node, wrench_event
+    from icub_learning.clients.topics import joint_state_event, ros_node, wrench_event
     from icub_learning.errors import RecordingError
+    from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
     from icub_learning.recording import write
     from icub_learning.recording.collector import Collector
     from icub_learning.recording.files import check_free
@@ -61,9 +58,9 @@ def run(args: argparse.Namespace) -> int:
         collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
 
     with ros_node("icub_learning_record") as (node, spin, stopped):
-        node.create_subscription(JointState, args.joint_states, take_joint_state, DEEP_QOS)
+        node.create_subscription(JointState, args.joint_states, take_joint_state, DEEP_BEST_EFFORT)
         if not args.no_wrench:
-            node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_QOS)
+            node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_BEST_EFFORT)
         started, warned = time.monotonic(), False
         while not stopped() and not (began and time.monotonic() - began >= duration):
             left = duration if not began else duration - (time.monotonic() - began)
@@ -79,10 +76,9 @@ def run(args: argparse.Namespace) -> int:
         # Still inside: a second Ctrl-C while the file is written must not cost what was recorded.
         write(collector.recording(with_wrench=not args.no_wrench), args.output)
     print(f"{args.output}: {collector.n_joint_states} joint states, {collector.n_wrenches} wrenches")
-    return 0
 
 
-def _show(collector: Any, began: float) -> None:
+def _show(collector: "Collector", began: float) -> None:
     if sys.stderr.isatty() and began:
         seconds = time.monotonic() - began
         counts = f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"

@@ -1,49 +1,34 @@
 """`icub-learning replay`: a recording on topics, at the pace at which it was made."""
 
 import argparse
-import sys
 import time
-from pathlib import Path
-from typing import Any
 
+from icub_learning.cli import options
+
+DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
 example:
   icub-learning replay ur10_exciting_trajectory.db3 --rate 2 --loop
 
 Bad messages in the recording are published as they are. Each turn of --loop continues the stamps of the one before."""
 
-SECOND_TOPIC = 0.5  # [s] more to wait for a subscriber of the wrenches, once the joint states have one
-SETTLING = 0.5  # [s]: a subscriber that is known here may not know yet whom it hears, and misses what is sent to it
 
-
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "replay",
-        description="Publish the joint states and wrenches of a recording at the times at which they were recorded.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    options.add_recording_argument(parser)
     parser.add_argument("--rate", metavar="FACTOR", type=float, default=1.0, help="times as fast (default: 1)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
     parser.add_argument(
-        "--wait", metavar="SECONDS", type=float, default=10.0, help="for a first subscriber, at most (default: 10)"
+        "--wait", metavar="SECONDS", type=float, default=10.0, help="longest wait for a subscriber (default: 10)"
     )
-    parser.add_argument(
-        "--joint-states", metavar="TOPIC", default="joint_states", help="to publish (default: joint_states)"
-    )
-    parser.add_argument("--wrench", metavar="TOPIC", default="wrench", help="to publish (default: wrench)")
-    parser.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, where it has several")
-    parser.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, where it has several")
+    options.add_topic_options(parser)
+    options.add_recorded_topic_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Publish."""
+def run(args: argparse.Namespace) -> None:
+    """Publish the recording."""
     from geometry_msgs.msg import WrenchStamped
-    from rclpy.qos import QoSProfile
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
@@ -51,11 +36,12 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.clients.topics import joint_state_message, ros_node, wrench_message
     from icub_learning.errors import RecordingError
     from icub_learning.nodes.common.conversions import set_stamp
-    from icub_learning.recording import WrenchEvent, read
+    from icub_learning.nodes.common.qos import DEEP, DISCOVERY_TIME, STREAM
+    from icub_learning.recording import WrenchEvent
 
     rate = real("--rate", args.rate, 0.0, low_open=True)
     wait = real("--wait", args.wait, 0.0)
-    recording = read(args.recording, args.joint_state_topic, args.wrench_topic, progress=sys.stderr.isatty())
+    recording = options.read_recording(args)
     first = next(recording.events(), None)
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
@@ -64,22 +50,22 @@ def run(args: argparse.Namespace) -> int:
     published = 0
 
     with ros_node("icub_learning_replay") as (node, spin, stopped):
-        joint_states = node.create_publisher(JointState, args.joint_states, QoSProfile(depth=100))
-        wrenches = node.create_publisher(WrenchStamped, args.wrench, QoSProfile(depth=100))
-        clock = node.create_publisher(Clock, "/clock", QoSProfile(depth=1)) if args.clock else None
+        joint_states = node.create_publisher(JointState, args.joint_states, DEEP)
+        wrenches = node.create_publisher(WrenchStamped, args.wrench, DEEP)
+        clock = node.create_publisher(Clock, "/clock", STREAM) if args.clock else None
         limit, has_wrenches, found = time.monotonic() + wait, recording.wrench is not None, False
         while time.monotonic() < limit and not stopped():
             if joint_states.get_subscription_count():
                 if not has_wrenches or wrenches.get_subscription_count():
                     break
                 if not found:
-                    # Who wants wrenches too is discovered a little later; who does not is not waited for.
-                    found, limit = True, min(limit, time.monotonic() + SECOND_TOPIC)
+                    # A subscriber of the wrenches is discovered a little later, if there is one.
+                    found, limit = True, min(limit, time.monotonic() + DISCOVERY_TIME)
             spin(0.02)
         if joint_states.get_subscription_count():
-            spin(SETTLING)
+            spin(DISCOVERY_TIME)
 
-        start, offset = time.monotonic(), 0  # ns of the turns before
+        start, offset = time.monotonic(), 0  # [ns], length of the turns before
         while not stopped():
             for event in recording.events():
                 due = start + (event.arrival - first.arrival + offset) * 1e-9 / rate
@@ -103,4 +89,3 @@ def run(args: argparse.Namespace) -> int:
         if not stopped():
             spin(0.2)  # let the last messages leave
     print(f"{published} messages published")
-    return 0

@@ -1,27 +1,25 @@
 """`icub-learning reproduce`: tables and figures of the sources, beside the published ones."""
 
-import argparse
-import importlib
-from typing import Any
+from icub_learning.cli.parser import CommandParser
 
-# Name on the command line: module below icub_learning.experiments with SUMMARY, DESCRIPTION, add_options(parser) and
-# run(args). All are imported to parse the command line, so numerics and plots are imported by their `run` only.
+# Name on the command line: module below icub_learning.experiments (see CommandParser), and what --help says of it.
 EXPERIMENTS = {
-    "figure-4.1": "thesis.figure_4_1",
-    "figure-4.2": "thesis.figure_4_2",
-    "nytro": "thesis.nytro",
-    "figure-5.2": "thesis.figure_5_2",
-    "table-6.2": "thesis.table_6_2",
-    "falkon": "falkon",
-    "figure-7.1": "thesis.figure_7_1",
-    "table-7.1": "thesis.table_7_1",
-    "figure-8.4": "thesis.figure_8_4",
-    "polk-multidist": "polk.multidist",
-    "polk-mnist": "polk.mnist",
-    "tensor-layout": "tensor.layout",
-    "tensor-selection": "tensor.selection",
-    "tensor-wpbc": "tensor.wpbc",
+    "figure-4.1": ("thesis.figure_4_1", "few centres with little regularization against many with much"),
+    "figure-4.2": ("thesis.figure_4_2", "model selection time: a path over the centres against separate fits"),
+    "nytro": ("thesis.nytro", "NYTRO against Nyström KRLS: model selection time over the centres, and test errors"),
+    "figure-5.2": ("thesis.figure_5_2", "random features learn splines at the optimal rate"),
+    "table-6.2": ("thesis.table_6_2", "SGM and SIGM against a support vector machine: the breast cancer row"),
+    "falkon": ("falkon", "FALKON against direct Nyström and KRLS: time, error and iterations over n"),
+    "figure-7.1": ("thesis.figure_7_1", "what unbalanced classes do to a decision boundary, and recoding"),
+    "table-7.1": ("thesis.table_7_1", "a class that arrives after the others: RLSC, rebalanced RLSC and recoding"),
+    "figure-8.4": ("thesis.figure_8_4", "inverse dynamics after a change of task, on the simulated arm"),
+    "polk-multidist": ("polk.multidist", "POLK on five planar mixtures beside the Bayes rule and its rivals"),
+    "polk-mnist": ("polk.mnist", "POLK on handwritten digits: model order and error beside an SVM"),
+    "tensor-layout": ("tensor.layout", "tensor kernels: entries and times of the packed layout beside the full one"),
+    "tensor-selection": ("tensor.selection", "tensor kernels: true features found among 5000 from few samples"),
+    "tensor-wpbc": ("tensor.wpbc", "tensor kernels on WPBC: build times of both layouts, errors of subsamples"),
 }
+DESCRIPTION = "Run a published experiment and print its figures beside the published ones."
 EXAMPLE = """\
 icub-learning reproduce EXPERIMENT --help explains an experiment and its options.
 
@@ -29,23 +27,8 @@ example:
   icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "reproduce",
-        help="tables and figures of the sources, beside the published ones",
-        description="Run a published experiment and print its figures beside the published ones.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    experiments = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True, dest="what")
-    for name, module_name in EXPERIMENTS.items():
-        module = importlib.import_module(f"icub_learning.experiments.{module_name}")
-        one = experiments.add_parser(
-            name,
-            help=module.SUMMARY,
-            description=module.DESCRIPTION,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_options(one)
-        one.set_defaults(run=module.run)
+def add_options(parser: CommandParser) -> None:
+    """Add the experiments; each has options and a `run` of its own."""
+    experiments = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True, dest="experiment")
+    for name, (module, summary) in EXPERIMENTS.items():
+        experiments.add_parser(name, help=summary, module=f"icub_learning.experiments.{module}")

@@ -1,54 +1,50 @@
-"""`icub-learning simulate`: a recording of the simulated iCub arm, or pictures of objects before the iCub's eye."""
+"""`icub-learning simulate`: a recording of the simulated iCub arm, or images of objects before the iCub's eye."""
 
 import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from icub_learning.cli.options import RECORDING_OUTPUT
 from icub_learning.cli.settings import add_settings
-from icub_learning.reporting.tables import add_json_option, write_json
+from icub_learning.reporting.tables import add_json_option, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
+DESCRIPTION = "Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees."
 EXAMPLE = """\
 example:
   icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
   icub-learning simulate --images pictures --objects duck mug lego --views 20
 
-The arm starts in the midst of the first task and changes over smoothly to the next. Effects that a rigid-body model
+The arm starts in the middle of the first task and changes over smoothly to the next. Effects that a rigid-body model
 cannot explain are on; each is switched off by 0.
 
-Pictures go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each."""
+Images go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "simulate",
-        help="record the simulated iCub's arm or eye, faster than real time",
-        description="Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="one after the other")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="tasks, one after the other")
     parser.add_argument(
         "--duration", nargs="+", type=float, default=[60.0], metavar="SECONDS", help="of each task (default: 60)"
     )
     parser.add_argument("--rate", type=float, default=200.0, metavar="HZ", help="a divisor of 1000 (default: 200)")
     target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument(
-        "--output", type=Path, metavar="FILE", help="X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
-    )
-    target.add_argument("--images", type=Path, metavar="FOLDER", help="pictures of objects instead, as PNG files")
+    target.add_argument("--output", type=Path, metavar="FILE", help=RECORDING_OUTPUT)
+    target.add_argument("--images", type=Path, metavar="FOLDER", help="images of objects instead, as PNG files")
     add_json_option(parser)
-    group = parser.add_argument_group("pictures", "with --images")
-    group.add_argument("--objects", nargs="+", metavar="NAME", help="what is shown, one after the other (default: all)")
+    group = parser.add_argument_group("images", "with --images")
+    group.add_argument("--objects", nargs="+", metavar="NAME", help="objects, one after the other (default: all)")
+    group.add_argument("--views", type=int, default=20, metavar="N", help="images of each to learn from (default: 20)")
+    group.add_argument("--unseen", type=int, default=20, metavar="N", help="images of each for tests (default: 20)")
     group.add_argument(
-        "--views", type=int, default=20, metavar="N", help="pictures of each to learn from (default: 20)"
-    )
-    group.add_argument("--unseen", type=int, default=20, metavar="N", help="pictures of each for tests (default: 20)")
-    group.add_argument(
-        "--size", nargs=2, type=int, default=(224, 224), metavar=("WIDTH", "HEIGHT"), help="[px] (default: 224 224)"
+        "--size",
+        nargs=2,
+        type=int,
+        default=(224, 224),
+        metavar=("WIDTH", "HEIGHT"),
+        help="size of the images [px] (default: 224 224)",
     )
     group.add_argument(
         "--objects-folder",
@@ -60,40 +56,24 @@ def add_parser(subparsers: Any) -> None:
     add_settings(group, [SimulationSettings], leave_out=["task"])
 
 
-def run(args: argparse.Namespace) -> int:
-    """Simulate, and write what was asked for."""
-    return _write_images(args) if args.images else _write_recording(args)
+def run(args: argparse.Namespace) -> None:
+    """Simulate, and write a recording or images."""
+    (_write_images if args.images else _write_recording)(args)
 
 
-def _write_images(args: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
+def _write_images(args: argparse.Namespace) -> None:
     from icub_learning.simulation.objects.image_folders import write_images
 
-    with tqdm(unit=" pictures", disable=None) as bar:
-
-        def show(made: int) -> None:
-            bar.update(made - bar.n)
-
+    size = tuple(args.size)
+    with _progress("images") as show:
         written = write_images(
-            args.images,
-            args.objects,
-            args.views,
-            args.unseen,
-            args.seed,
-            tuple(args.size),
-            args.objects_folder,
-            show,
+            args.images, args.objects, args.views, args.unseen, args.seed, size, args.objects_folder, show
         )
-    print(f"{written['train']} pictures to learn from and {written['test']} for tests in {args.images}")
-    if args.json:
-        write_json(args.json, {"images": str(args.images), **written})
-    return 0
+    print(f"{written['train']} images to learn from and {written['test']} for tests in {args.images}")
+    save_figures(args.json, {"images": str(args.images), **written})
 
 
-def _write_recording(args: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
+def _write_recording(args: argparse.Namespace) -> None:
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
     from icub_learning.simulation.arm.recordings import simulate
@@ -103,15 +83,22 @@ def _write_recording(args: argparse.Namespace) -> int:
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
     settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
-    with tqdm(unit=" samples", disable=None) as bar:
-
-        def show(made: int) -> None:
-            bar.update(made - bar.n)
-
+    with _progress("samples") as show:
         recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
     write(recording, args.output)
     figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
     print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
-    if args.json:
-        write_json(args.json, figures)
-    return 0
+    save_figures(args.json, figures)
+
+
+@contextmanager
+def _progress(unit: str) -> Iterator[Callable[[int], None]]:
+    """Show a count on a terminal; yields a function to be called with the number made so far."""
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", disable=None) as bar:
+
+        def show(made: int) -> None:
+            bar.update(made - bar.n)
+
+        yield show

@@ -1,4 +1,4 @@
-"""Child processes whose output goes to log files, and which run as long as a context does."""
+"""Child processes that write to log files and end with the program."""
 
 import signal
 import subprocess
@@ -14,10 +14,10 @@ LAST_LINES = 15  # of a failed child's log, in the error
 
 
 class Processes:
-    """Starts processes; leaving the context ends them all.
+    """Starts processes, and ends all of them at the end of its context.
 
     Args:
-        log_folder: one NAME.log for each process.
+        log_folder: folder for NAME.log of each process.
     """
 
     def __init__(self, log_folder: Path) -> None:
@@ -39,7 +39,7 @@ class Processes:
             self._children[name] = children.start(command, environment, log)
 
     def pid(self, name: str) -> int:
-        """The process id of a process that was started."""
+        """Return the process id of a process that was started."""
         return self._children[name].pid
 
     def check(self) -> None:
@@ -54,7 +54,7 @@ class Processes:
                 raise IcubLearningError(text, name=name, value=code, bound="a running process")
 
     def stop(self) -> None:
-        """End all processes; those that do not end when asked are killed."""
+        """End all processes; kill those that do not end when asked."""
         # SIGTERM, because Python that still imports answers SIGINT with a traceback.
         children.end(list(self._children.values()), signal.SIGTERM)
 

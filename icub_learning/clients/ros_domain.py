@@ -1,4 +1,4 @@
-"""A ROS domain of one's own, so that demonstrations and robots on one machine do not hear each other."""
+"""A ROS domain of its own for a program, so that demonstrations and robots on one machine stay apart."""
 
 import random
 import socket
@@ -6,14 +6,14 @@ from contextlib import ExitStack
 
 from icub_learning.errors import IcubLearningError
 
-DOMAINS = range(1, 102)  # their ports lie below those that Linux gives away
-PARTICIPANTS = 10  # of a domain, that are looked for
-# Ports of DDS (DDSI-RTPS 2.2, 9.6.1.1): those at which a domain's participants are told of each other.
+DOMAINS = range(1, 102)  # their UDP ports lie below Linux's ephemeral ports
+PARTICIPANTS = 10  # of a domain, whose ports are checked
+# Discovery ports of the participants of a domain (DDSI-RTPS 2.2, 9.6.1.1).
 _BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 
 
 class RosDomain:
-    """A domain in which no one on this machine takes part; a context that keeps others like it out.
+    """A domain without participants on this machine; a context manager that keeps other objects like it out.
 
     It holds the port of the domain's first participant: DDS gives later participants the next ports.
 
@@ -22,9 +22,9 @@ class RosDomain:
     """
 
     def __init__(self) -> None:
-        """Find a domain. Raises IcubLearningError if there is none."""
+        """Find a free domain. Raises IcubLearningError if there is none."""
         for domain in random.sample(DOMAINS, len(DOMAINS)):
-            if holder := hold(domain):
+            if holder := reserve(domain):
                 self.number, self._holder = domain, holder
                 return
         raise IcubLearningError("every ROS domain from 1 to 101 is in use on this machine", name="ROS_DOMAIN_ID")
@@ -36,10 +36,10 @@ class RosDomain:
         self._holder.close()
 
 
-def hold(domain: int) -> socket.socket | None:
-    """A socket at the port of a domain's first participant, None if a participant is there."""
-    with ExitStack() as tried:
-        holders = [tried.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(PARTICIPANTS)]
+def reserve(domain: int) -> socket.socket | None:
+    """Return a socket at the port of a domain's first participant, or None if the domain has a participant."""
+    with ExitStack() as probes:
+        holders = [probes.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(PARTICIPANTS)]
         try:
             for participant, holder in enumerate(holders):
                 holder.bind(("", _BASE + _PER_DOMAIN * domain + _UNICAST + _PER_PARTICIPANT * participant))

@@ -1,4 +1,4 @@
-"""Calls of ROS services that are found, waited for, and answered within limits."""
+"""Calls of ROS services, each within time limits."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,33 +6,31 @@ from typing import Any
 from rclpy.node import Node
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 FIND_LIMIT = 10.0  # [s] for a service to be found
 SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
-# [s]: a client knows that it has found the service, not that the service has found it, and an answer to a client that
-# the service does not know is lost.
-SETTLING = 0.5
 
 
 class Services:
     """The services of other nodes.
 
     Args:
-        node: to call with.
-        wait: goes on with whatever else there is to do until a condition holds, at most some seconds; whether it holds.
+        node: node that calls.
+        wait: handles messages until a condition holds, at most for some seconds; returns whether it holds.
     """
 
     def __init__(self, node: Node, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         self._node, self._wait = node, wait
-        self._clients: dict[str, Any] = {}  # kept: a second call does not wait for the service to be found
+        self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait until a service and its client here have found each other; returns the client.
+        """Wait until a service and its client here have found each other; return the client.
 
         Args:
             kind: type of the service.
-            service: its name, with that of its node.
-            limit: seconds for it to be found.
+            service: name, with that of its node.
+            limit: longest time to find it [s].
 
         Raises:
             IcubLearningError: there is no such service.
@@ -44,11 +42,12 @@ class Services:
             client = self._clients[service] = self._node.create_client(kind, service)
         if not self._wait(client.service_is_ready, limit):
             raise IcubLearningError(f"there is no service {service}", name=service, bound="a service that is offered")
-        self._wait(lambda: False, SETTLING)
+        # The client has found the service; an answer to a client that the service has not found yet is lost.
+        self._wait(lambda: False, DISCOVERY_TIME)
         return client
 
     def ask(self, kind: Any, service: str, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
-        """Send a request with these fields; returns the future of its answer. Raises as `find` does."""
+        """Send a request with these fields; return the future of its answer. Raises as `find` does."""
         return self.find(kind, service, find_limit).call_async(kind.Request(**fields))
 
     def answer(self, service: str, future: Any, takes: float = 0.0) -> Any:

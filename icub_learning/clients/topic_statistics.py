@@ -1,4 +1,4 @@
-"""Messages heard on a topic, with their times, and what these say: rates, losses, latencies."""
+"""Times of the messages of a topic, and the rates, losses and latencies that follow from them."""
 
 import time
 from array import array
@@ -12,7 +12,7 @@ from icub_learning.evaluation.metrics import percentiles
 
 
 class Series:
-    """Messages of one topic: stamps, times of publication and arrival [ns], and numbers."""
+    """Stamps, times of publication and arrival [ns], and some numbers of all messages of one topic."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -23,13 +23,19 @@ class Series:
         return len(self._times) // 3
 
     def add(self, stamp: int, info: Mapping[str, Any], values: Array | None = None) -> None:
-        """Take one message in; `info` is what the middleware says about it."""
+        """Append one message.
+
+        Args:
+            stamp: its stamp [ns].
+            info: what the middleware reports about it.
+            values: its numbers (width,); None where width is 0.
+        """
         self._times.extend((stamp, info["source_timestamp"], info["received_timestamp"] or time.time_ns()))
         if values is not None:
             self._values.frombytes(values.tobytes())
 
     def arrays(self, newest: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Times (n, 3) and values (n, width) of all messages, or of the newest ones."""
+        """Return times (n, 3) [ns] and values (n, width) of all messages, or of the newest ones."""
         n = len(self) if newest is None else min(newest, len(self))
         times = np.array(self._times[len(self._times) - 3 * n :], dtype=np.int64).reshape(n, 3)
         values = np.array(self._values[len(self._values) - n * self._width :]).reshape(n, self._width)
@@ -42,28 +48,28 @@ class Series:
 
 
 def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-    """How one node kept up.
+    """Compute latencies and losses of the predictions of one node.
+
+    Joint states without a prediction and with two are counted from the node's first prediction to its last.
+    Predictions of joint states before the first and after the last one received here are left out. Latency runs from
+    the publication of a joint state to that of its prediction, by the clock of the middleware, and to the arrival of
+    the prediction here.
 
     Args:
         joint_states: (n, 3) stamp, publication and arrival of each [ns].
         predictions: (m, 3) likewise.
-
-    Counted are the joint states from the node's first prediction to its last: without a prediction, and with two.
-    Predictions of joint states before the first and after the last one heard here are left out. Latency runs from the
-    publication of a joint state to that of its prediction, by the clock of the middleware, and to the arrival of the
-    prediction here.
     """
-    heard_first, heard_last = joint_states[:, 0].min(), joint_states[:, 0].max()
-    predictions = predictions[(predictions[:, 0] >= heard_first) & (predictions[:, 0] <= heard_last)]
-    stamps, mine, theirs = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
+    received_first, received_last = joint_states[:, 0].min(), joint_states[:, 0].max()
+    predictions = predictions[(predictions[:, 0] >= received_first) & (predictions[:, 0] <= received_last)]
+    stamps, first_of, second_of = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
     first, last = predictions[:, 0].min(), predictions[:, 0].max()
     asked = joint_states[(joint_states[:, 0] >= first) & (joint_states[:, 0] <= last), 0]
-    published = joint_states[mine, 1]
+    published = joint_states[first_of, 1]
     return {
         "predictions": len(predictions),
         "rate_hz": (len(stamps) - 1) / max(1e-9, (stamps[-1] - stamps[0]) * 1e-9) if len(stamps) > 1 else 0.0,
-        "latency_to_publication_s": percentiles((predictions[theirs, 1] - published) * 1e-9),
-        "latency_to_arrival_s": percentiles((predictions[theirs, 2] - published) * 1e-9),
+        "latency_to_publication_s": percentiles((predictions[second_of, 1] - published) * 1e-9),
+        "latency_to_arrival_s": percentiles((predictions[second_of, 2] - published) * 1e-9),
         "joint_states_without_prediction": int(np.setdiff1d(asked, stamps).size),
         "predicted_twice": int(len(predictions) - np.unique(predictions[:, 0]).size),
         "predictions_of_unknown_stamp": int(np.setdiff1d(predictions[:, 0], joint_states[:, 0]).size),
@@ -71,7 +77,11 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
 
 
 def stream_of(times: np.ndarray) -> dict[str, Any]:
-    """Rate of a topic of the simulation, and how many of its regularly spaced messages did not get here."""
+    """Compute the rate of a topic with regular stamps, and how many of its messages were lost.
+
+    Args:
+        times: (n, 3) stamp, publication and arrival of each [ns].
+    """
     stamps = np.unique(times[:, 0])
     steps = np.diff(stamps)
     period = int(np.median(steps)) if len(steps) else 0
@@ -84,7 +94,7 @@ def stream_of(times: np.ndarray) -> dict[str, Any]:
 
 
 def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
-    """Periods between publications, and how far each is from the median (jitter), as percentiles [s].
+    """Compute percentiles [s] of the periods between publications, and of their deviation from the median (jitter).
 
     Args:
         times: (n, 3) stamp, publication and arrival of each [ns], n at least 2.

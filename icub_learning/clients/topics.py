@@ -1,10 +1,8 @@
-"""Joint states and wrenches on ROS topics, to and from events; imported only by commands that need ROS."""
+"""A ROS node for a command, and joint states and wrenches as messages and as events of a recording."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -12,72 +10,68 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching.signals import stop_signals
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.recording import JointStateEvent, WrenchEvent
 
-DEEP_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)  # takes from any publisher
 SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
 
 
 @contextmanager
 def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
-    """A node, `spin(seconds)` that handles what arrives, and `stopped()`: whether SIGINT or SIGTERM came.
+    """Make a node for a command, as a context.
 
-    With `polled` nothing is handled: the caller takes messages from its subscriptions, and `spin` only waits.
+    Args:
+        name: name of the node.
+        polled: handle no messages; the caller polls its subscriptions, and `spin` only waits.
+
+    Returns:
+        The node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
     """
-    stopping = False
-
-    def stop(*_: Any) -> None:
-        nonlocal stopping
-        stopping = True
-
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    node = rclpy.create_node(name)
-    executor = EventsExecutor()
-    if not polled:
-        executor.add_node(node)
-
-    def spin(seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while not stopping:
-            left = end - time.monotonic()
-            step = max(0.0, min(left, SPIN_TIMEOUT))
-            time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
-            if left <= 0:
-                break
-
-    try:
-        yield node, spin, lambda: stopping
-    except InvalidTopicNameException as error:
-        raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
-    finally:
+    with stop_signals() as stopped:
+        node = rclpy.create_node(name)
+        executor = EventsExecutor()
         if not polled:
-            executor.remove_node(node)
-        node.destroy_node()
-        rclpy.try_shutdown()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+            executor.add_node(node)
+
+        def spin(seconds: float) -> None:
+            end = time.monotonic() + seconds
+            while not stopped():
+                left = end - time.monotonic()
+                step = max(0.0, min(left, SPIN_TIMEOUT))
+                time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
+                if left <= 0:
+                    break
+
+        try:
+            yield node, spin, stopped
+        except InvalidTopicNameException as error:
+            raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
+        finally:
+            if not polled:
+                executor.remove_node(node)
+            node.destroy_node()
+            rclpy.try_shutdown()
 
 
 def joint_state_event(message: JointState, arrival: int) -> JointStateEvent:
-    """A message as an event; `arrival` in ns."""
+    """Return a message as an event that arrived at `arrival` [ns]."""
     fields = (np.array(values, dtype=np.float64) for values in (message.position, message.velocity, message.effort))
     return JointStateEvent(arrival, stamp_to_ns(message.header.stamp), tuple(message.name), *fields)
 
 
 def wrench_event(message: WrenchStamped, arrival: int) -> WrenchEvent:
-    """A message as an event; `arrival` in ns."""
+    """Return a message as an event that arrived at `arrival` [ns]."""
     return WrenchEvent(arrival, stamp_to_ns(message.header.stamp), wrench_to_array(message.wrench))
 
 
 def joint_state_message(event: JointStateEvent, stamp: int) -> JointState:
-    """An event as a message with another stamp [ns]."""
+    """Return an event as a message with another stamp [ns]."""
     message = JointState(name=list(event.names))
     set_stamp(message.header.stamp, stamp)
     message.position, message.velocity = doubles(event.position), doubles(event.velocity)
@@ -86,7 +80,7 @@ def joint_state_message(event: JointStateEvent, stamp: int) -> JointState:
 
 
 def wrench_message(event: WrenchEvent, stamp: int, frame: str) -> WrenchStamped:
-    """An event as a message with another stamp [ns]."""
+    """Return an event as a message with another stamp [ns]."""
     message = WrenchStamped()
     message.header.frame_id = frame
     set_stamp(message.header.stamp, stamp)

@@ -1,13 +1,22 @@
-"""`icub-learning reproduce falkon`: FALKON against direct Nyström, KRLS and scikit-learn over the number of samples."""
+"""FALKON against direct Nyström, KRLS and scikit-learn over the number of samples."""
 
 import argparse
 from typing import Any
 
-from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.kernel_data import add_common_options, check_common, seconds, slope
-from icub_learning.reporting.tables import number, table, write_json
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
-SUMMARY = "FALKON against direct Nyström and KRLS: time and error over n, iterations to the same answer"
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 A smooth function of 10 inputs with noise, Gaussian kernel of sigma 3. n grows to 100000, with m centres ~ sqrt(n) (1000
 at the end) and lambda = 1e-6, on which direct Nyström, FALKON and scikit-learn's Nystroem with Ridge solve the same
@@ -29,27 +38,17 @@ SIZES = ((2000, 140), (4000, 200), (10_000, 316), (30_000, 548), (100_000, 1000)
 QUICK = ((500, 30), (1000, 60), (2000, 100))
 MOST_KRLS = 4000
 SIGMA, LAMBDA, NOISE, INPUTS, TEST = 3.0, 1e-6, 0.3, 10, 5000
-METHODS = {
-    "falkon": "FALKON",
-    "nystrom": "direct Nyström",
-    "sklearn": "scikit-learn Nystroem + Ridge",
-    "krls": "KRLS",
-}
+METHODS = {"falkon": "FALKON", "nystrom": "direct Nyström", "sklearn": "scikit-learn Nystroem + Ridge", "krls": "KRLS"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    add_common_options(parser)
+    add_common_options(parser, "samples and centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
-    from threadpoolctl import threadpool_limits
-    from tqdm import tqdm
-
-    from icub_learning.experiments import lines as reproduce_lines
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     sizes = QUICK if args.quick else SIZES
     with threadpool_limits(2, "blas"):
         rows = [_measure(n, m, seed) for n, m in tqdm(sizes, "n", disable=None, leave=False)]
@@ -94,9 +93,9 @@ def run(args: argparse.Namespace) -> int:
             lines[text] = ([row["n"] for row in some], [row[f"{name}_{key}"] for row in some])
         ns = [row["n"] for row in rows]
         law = {"n^1.5": (ns, [falkon[-1] * (n / last["n"]) ** 1.5 for n in ns])} if key == "s" else {}
-        panels.append(reproduce_lines.Panel(title, "samples n", label, lines, law))
+        panels.append(Panel(title, "samples n", label, lines, law))
     panels.append(
-        reproduce_lines.Panel(
+        Panel(
             "FALKON by iterations",
             "iterations",
             "RMSE over direct Nyström's",
@@ -105,23 +104,12 @@ def run(args: argparse.Namespace) -> int:
             linear_y=True,
         )
     )
-    reproduce_lines.draw(picture, "FALKON, direct Nyström and KRLS", panels)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, {"seed": seed, "rows": rows, "growth": growth, "published": PUBLISHED})
-        print(f"figures: {args.json}")
-    return 0
+    draw(picture, "FALKON, direct Nyström and KRLS", panels)
+    save_figures(args.json, {"seed": seed, "rows": rows, "growth": growth, "published": PUBLISHED})
 
 
 def _measure(n: int, m: int, seed: int) -> dict[str, Any]:
     """Times and errors of all methods on the same samples and centres."""
-    import numpy as np
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-
-    from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS
-
     random = np.random.default_rng([seed, n])
     x = random.normal(size=(n + TEST, INPUTS))
     clean = np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1))

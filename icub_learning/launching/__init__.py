@@ -1,1 +1,1 @@
-"""Systems of processes that are started together: one table, made into launch files and into `icub-learning launch`."""
+"""Systems of processes that are started together: one table for the launch files and for `icub-learning launch`."""

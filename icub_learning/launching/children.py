@@ -1,4 +1,4 @@
-"""Child processes that always end: when asked, when they refuse, and when the process that started them is killed."""
+"""Child processes that end reliably: when asked, when they do not respond, and when their parent is killed."""
 
 import contextlib
 import ctypes
@@ -16,12 +16,14 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a process that leads a group of its own; its output, errors too, goes to `output`.
+    """Start a process with a process group of its own; its standard output and error go to `output`.
 
-    A signal can then reach what it has started as well, and Ctrl-C in a terminal reaches it once and not twice.
+    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice.
 
     Args:
-        environment: what is set beside the present environment.
+        line: command line.
+        environment: variables that are set in addition.
+        output: file, or subprocess.PIPE.
 
     Raises:
         OSError: it cannot be started.
@@ -31,7 +33,7 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
-        # Python writes to pipes and files in blocks otherwise, and lines would come late.
+        # Without it Python writes to pipes and files in blocks, and lines come late.
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         start_new_session=True,
         preexec_fn=_die_with_parent if sys.platform == "linux" else None,
@@ -39,10 +41,11 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
 
 
 def end(children: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> list[subprocess.Popen[bytes]]:
-    """End processes with all that they have started; returns those that had to be killed.
+    """End processes and their children; return those that had to be killed.
 
     Args:
-        number: the signal that asks them to end.
+        children: processes that `start` returned.
+        number: signal that asks them to end.
     """
     for child in children:
         send(child, number)
@@ -51,7 +54,7 @@ def end(children: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> 
         time.sleep(PERIOD)
     killed = [child for child in children if child.poll() is None]
     for child in children:
-        send(child, signal.SIGKILL)  # what it has left behind in its group, too
+        send(child, signal.SIGKILL)  # also to what is left of its group
         child.wait()
     return killed
 

@@ -1,9 +1,12 @@
-"""The command lines of a system: what `icub-learning launch` starts."""
+"""Command lines of nodes, and of the processes that `icub-learning launch` starts."""
 
+import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable
@@ -11,9 +14,46 @@ from icub_learning.launching.table import AtEnd, Process, System
 from icub_learning.launching.templates import fill
 
 
+def ros_arguments(
+    name: str = "",
+    parameters: Mapping[str, str] | None = None,
+    *,
+    parameter_files: Sequence[str] = (),
+    remappings: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return the arguments of a command line that ROS reads.
+
+    Args:
+        name: name of the node, "" to leave it as it is.
+        parameters: values in YAML; they override those of the files.
+        parameter_files: paths of YAML files.
+        remappings: names of topics in this system, by their names in the code.
+    """
+    rules = ({"__node": name} if name else {}) | dict(remappings or {})
+    return [
+        "--ros-args",
+        *(part for old, new in rules.items() for part in ("-r", f"{old}:={new}")),
+        *(part for path in parameter_files for part in ("--params-file", path)),
+        *(part for key, value in (parameters or {}).items() for part in ("-p", f"{key}:={value}")),
+    ]
+
+
+def node_command(module: str, name: str = "", parameters: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
+    """Return the command line of the node in icub_learning.nodes.MODULE, run by this interpreter.
+
+    Args:
+        module: name of its package below icub_learning.nodes.
+        name, options: see `ros_arguments`.
+        parameters: values as Python objects.
+    """
+    texts = {key: json.dumps(value) for key, value in (parameters or {}).items()}  # JSON is YAML, which ROS reads
+    line = [sys.executable, "-m", f"icub_learning.nodes.{module}.node"]
+    return line + ros_arguments(name, texts, **options)
+
+
 @dataclass(frozen=True)
 class Command:
-    """A process, ready to be started; `environment` holds what is set beside the present one."""
+    """A process, ready to be started; `environment` holds the variables that are set in addition."""
 
     name: str
     line: tuple[str, ...]
@@ -21,7 +61,7 @@ class Command:
     at_end: AtEnd
 
     def __str__(self) -> str:
-        """As one would type it into a shell."""
+        """Return the command as one would type it into a shell."""
         settings = [f"{name}={shlex.quote(text)}" for name, text in self.environment.items()]
         return " ".join([*settings, shlex.join(self.line)])
 
@@ -75,15 +115,19 @@ def commands(
 def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:
     line = [executable, *(fill(argument, arguments) for argument in process.arguments)]
     if process.is_node:
-        line += ["--ros-args", "--log-level", arguments["log_level"], "-r", f"__node:={process.name}"]
-        for template in process.parameter_files:
-            path = fill(template, arguments)
+        files = [fill(template, arguments) for template in process.parameter_files]
+        for path in files:
             if not Path(path).is_file():
                 raise ParameterError("parameter file", path, "a file")
-            line += ["--params-file", path]
-        for name, template in process.parameters.items():
-            line += ["-p", f"{name}:={fill(template, arguments)}"]
-        for name, template in process.remappings.items():
-            line += ["-r", f"{name}:={fill(template, arguments)}"]
-    environment = {name: fill(template, arguments) for name, template in process.environment.items()}
-    return Command(process.name, tuple(line), environment, process.at_end)
+        line += ros_arguments(
+            process.name,
+            _fill_all(process.parameters, arguments),
+            parameter_files=files,
+            remappings=_fill_all(process.remappings, arguments),
+        )
+        line += ["--log-level", arguments["log_level"]]
+    return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.at_end)
+
+
+def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:
+    return {name: fill(template, arguments) for name, template in templates.items()}

@@ -1,4 +1,4 @@
-"""The launch description of a system, for `ros2 launch`; needs the ROS 2 packages launch and launch_ros."""
+"""Launch descriptions for `ros2 launch`; needs the ROS 2 packages launch and launch_ros."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from icub_learning.launching.templates import MADE, fields
 
 
 def launch_description(system: System) -> LaunchDescription:
-    """Return what the launch file of `system` generates."""
+    """Return the launch description of a system."""
     names = [argument.name for argument in system.arguments]
     arguments = [
         DeclareLaunchArgument(
@@ -60,7 +60,7 @@ def _on_exit(at_end: AtEnd) -> Any:
 
 
 def _substitutions(template: str, names: list[str]) -> list[Any]:
-    """A template in terms of launch: a list of texts and substitutions, to be joined."""
+    """Return a template as a list of texts and substitutions, which launch joins."""
     parts: list[Any] = []
     for text, name in fields(template):
         if text:
@@ -73,7 +73,7 @@ def _substitutions(template: str, names: list[str]) -> list[Any]:
 
 
 class _Made(Substitution):
-    """What is made at launch, from the values of the launch arguments."""
+    """A text that is made at launch from the values of the launch arguments; see MADE."""
 
     def __init__(self, name: str, names: list[str]) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class _Made(Substitution):
         self._names = names
 
     def describe(self) -> str:
-        """For `ros2 launch --show-args`."""
+        """Return what `ros2 launch --show-args` shows."""
         return f"Made({self._name})"
 
     def perform(self, context: LaunchContext) -> str:

@@ -1,4 +1,4 @@
-"""Where this package and others are installed: by colcon, by pip, or not at all (a checkout)."""
+"""Finds files and executables of this package and others, installed by colcon or pip or in a checkout."""
 
 import os
 import shutil

@@ -1,39 +1,41 @@
-"""Runs several processes as one: their output side by side, their end together."""
+"""Runs several processes together: forwards their output, and ends all of them when one ends the system."""
 
-import contextlib
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from icub_learning.launching import children
 from icub_learning.launching.commands import Command
+from icub_learning.launching.signals import stop_signals
 from icub_learning.launching.table import AtEnd
 
 
 class Supervisor:
-    """Starts processes, forwards what they write, and ends all when one of them or a signal ends the system."""
+    """Starts processes, forwards their output, and ends all of them when one process or a signal ends the system.
+
+    Args:
+        write: called with each line of output; None: print it.
+    """
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
-        """`write` takes lines of output, standard output if None."""
         self._write = write or (lambda line: print(line, flush=True))
         self._running: list[tuple[Command, subprocess.Popen[bytes]]] = []
         self._readers: list[threading.Thread] = []
-        self._asked: signal.Signals | None = None
 
     def run(self, commands: Sequence[Command]) -> int:
         """Run until the system ends; call it from the main thread, where Python handles signals.
 
         Returns:
-            0 if a signal or a process that was done ended the system; 1 if a process failed, or had to be killed.
+            0 if a signal or a finished process ended the system; 1 if a process failed, or had to be killed.
         """
-        with self._signals():
+        with stop_signals() as stopped:
             failed = not self._start(commands)
-            for reader in self._readers:  # not before all are started: a process with threads must not fork into Python
+            for reader in self._readers:  # after all are started: a process with threads must not fork into Python
                 reader.start()
-            while not failed and self._running and self._asked is None:
+            while not failed and self._running and not stopped():
                 ended, failed = self._collect()
                 if ended:
                     break
@@ -62,13 +64,13 @@ class Supervisor:
                 self._write(f"[{name}] {line.decode(errors='replace').rstrip()}")
 
     def _collect(self) -> tuple[bool, bool]:
-        """Take note of processes that ended by themselves: whether that ends the system, and whether as a failure."""
+        """Remove processes that ended; return whether the system has to end, and whether because of a failure."""
         for command, process in list(self._running):
             code = process.poll()
             if code is None:
                 continue
             self._running.remove((command, process))
-            children.send(process, signal.SIGKILL)  # what it has left behind in its group
+            children.send(process, signal.SIGKILL)  # to what is left of its group
             failed = code != 0 or command.at_end is AtEnd.FAIL
             self._write(f"[{command.name}] {'ended unexpectedly' if failed else 'is done'}: {children.describe(code)}")
             if failed or command.at_end is AtEnd.STOP:
@@ -76,21 +78,9 @@ class Supervisor:
         return False, False
 
     def _stop(self) -> bool:
-        """End what still runs; True if a process had to be killed."""
+        """End all processes; return whether one had to be killed."""
         killed = children.end([process for _, process in self._running], signal.SIGINT)
         for command, process in self._running:
             if process in killed:
                 self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")
         return bool(killed)
-
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        def ask(number: int, _frame: object) -> None:
-            self._asked = signal.Signals(number)
-
-        previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)

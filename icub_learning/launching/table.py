@@ -1,4 +1,4 @@
-"""The one table of what is started together: processes, their arguments, parameters and topics.
+"""The table of systems that are started together: processes, their arguments, parameters and topics.
 
 Texts are templates: {name} stands for the launch argument `name`, {share} for the folder with config/ and urdf/, and
 {gazebo_model}, {gazebo_resources} for what icub_learning.simulation.gazebo_model makes at launch.
@@ -13,11 +13,11 @@ PACKAGE = "icub_learning"
 
 
 class AtEnd(Enum):
-    """What it means that a process ends by itself."""
+    """What happens when a process ends by itself."""
 
-    FAIL = "it was meant to run on: stop all, as a failure"
-    STOP = "its work is done and so is the system's: stop all; a failure if its exit code is not 0"
-    CONTINUE = "its work is done, the others go on; a failure if its exit code is not 0"
+    FAIL = "it should not end: stop all processes, as a failure"
+    STOP = "the system's work is done: stop all processes; a failure if its exit code is not 0"
+    CONTINUE = "the other processes go on; a failure if its exit code is not 0"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Argument:
     Attributes:
         name: as in name:=value.
         description: meaning and unit.
-        default: template, which may hold arguments that stand before it; None: must be given.
+        default: template, which may refer to arguments before it; None: must be given.
         choices: the only values accepted, or () for any.
     """
 
@@ -42,16 +42,16 @@ class Process:
     """A process; every text but the names and `at_end` is a template.
 
     Attributes:
-        name: shown before its output; for a node, also its ROS name.
+        name: name in the output; for a node, also its ROS name.
         executable: file in the package's folder of executables; without a package, a program on the PATH.
         package: ROS package of the executable, or "".
-        arguments: of the command line, without those for ROS.
-        is_node: whether it takes arguments for ROS.
+        arguments: arguments without those of ROS.
+        is_node: whether it takes arguments of ROS.
         parameter_files: YAML files; later ones override earlier ones.
         parameters: override those of the files; values in YAML.
         remappings: from a topic in the code to a topic of this system.
-        environment: variables set for this process.
-        at_end: what its end means.
+        environment: variables that are set in addition.
+        at_end: what happens when it ends.
     """
 
     name: str
@@ -77,11 +77,9 @@ class System:
     processes: tuple[Process, ...]
 
 
-LOG_LEVEL = Argument("log_level", "of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
+LOG_LEVEL = Argument("log_level", "log level of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
 ROBOT = Argument(
-    "robot",
-    "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda",
-    "icub_right_arm",
+    "robot", "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda", "icub_right_arm"
 )
 ROBOT_CONFIG = Argument("config", "parameter file of inverse_dynamics", "{share}/config/{robot}.yaml")
 JOINT_STATES = Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states")
@@ -154,12 +152,7 @@ GAZEBO = System(
             arguments=("-world", "icub_learning", "-name", "icub", "-file", "{gazebo_model}", "-z", "0.7"),
             at_end=AtEnd.CONTINUE,
         ),
-        Process(
-            "ros_gz_bridge",
-            "parameter_bridge",
-            package="ros_gz_bridge",
-            parameters={"config_file": "{bridge}"},
-        ),
+        Process("ros_gz_bridge", "parameter_bridge", package="ros_gz_bridge", parameters={"config_file": "{bridge}"}),
         _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
     ),
 )

@@ -1,4 +1,4 @@
-"""Values of the templates in the table of processes."""
+"""Replaces the fields of the templates in the table of processes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from string import Formatter
@@ -13,12 +13,12 @@ def fields(template: str) -> Iterator[tuple[str, str | None]]:
 
 
 def fill(template: str, arguments: Mapping[str, str]) -> str:
-    """Return the template with every field replaced. Raises KeyError for a name that means nothing."""
+    """Return the template with every field replaced. Raises KeyError for an unknown field."""
     return "".join(text + ("" if name is None else value(name, arguments)) for text, name in fields(template))
 
 
 def value(name: str, arguments: Mapping[str, str]) -> str:
-    """Return what one field stands for."""
+    """Return the value of one field. Raises KeyError for an unknown one."""
     return MADE[name](arguments) if name in MADE else arguments[name]
 
 
@@ -34,7 +34,7 @@ def _gazebo_resources(arguments: Mapping[str, str]) -> str:
     return resource_path(arguments["config"])
 
 
-# Fields that are no launch arguments: made at launch, from the launch arguments.
+# Fields that are made at launch from the values of the launch arguments.
 MADE: Mapping[str, Callable[[Mapping[str, str]], str]] = {
     "share": lambda _: str(share_folder()),
     "gazebo_model": _gazebo_model,

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, and the same figures as JSON."""
+"""Tables for people, and the same figures as JSON."""
 
 import argparse
 import json
@@ -30,8 +30,15 @@ def write_json(path: Path, figures: Mapping[str, Any]) -> None:
         raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from error
 
 
+def save_figures(path: Path | None, figures: Mapping[str, Any]) -> None:
+    """Write figures as JSON and print where they are, if a path was given; see `write_json`."""
+    if path is not None:
+        write_json(path, figures)
+        print(f"figures: {path}")
+
+
 def _plain(value: Any) -> Any:
-    """Only dict, list, str, int, bool, finite float and None."""
+    """Return the value made of dict, list, str, int, bool, finite float and None alone."""
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if hasattr(value, "tolist"):  # of NumPy
@@ -44,7 +51,7 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for people: `digits` significant ones, no exponent where it can be avoided; - for none."""
+    """Format a number with so many significant digits, without exponent where possible; "-" for None, NaN, infinity."""
     if value is None or not math.isfinite(value):
         return "-"
     if value == 0:
@@ -56,12 +63,12 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:
-    """Columns of text: the first to the left, the others to the right, a rule below the head.
+    """Align columns of text: the first to the left, the others to the right, with a rule below the head.
 
     Args:
-        head: one title a column.
-        rows: cells of text.
-        over: titles that span several columns, as (text, number of columns), from the second column on.
+        head: the title of each column.
+        rows: the cells of each row.
+        over: titles above several columns each, as (text, number of columns), from the second column on.
     """
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]

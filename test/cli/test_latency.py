@@ -42,7 +42,7 @@ def test_figures_are_those_of_the_messages():
 
 def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_node, start_process, capfd):
     write(simulate([("circle_xy", 4.0)], 200.0), tmp_path / "arm.npz")
-    joints = "[r_shoulder_pitch, r_shoulder_roll, r_shoulder_yaw, r_elbow]"
+    joints = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
     node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=100)
     command = [sys.executable, "-m", "icub_learning.cli", "replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "60"]
     player = start_process(*command)

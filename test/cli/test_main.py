@@ -9,8 +9,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from icub_learning.cli.evaluate import command as evaluate
 from icub_learning.cli.main import COMMANDS, main, make_parser
+from icub_learning.cli.options import make_settings
+from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import number, table, write_json
@@ -24,10 +25,16 @@ def test_help_has_an_example(command, capsys):
     assert f"icub-learning {command}" in shown
 
 
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_help_of_an_experiment_has_an_example(experiment, capsys):
+    assert main(["reproduce", experiment, "--help"]) == 0
+    assert f"icub-learning reproduce {experiment}" in capsys.readouterr().out
+
+
 def test_help_imports_nothing_heavy():
     """So it answers at once; also with no ROS on the machine."""
     code = (
-        "import sys; from icub_learning.cli.main import main; main(['--help']);"
+        "import sys; from icub_learning.cli.main import main; main(['--help']); main(['reproduce', '--help']);"
         " print([m for m in ('numpy', 'pinocchio', 'rclpy', 'mujoco', 'matplotlib', 'rosbags') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
@@ -61,15 +68,15 @@ def test_an_error_is_one_line_without_a_traceback(tmp_path, capsys):
 
 def test_evaluate_offers_the_settings_of_the_node():
     command = ["evaluate", "x.csv", "--urdf", "ur10", "--output", "wrench", "--joints", "a"]
-    options = vars(make_parser("evaluate").parse_args(command))
+    options = vars(make_parser().parse_args(command))
     assert {field.name for field in fields(Settings)} - {"estimator"} <= set(options)
 
 
 def test_given_settings_reach_the_learner():
-    parser = make_parser("evaluate")
+    parser = make_parser()
     assert isinstance(parser, ArgumentParser)
     line = "evaluate x.csv --urdf ur10 --output joint_torque --joints a,b c --no-friction --seed 7 --prior nominal"
-    settings = evaluate.make_settings(parser.parse_args(line.split()))
+    settings = make_settings(parser.parse_args(line.split()))
     assert settings.joints == ("a", "b", "c")
     assert (settings.friction, settings.seed, settings.prior) == (False, 7, "nominal")
     assert settings.length_scale == Settings("").length_scale

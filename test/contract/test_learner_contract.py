@@ -1,20 +1,17 @@
-"""The promises of learner_contract.py, kept by every learner of the package."""
+"""Every learner of the package keeps the contract of icub_learning.testing."""
 
 import numpy as np
-from helpers.learner_contract import LearnerContract
 
-from icub_learning.arrays import vector
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.testing import ClassifierAsLearner, LearnerContract
 
 WEIGHTS = np.random.default_rng(7).normal(size=(6, 2))
 
 
 class TestRecursiveLeastSquares(LearnerContract):
-    learner_class = RecursiveLeastSquares
-
     def make(self):
         return RecursiveLeastSquares(6, 2, regularization=0.1)
 
@@ -61,7 +58,7 @@ class EstimatorContract(LearnerContract):
     regressor = Pendulums()
 
     def restore(self, state):
-        return self.learner_class.from_state(state, self.regressor)
+        return type(self.make()).from_state(state, self.regressor)
 
     def sample(self, rng):
         q, v, a = rng.normal(size=(3, 2))
@@ -73,15 +70,11 @@ class EstimatorContract(LearnerContract):
 
 
 class TestParametricEstimator(EstimatorContract):
-    learner_class = ParametricEstimator
-
     def make(self):
         return ParametricEstimator(self.regressor)
 
 
 class TestNonparametricEstimator(EstimatorContract):
-    learner_class = NonparametricEstimator
-
     def make(self):
         return NonparametricEstimator(self.regressor, n_random_features=60)
 
@@ -92,8 +85,6 @@ class TestNonparametricEstimatorWithFixedSettings(TestNonparametricEstimator):
 
 
 class TestSemiparametricEstimator(EstimatorContract):
-    learner_class = SemiparametricEstimator
-
     def make(self):
         return SemiparametricEstimator(self.regressor, n_random_features=60)
 
@@ -109,47 +100,28 @@ class TestSemiparametricEstimatorWithFixedSettings(TestSemiparametricEstimator):
         return SemiparametricEstimator(self.regressor, n_random_features=60, **settings)
 
 
-class Shown:
-    """A classifier seen as a learner of 0/1 targets: an example is learned as the class whose target is 1."""
-
-    def __init__(self, classifier):
-        self.classifier = classifier
-
-    def update(self, x, target):
-        self.classifier.learn(x, str(int(vector("target", target, 3).argmax())))
-
-    def predict(self, x):
-        scores = dict(zip(self.classifier.classes, np.ravel(self.classifier.scores(x)), strict=True))
-        return np.array([scores.get(str(place), 0.0) for place in range(3)])
-
-    def state(self):
-        return self.classifier.state()
-
-
 class TestIncrementalClassifier(LearnerContract):
-    learner_class = Shown
     classifier_class = IncrementalClassifier
 
     def make(self):
-        return Shown(self.classifier_class(6, recoding=0.0))
+        return ClassifierAsLearner(self.classifier_class(6, recoding=0.0))
 
     def restore(self, state):
-        return Shown(self.classifier_class.from_state(state))
+        return ClassifierAsLearner(self.classifier_class.from_state(state))
+
+    def classes(self):
+        return (self.classifier_class,)
 
     def sample(self, rng):
         place = rng.integers(3)
         return (2.0 * np.eye(6)[place] + 0.1 * rng.normal(size=6),), np.eye(3)[place]
-
-    def test_no_default_can_be_changed_from_outside(self):
-        self.learner_class = self.classifier_class
-        super().test_no_default_can_be_changed_from_outside()
 
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
 
     def make(self):
-        return Shown(AdaptiveClassifier(6, recoding=0.0, well_known=1_000_000))
+        return ClassifierAsLearner(AdaptiveClassifier(6, recoding=0.0, well_known=1_000_000))
 
     def taught(self):
         """Until no more examples are held out, and as many outcomes are remembered as ever will be."""
@@ -166,7 +138,7 @@ class TestDictionaryClassifier(TestIncrementalClassifier):
     classifier_class = DictionaryClassifier
 
     def make(self):
-        return Shown(DictionaryClassifier(6, recoding=0.0, max_dictionary=40))
+        return ClassifierAsLearner(DictionaryClassifier(6, recoding=0.0, max_dictionary=40))
 
 
 class TestNonparametricEstimatorOnNystromFeatures(TestNonparametricEstimator):

@@ -7,7 +7,7 @@ import pytest
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
-from icub_learning.experiments.thesis import spline_rates as splines
+from icub_learning.experiments.thesis import spline_rates
 from icub_learning.kernel_methods import KRLS
 
 
@@ -105,7 +105,7 @@ def test_another_file_is_not_pumadyn(tmp_path, capsys):
 
 def spline(order, x, z):
     """K_q(x, z) = 1 + sum_k 2 cos(2 pi k (x - z)) / k^q."""
-    k = np.arange(1, splines.HARMONICS + 1)
+    k = np.arange(1, spline_rates.HARMONICS + 1)
     return 1 + (2 / k**order) @ np.moveaxis(np.cos(2 * np.pi * k * (x - z)[..., None]), -1, -2)
 
 
@@ -116,34 +116,34 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     random = np.random.default_rng([5, n, 0])
     x = random.uniform(size=n)
     grid = (np.arange(2000) + 0.5) / 2000
-    f = spline(r / gamma + 0.5 + splines.SLACK, x[None], np.array([[splines.PLACE]]))[0]
-    truth = spline(r / gamma + 0.5 + splines.SLACK, grid[None], np.array([[splines.PLACE]]))[0]
-    y = f + splines.NOISE * random.normal(size=n)
-    np.testing.assert_allclose(splines.basis(x) @ splines.truth(r, gamma), f, atol=1e-12)
-    risks = splines.Simulation(n, r, gamma, 1, 5).kernel_risks()[0]
+    f = spline(r / gamma + 0.5 + spline_rates.SLACK, x[None], np.array([[spline_rates.X0]]))[0]
+    truth = spline(r / gamma + 0.5 + spline_rates.SLACK, grid[None], np.array([[spline_rates.X0]]))[0]
+    y = f + spline_rates.NOISE * random.normal(size=n)
+    np.testing.assert_allclose(spline_rates.basis(x) @ spline_rates.truth(r, gamma), f, atol=1e-12)
+    risks = spline_rates.Simulation(n, r, gamma, 1, 5).kernel_risks()[0]
 
     def kernel(a, b):
         return spline(1 / gamma, a[:, :1], b[:, :1].T)
 
     for place in (40, 60, 90):
-        model = KRLS(kernel=kernel, regularization=splines.LEVELS[place]).fit(x[:, None], y)
+        model = KRLS(kernel=kernel, regularization=spline_rates.LEVELS[place]).fit(x[:, None], y)
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
 
 
 def test_many_random_features_do_as_well_as_the_kernel():
-    simulation = splines.Simulation(800, 7 / 8, 1 / 4, 10, 0)
-    risk, level = splines.choose(simulation.kernel_risks())
+    simulation = spline_rates.Simulation(800, 7 / 8, 1 / 4, 10, 0)
+    risk, level = spline_rates.choose(simulation.kernel_risks())
     counts, risks = simulation.feature_risks(level, 1.02 * risk)
     assert counts == sorted(set(counts)) and counts[0] == 1
     mean = risks.mean(axis=0)
     assert mean[0] > 2 * risk and mean[-1] <= 1.02 * risk
-    enough = splines.enough(counts, risks, splines.NEAR * risk)
+    enough = spline_rates.enough(counts, risks, spline_rates.NEAR * risk)
     assert 5 < enough <= counts[-1]
 
 
 def test_theory_and_bounds():
-    rates = splines.rates(7 / 8, 1 / 4)
+    rates = spline_rates.rates(7 / 8, 1 / 4)
     assert (rates.risk, rates.regularization, rates.features) == pytest.approx((-0.875, -0.5, 0.5))
     for bad in ((1, 0.6, 0.2), (10, 1.2, 0.2), (10, 0.6, 0.5), (10, 0.6, 0.0)):
         with pytest.raises(ParameterError):
-            splines.Simulation(*bad, 1, 0)
+            spline_rates.Simulation(*bad, 1, 0)

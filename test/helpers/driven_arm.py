@@ -10,11 +10,15 @@ SETTINGS = {"joints": list(RIGHT_ARM), "n_random_features": 100, "n_warm_up": 20
 
 
 class Arm:
-    """A rigid arm on smooth paths; sample k has position, velocity and measured output."""
+    """A rigid arm on smooth paths; sample k has position, velocity and measured output.
 
-    def __init__(self, regressor):
+    All joints move at `frequency` [rad/s]; by default each has its own, so that the motion is not repeated for long.
+    """
+
+    def __init__(self, regressor, frequency=None):
         self._regressor = regressor
-        self._frequency = np.linspace(1.0, 4.0, regressor.n_joints)
+        n = regressor.n_joints
+        self._frequency = np.linspace(1.0, 4.0, n) if frequency is None else np.full(n, frequency)
 
     def sample(self, k):
         t, w = k * PERIOD * 1e-9, self._frequency

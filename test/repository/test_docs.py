@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 
 from icub_learning.cli.main import COMMANDS
 
@@ -23,6 +24,26 @@ def test_every_command_is_in_the_readme(checkout):
 
 
 def test_links_between_documents_lead_somewhere(checkout):
-    for document in [checkout / "README.md", checkout / "CHANGELOG.md", *checkout.glob("docs/**/*.md")]:
+    for document in [*checkout.glob("*.md"), *checkout.glob("docs/**/*.md"), *checkout.glob("examples/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
             assert "://" in target or (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_places_that_contributing_names_exist(checkout):
+    text = (checkout / "CONTRIBUTING.md").read_text()
+    names = set(re.findall(r"`([\w./-]+/[\w./-]*\w)/?`", text)) - {"shared/data"}  # beside the checkout
+    names |= set(re.findall(r"`(\w+\.(?:py|md|xml))`", text)) - {"parameters.py"}  # of each node
+    assert len(names) >= 20
+    assert not [
+        name for name in names if not any((root / name).exists() for root in (checkout, checkout / "icub_learning"))
+    ]
+
+
+def test_hooks_of_pre_commit_use_the_tools_of_the_lock(checkout):
+    config = yaml.safe_load((checkout / ".pre-commit-config.yaml").read_text())
+    locked = (checkout / "requirements-dev.lock").read_text()
+    assert [repository["repo"] for repository in config["repos"]] == ["local"]
+    for hook in config["repos"][0]["hooks"]:
+        assert hook["language"] == "system"
+        tool = re.fullmatch(r"\.venv/bin/python -m (\w+).*", hook["entry"]).group(1)
+        assert f"\n{tool}==" in locked

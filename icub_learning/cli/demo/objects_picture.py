@@ -1,68 +1,57 @@
-"""The picture of the objects that the demonstration taught: views, what the robot said of them, and its scores."""
+"""The picture of the objects that the demonstration taught: views, their labels and scores, and the accuracy."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from icub_learning.cli.demo.lessons import Lesson, RecognizedView
 from icub_learning.cli.demo.objects_report import figures_of, percent
 from icub_learning.recognition.lesson import UNKNOWN
-from icub_learning.reporting.plots import save
-
-if TYPE_CHECKING:  # importing it for real would need ROS
-    from icub_learning.cli.demo.objects import Lesson, Sight
+from icub_learning.reporting.plots import GREEN, GREY, INK, RED, new_figure, save
 
 TAUGHT, SHOWN = 3, 3  # views of each object in the picture: taught, unseen
-RIGHT, WRONG, UNSURE, INK = "#2a9d5c", "#d1495b", "#8a9099", "#22262b"
-BAR = "#c3ccd4"  # of the scores of other objects
+RIGHT, WRONG, UNSURE = GREEN, RED, GREY
+BAR = "#c3ccd4"  # scores of other objects
 
 
-def plot(path: Path, lessons: Sequence["Lesson"]) -> None:
-    """A column for each object: views it was taught with, unseen views with label, confidence and scores; the accuracy.
-
-    Args:
-        path: of the picture.
-        lessons: in their order.
-    """
+def draw(path: Path, lessons: Sequence[Lesson]) -> None:
+    """Draw a column for each object: taught views, unseen views with label and scores; below them the accuracy."""
     labels = [lesson.label for lesson in lessons]
-    figure = Figure(figsize=(2.15 * len(labels) + 0.6, 13.2), layout="constrained", facecolor="white")
+    figure = new_figure(2.15 * len(labels) + 0.6, 13.2)
     heights = (0.8, *((1.0, 0.5) * SHOWN), 1.7)
     grid = figure.add_gridspec(len(heights), len(labels), height_ratios=heights)
     for column, lesson in enumerate(lessons):
         strip = figure.add_subplot(grid[0, column])
-        _show(strip, np.concatenate(_spread([sight.image for sight in lesson.taught], TAUGHT), axis=1))
+        _show(strip, np.concatenate(_spread([view.image for view in lesson.taught], TAUGHT), axis=1))
         strip.set_title(f"{_name(lesson.label)}\n", fontsize=11, fontweight="bold", color=INK)
         strip.text(
             0.5, 1.06, f"taught with {lesson.n_frames} views", transform=strip.transAxes, ha="center", fontsize=8
         )
-        for number, sight in enumerate(_spread(lessons[-1].views[lesson.label], SHOWN)):
-            _view(figure.add_subplot(grid[1 + 2 * number, column]), sight)
-            _scores(figure.add_subplot(grid[2 + 2 * number, column]), sight, labels, column == 0)
+        for number, view in enumerate(_spread(lessons[-1].views[lesson.label], SHOWN)):
+            _view(figure.add_subplot(grid[1 + 2 * number, column]), view)
+            _scores(figure.add_subplot(grid[2 + 2 * number, column]), view, labels, column == 0)
     _accuracy(figure.add_subplot(grid[-1, :]), lessons)
-    figure.suptitle(
-        "Simulated iCub: objects taught by service calls, and unseen views as it names them after the last lesson",
-        x=0.01, ha="left", fontsize=12, fontweight="bold",
-    )  # fmt: skip
-    save(figure, path)
+    title = "Simulated iCub: objects taught by service calls, and unseen views as it names them after the last lesson"
+    save(figure, path, title)
 
 
-def _view(axes: Any, sight: "Sight") -> None:
-    """An unseen view; its frame and title say whether the label is right."""
-    colour = RIGHT if sight.label == sight.shown else UNSURE if sight.label == UNKNOWN else WRONG
-    _show(axes, sight.image)
+def _view(axes: Any, view: RecognizedView) -> None:
+    """Draw an unseen view; the colour of frame and title says whether the label is right."""
+    colour = RIGHT if view.label == view.shown else UNSURE if view.label == UNKNOWN else WRONG
+    _show(axes, view.image)
     for side in axes.spines.values():
         side.set(visible=True, color=colour, linewidth=2.5)
-    axes.set_title(f"{_name(sight.label)}  {sight.confidence:.2f}", fontsize=10, color=colour, fontweight="bold", pad=3)
+    axes.set_title(f"{_name(view.label)}  {view.confidence:.2f}", fontsize=10, color=colour, fontweight="bold", pad=3)
 
 
-def _scores(axes: Any, sight: "Sight", labels: Sequence[str], named: bool) -> None:
-    """The scores of all labels, as bars from the left."""
-    values = [sight.scores[label] for label in labels]
+def _scores(axes: Any, view: RecognizedView, labels: Sequence[str], named: bool) -> None:
+    """Draw the scores of all labels as bars."""
+    values = [view.scores[label] for label in labels]
     best = int(np.argmax(values))
-    hit = RIGHT if labels[best] == sight.shown else WRONG
-    axes.barh(labels, values, color=[hit if place == best else BAR for place in range(len(labels))], height=0.75)
+    hit = RIGHT if labels[best] == view.shown else WRONG
+    axes.barh(labels, values, color=[hit if index == best else BAR for index in range(len(labels))], height=0.75)
     axes.invert_yaxis()
     axes.axvline(0.0, color=INK, linewidth=0.6)
     axes.set_xlim(min(0.0, *values) - 0.05, max(1.0, *values) * 1.05)
@@ -73,8 +62,8 @@ def _scores(axes: Any, sight: "Sight", labels: Sequence[str], named: bool) -> No
         axes.spines[side].set_visible(False)
 
 
-def _accuracy(axes: Any, lessons: Sequence["Lesson"]) -> None:
-    """How many unseen views of each object are named right after each lesson, in percent, as a table of colours."""
+def _accuracy(axes: Any, lessons: Sequence[Lesson]) -> None:
+    """Draw the share of unseen views of each object named right after each lesson [%], as a coloured table."""
     figures = figures_of(lessons)["lessons"]
     labels = [*(lesson["object"] for lesson in figures), "all"]
     values = np.array(
@@ -105,9 +94,9 @@ def _show(axes: Any, image: Any) -> None:
 
 
 def _spread(entries: Sequence[Any], count: int) -> list[Any]:
-    """At most `count` of them, from the first to the last."""
-    places = np.linspace(0, len(entries) - 1, min(count, len(entries))).round().astype(int)
-    return [entries[place] for place in places]
+    """Return at most `count` entries, evenly chosen from the first to the last."""
+    indices = np.linspace(0, len(entries) - 1, min(count, len(entries))).round().astype(int)
+    return [entries[index] for index in indices]
 
 
 def _name(label: str) -> str:

@@ -1,46 +1,38 @@
-"""What came of teaching objects in the demonstration: figures and the table."""
+"""The figures and the table of the objects that the demonstration taught."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icub_learning.cli.demo.lessons import WINDOW, Lesson, share
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.reporting.tables import table
 
-if TYPE_CHECKING:  # importing it for real would need ROS
-    from icub_learning.cli.demo.objects import Lesson, Sight
-
-WINDOW = 5  # views that each label rests on, as it is by default
-EXPECTED, EXPECTED_FEW = 0.95, 0.80  # share of unseen views: of all objects after the last lesson; of the last one
+EXPECTED, EXPECTED_FEW = 0.95, 0.80  # shares named right after the last lesson: of all views; of the last object
 
 
-def share(sights: Sequence["Sight"], label: str) -> float:
-    """Share of the views of which the robot says `label`."""
-    return sum(sight.label == label for sight in sights) / len(sights)
-
-
-def figures_of(lessons: Sequence["Lesson"]) -> dict[str, Any]:
-    """Everything that is printed. Accuracies are shares of views named right; "unknown" is not right."""
+def figures_of(lessons: Sequence[Lesson]) -> dict[str, Any]:
+    """Return everything that is printed. Accuracies are shares of views named right; "unknown" is not right."""
     entries = []
     for lesson in lessons:
-        right = {label: share(sights, label) for label, sights in lesson.views.items()}
-        views = [sight for sights in lesson.views.values() for sight in sights]
+        right = {label: share(views, label) for label, views in lesson.views.items()}
+        unseen = [view for views in lesson.views.values() for view in views]
         entries.append(
             {
                 "object": lesson.label,
                 "views_taught": lesson.n_frames,
                 "seconds": lesson.seconds,
                 "unknown_before": share(lesson.before, UNKNOWN),
-                "unseen_views": {label: len(sights) for label, sights in lesson.views.items()},
+                "unseen_views": {label: len(views) for label, views in lesson.views.items()},
                 "accuracy": right,
                 "accuracy_of_all": sum(right.values()) / len(right),
-                "unknown": share(views, UNKNOWN),
+                "unknown": share(unseen, UNKNOWN),
             }
         )
     return {"simulated": True, "lessons": entries, "expected": {"all": EXPECTED, "last_object": EXPECTED_FEW}}
 
 
 def text(figures: dict[str, Any]) -> str:
-    """The table."""
+    """Return the table of all lessons."""
     lessons = figures["lessons"]
     labels = [lesson["object"] for lesson in lessons]
     rows = [
@@ -58,8 +50,8 @@ def text(figures: dict[str, Any]) -> str:
     views = sum(last["unseen_views"].values())
     over = [("taught", 2), ("before", 1), ("unseen views named right [%]", len(labels) + 1)]
     return (
-        "OBJECTS in the hand of the SIMULATED iCub, each taught by one service call while it turns there.\n"
-        f"Before: of its views until then, how many were called {UNKNOWN} [%]. A label rests on {WINDOW} views.\n\n"
+        "OBJECTS in the hand of the SIMULATED iCub, each taught by one service call while it turns.\n"
+        f"Before: share of its views called {UNKNOWN} until then [%]. A label averages {WINDOW} views.\n\n"
         + table(["lesson", "views", "s", UNKNOWN, *labels, "all"], rows, over)
         + f"\n\nafter all lessons {percent(last['accuracy_of_all'])} % of {views} unseen views are named right"
         f" (expected: at least {percent(EXPECTED)} %), of {last['object']}, taught with {last['views_taught']} views,"
@@ -68,5 +60,5 @@ def text(figures: dict[str, Any]) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share in percent; nothing for none."""
+    """Format a share in percent; empty for None."""
     return "" if value is None else f"{100 * value:.0f}"

@@ -1,4 +1,4 @@
-"""What the demonstration found: figures and tables."""
+"""The figures and tables of the dynamics part of the demonstration."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,16 +7,14 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.thesis.figure_8_4 import EXPECTED, PUBLISHED, UNITS
 from icub_learning.reporting.tables import number, table
+from icub_learning.reporting.wrench_errors import EXPECTED, GROUPS, PUBLISHED, UNITS, WINDOW
 
 RATE = 200.0  # [Hz] of joint states and wrenches
-WINDOW = 30  # samples, as in fig. 8.4 of the thesis
 TRANSIENT = 3.0  # [s]: the time that 30 samples of the thesis took, which learned at 10 Hz
-STEADY = 1 / 3  # the last part of each plane's time that counts as steady
-GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}
+STEADY = 1 / 3  # last share of each plane's time that counts as steady state
 PARTS = ("XY steady", f"XZ first {WINDOW}", f"XZ first {TRANSIENT:g} s", "XZ steady")
-RATIOS = {  # estimators, part, and what the thesis leads one to expect at most
+RATIOS = {  # two estimators, the part, and the largest ratio of errors that the thesis leads one to expect
     "SP/P, steady": ("SP", "P", PARTS[3], EXPECTED["SP/P, steady"]),
     "SP/NP, steady": ("SP", "NP", PARTS[3], EXPECTED["SP/NP, steady"]),
     "SP/NP, first 30": ("SP", "NP", PARTS[1], EXPECTED["SP/NP, first 30"]),
@@ -25,12 +23,12 @@ RATIOS = {  # estimators, part, and what the thesis leads one to expect at most
 
 
 def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndarray]:
-    """Masks (n,) of the samples of each of PARTS.
+    """Return masks (n,) of the samples of each of PARTS.
 
     Args:
         stamps: (n,) ascending [ns].
         changeover: stamp at which learning in XY ended [ns].
-        switch: stamp from which on is learned in XZ [ns].
+        switch: stamp after which learning in XZ began [ns].
     """
     first, last = (stamps[0], stamps[-1]) if len(stamps) else (changeover, switch)
     in_xy, in_xz = stamps <= changeover, stamps > switch
@@ -44,7 +42,7 @@ def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndar
 
 
 def errors_of(stamps: np.ndarray, errors: Array, changeover: int, switch: int) -> dict[str, dict[str, float]]:
-    """RMSE of force and torque (three axes each) in each part; see `parts`."""
+    """Return the RMSE of force and torque (three axes each) in each part; see `parts`."""
     masks = parts(stamps, changeover, switch)
     return {
         group: {part: group_rmse(errors[mask][:, axes]) for part, mask in masks.items()}
@@ -53,7 +51,7 @@ def errors_of(stamps: np.ndarray, errors: Array, changeover: int, switch: int) -
 
 
 def ratios_of(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """The ratios of RATIOS, of force and torque."""
+    """Return the ratios named in RATIOS, of force and torque."""
     return {
         name: {group: errors[one][group][part] / errors[other][group][part] for group in GROUPS}
         for name, (one, other, part, _) in RATIOS.items()
@@ -61,7 +59,7 @@ def ratios_of(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def text(figures: Mapping[str, Any]) -> str:
-    """The tables."""
+    """Return the tables of all figures."""
     blocks = (_errors(figures["rmse"]), _ratios(figures["ratios"]), _nodes(figures["nodes"]), _end(figures))
     return "\n\n".join(blocks)
 

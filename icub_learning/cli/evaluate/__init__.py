@@ -1,5 +1,1 @@
 """The command `icub-learning evaluate`."""
-
-from icub_learning.cli.evaluate.command import add_parser
-
-__all__ = ["add_parser"]

@@ -1,4 +1,4 @@
-"""The figures of an evaluation, and the tables that show all of them."""
+"""The figures of `evaluate`, and the tables that show them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,12 +13,12 @@ from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
 from icub_learning.reporting.tables import number, table
+from icub_learning.reporting.wrench_errors import GROUPS
 
-GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}  # of a wrench
 MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorded": "recorded accelerations"}
 
 
-def figures(
+def figures_of(
     path: Path,
     recording: Recording,
     settings: Settings,
@@ -26,13 +26,13 @@ def figures(
     transient: float,
     steady_from: float,
 ) -> dict[str, Any]:
-    """Everything that is printed, as nested dicts.
+    """Return everything that is printed, as nested dicts.
 
     Args:
-        path: of the recording.
-        recording: as it was read.
-        settings: that it was evaluated with.
-        results: by kind of derivatives, then by estimator.
+        path: path of the recording.
+        recording: the recording.
+        settings: settings of the evaluation.
+        results: evaluations by kind of derivatives, then by estimator.
         transient: length of the transient [s].
         steady_from: fraction of the samples before the steady state.
     """
@@ -54,14 +54,14 @@ def figures(
         },
         "results": {
             mode: {short: _judge(result, settings.output, transient, steady_from) for short, result in by_name.items()}
-            | {"hold": _judge_held(next(iter(by_name.values())), settings.output, transient, steady_from)}
+            | {"hold": _hold_errors(next(iter(by_name.values())), settings.output, transient, steady_from)}
             for mode, by_name in results.items()
         },
     }
 
 
 def parts(evaluation: Evaluation, transient: float, steady_from: float) -> dict[str, slice]:
-    """Where transient and steady state lie among the compared samples; they do not overlap."""
+    """Return the slices of the compared samples that are transient and steady state; they do not overlap."""
     stamps = evaluation.stamps
     steady = int(steady_from * len(stamps))
     early = stamps - stamps[:1] >= round(transient * 1e9)
@@ -78,7 +78,8 @@ def _judge(evaluation: Evaluation, output: str, transient: float, steady_from: f
     }
 
 
-def _judge_held(evaluation: Evaluation, output: str, transient: float, steady_from: float) -> dict[str, Any]:
+def _hold_errors(evaluation: Evaluation, output: str, transient: float, steady_from: float) -> dict[str, Any]:
+    """Return the errors of predicting the newest measurement received before."""
     return _errors(evaluation, evaluation.held - evaluation.measured, output, transient, steady_from)
 
 
@@ -102,7 +103,7 @@ def _short(urdf: str) -> str:
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """The tables."""
+    """Return the tables of all figures."""
     results, samples = report["results"], report["samples"]
     unit = "N, N m" if report["settings"]["output"] == "wrench" else "unit of the recording's efforts, N m by ROS"
     titles = {

@@ -1,12 +1,15 @@
 """`icub-learning select-channels`: which of many input channels matter for one output of a recording."""
 
 import argparse
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+from icub_learning.cli import options
+from icub_learning.reporting.tables import add_json_option, number, save_figures, table
 
+if TYPE_CHECKING:  # loaded when the command runs: help appears at once
+    from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking
+
+DESCRIPTION = "Rank the input channels of a recording by what they tell about one output."
 EXAMPLE = """\
 example:
   icub-learning select-channels ur10_exciting_trajectory.db3 --output effort.elbow_joint --plot channels.png
@@ -18,66 +21,51 @@ are channels shifted in time; it matters if it counts in most of the resamples. 
 the other may be taken."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "select-channels",
-        description="Rank the input channels of a recording by what they tell about one output.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument("recording", metavar="RECORDING", type=Path, help="rosbag2 folder, .db3, .mcap, .csv or .npz")
-    parser.add_argument("--output", required=True, metavar="CHANNEL", help="to explain, as effort.r_elbow")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    options.add_recording_argument(parser)
+    parser.add_argument("--output", required=True, metavar="CHANNEL", help="channel to explain, such as effort.r_elbow")
     parser.add_argument(
         "--inputs", nargs="+", default=[], metavar="PATTERN",
-        help="channels to choose among, as 'position.*' (default: all but those of the output's kind)",
+        help="channels to choose among, such as 'position.*' (default: all but those of the output's kind)",
     )  # fmt: skip
     parser.add_argument(
         "--kernel",
         choices=("linear", "polynomial", "exponential"),
         default="linear",
-        help="of q samples; the others see products of channels, on at most 60 samples at a time (default: linear)",
+        help="all but the linear tensor kernel see products of channels, on at most 60 samples (default: linear)",
     )
-    parser.add_argument("--degree", type=int, default=2, help="of the polynomial kernel (default: 2)")
-    parser.add_argument("--order", type=int, default=4, help="q, even: 2 is ridge regression (default: 4)")
-    parser.add_argument("--resamples", type=int, default=20, help="fits that are compared (default: 20)")
+    parser.add_argument("--degree", type=int, default=2, help="degree of the polynomial kernel (default: 2)")
     parser.add_argument(
-        "--threshold", type=float, default=0.8, help="part of them in which a channel must count (default: 0.8)"
+        "--order", type=int, default=4, help="order q of the tensor, even; 2 is ridge regression (default: 4)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of resamples and decoys (default: 0)")
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking into FILE (.png, .pdf, .svg)")
+    parser.add_argument("--resamples", type=int, default=20, help="number of resamples, each with a fit (default: 20)")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=0.8,
+        help="share of the resamples in which a channel must count (default: 0.8)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of resamples and decoys (default: 0)")
+    options.add_plot_option(parser, "the ranking")
     add_json_option(parser)
-    source = parser.add_argument_group("reading")
-    source.add_argument("--joint-state-topic", metavar="TOPIC", help="where the recording has several")
-    source.add_argument("--wrench-topic", metavar="TOPIC", help="where the recording has several")
-    source.add_argument(
-        "--stamp-source", choices=("header", "arrival"), default="header", help="time of a message (default: header)"
-    )
+    options.add_reading_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read, rank, answer in words, and draw."""
+def run(args: argparse.Namespace) -> None:
+    """Rank the channels, print the ranking and the answer, and write what was asked for."""
     from threadpoolctl import threadpool_limits
-    from tqdm import tqdm
 
     from icub_learning.arrays import integer
-    from icub_learning.cli.select_channels import picture as select_channels_picture
+    from icub_learning.cli.select_channels import picture
     from icub_learning.evaluation.channels import align, channels
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
-    from icub_learning.recording import read
-    from icub_learning.reporting import plots
+    from icub_learning.reporting.plots import check_path
 
     integer("--seed", args.seed, 0)
     if args.plot is not None:
-        plots.check_path(args.plot)
-    recording = read(
-        args.recording,
-        args.joint_state_topic,
-        args.wrench_topic,
-        stamp_source=args.stamp_source,
-        progress=sys.stderr.isatty(),
-    )
+        check_path(args.plot)
+    recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording), args.output, args.inputs)
     with threadpool_limits(limits=1, user_api="blas"):
         ranking = rank_channels(
@@ -90,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             n_resamples=args.resamples,
             threshold=args.threshold,
             seed=args.seed,
-            progress=lambda resamples: tqdm(resamples, "resamples", disable=None, leave=False),
+            progress=options.progress_bar("resamples", "fit", delay=0.0),
         )
     rows = zip(
         ranking.names,
@@ -103,17 +91,13 @@ def run(args: argparse.Namespace) -> int:
     print(f"{args.recording.name}: {args.output}, {len(output)} samples, {len(names)} channels")
     print(table(["channel", "importance", "± resamples", "counts in", "matters"], rows))
     print(f"\n{answer(args.output, ranking)}")
-    if args.json is not None:
-        write_json(args.json, {"recording": str(args.recording), "output": args.output, **vars(ranking)})
-        print(f"figures: {args.json}")
+    save_figures(args.json, {"recording": str(args.recording), "output": args.output, **vars(ranking)})
     if args.plot is not None:
-        select_channels_picture.draw(args.plot, args.output, ranking)
-        print(f"picture: {args.plot}")
-    return 0
+        picture.draw(args.plot, args.output, ranking)
 
 
-def answer(output: str, ranking: Any) -> str:
-    """What was found, in words."""
+def answer(output: str, ranking: "ChannelRanking") -> str:
+    """Return in words which channels matter."""
     n, chosen = len(ranking.names), ranking.chosen
     held_out = "of its variance in stretches of time held out"
     if not chosen:
@@ -131,5 +115,5 @@ def answer(output: str, ranking: Any) -> str:
     )
 
 
-def _percent(part: float) -> str:
-    return "nothing" if part <= 0.005 else f"{part:.0%}"
+def _percent(share: float) -> str:
+    return "nothing" if share <= 0.005 else f"{share:.0%}"

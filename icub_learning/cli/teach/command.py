@@ -1,11 +1,11 @@
-"""`icub-learning teach`: the person's side: shows what the robot sees, asks for its name, and teaches it."""
+"""`icub-learning teach`: shows a person what the robot sees, asks for its name, and teaches it."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, save_figures
 
+DESCRIPTION = "Teach a robot objects: see what it sees, name it, and read what the robot recognizes then."
 EXAMPLE = """\
 example:
   icub-learning launch recognition                        in another terminal: cnn_features and object_recognition
@@ -13,65 +13,62 @@ example:
   icub-learning teach --source /dev/video0                a camera of this computer
   icub-learning teach --source photos/mug --label mug     a folder of pictures, without questions
 
-A picture of what is seen is written below out/teach, and asked is what it is. A name teaches it with the next
-frames: turn the object meanwhile. Nothing looks again; :list, :forget NAME and :quit do what they say."""
+The command writes an image of what the robot sees below out/teach and asks what it is. A name teaches the object with
+the next frames: turn it meanwhile. An empty line looks again; :list, :forget NAME and :quit do what they say."""
 
-FRAMES = 20
+FRAMES = 20  # of a lesson
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        "teach",
-        description="Teach a robot objects: see what it sees, say what it is, read what it says then.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    parser.add_argument("--label", metavar="NAME", help="teach this once and ask nothing")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     parser.add_argument(
         "--frames",
         metavar="N",
         type=int,
-        help=f"to learn from (default: {FRAMES}; with --label and a folder: as many as it has)",
+        help=f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)",
     )
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=20.0, help="for the frames to come (default: 20)"
+        "--timeout", metavar="SECONDS", type=float, default=20.0, help="longest wait for the frames (default: 20)"
     )
     parser.add_argument(
         "--source",
         metavar="SOURCE",
-        help="a folder of images or a camera such as /dev/video0, published on the topic of --image (default: what is"
-        " published there already)",
+        help="a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
+        " that are published there already)",
     )
     parser.add_argument(
-        "--rate", metavar="HZ", type=float, default=10.0, help="images a second of --source (default: 10)"
-    )
-    parser.add_argument("--image", metavar="TOPIC", default="image", help="of the robot's images (default: image)")
-    parser.add_argument(
-        "--node", metavar="NAME", default="/object_recognition", help="that is taught (default: /object_recognition)"
+        "--rate", metavar="HZ", type=float, default=10.0, help="images per second of --source (default: 10)"
     )
     parser.add_argument(
-        "--output", metavar="FOLDER", type=Path, default=Path("out/teach"), help="for pictures (default: out/teach)"
+        "--image", metavar="TOPIC", default="image", help="topic of the robot's images (default: image)"
+    )
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        default="/object_recognition",
+        help="node that is taught (default: /object_recognition)",
+    )
+    parser.add_argument(
+        "--output", metavar="FOLDER", type=Path, default=Path("out/teach"), help="for images (default: out/teach)"
     )
     parser.add_argument("--terminal", action="store_true", help="show frames in the terminal too, in 24-bit colours")
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Teach, or hold the dialogue; 1 if something was not learned."""
+    """Teach one object, or hold the dialogue; return 1 if something was not learned."""
     from icub_learning.arrays import integer, real
+    from icub_learning.cli.image_sources import Folder, open_source
     from icub_learning.cli.teach.dialogue import Dialogue
-    from icub_learning.cli.teach.image_sources import Folder, open_source
     from icub_learning.cli.teach.robot import Robot
     from icub_learning.clients.topics import ros_node
-    from icub_learning.reporting.tables import write_json
 
     timeout = real("--timeout", args.timeout, 0.0, 3600.0, low_open=True)
     rate = real("--rate", args.rate, 0.01, 1000.0)
     source = open_source(args.source, rate) if args.source else None
-    few = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
-    n_frames = few if args.frames is None else integer("--frames", args.frames, 1)
+    default = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
+    n_frames = default if args.frames is None else integer("--frames", args.frames, 1)
     try:
         with ros_node("icub_learning_teach") as (node, spin, stopped):
             robot = Robot(node, spin, stopped, args.node, args.image, source)
@@ -84,6 +81,5 @@ def run(args: argparse.Namespace) -> int:
     finally:
         if source is not None:
             source.close()
-    if args.json:
-        write_json(args.json, {"lessons": dialogue.lessons})
+    save_figures(args.json, {"lessons": dialogue.lessons})
     return 0 if all(lesson["success"] for lesson in dialogue.lessons) else 1

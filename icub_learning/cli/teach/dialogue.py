@@ -1,4 +1,4 @@
-"""The dialogue between a person and the robot that is taught: see, ask, teach, and hear what it says then."""
+"""The dialogue with the person who teaches: show what the robot sees, ask, teach, and print what it recognizes."""
 
 import sys
 from pathlib import Path
@@ -12,25 +12,26 @@ from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
 
-QUESTION = "What is it? (a name; nothing: look again; :list, :forget NAME, :quit) "
-IMAGE_LIMIT = 10.0  # [s] for an image to come
-SAYS_AFTER, SAYS_LIMIT = 6, 3.0  # recognitions, and [s], until it has looked at the object with new eyes
+QUESTION = "What is it? (a name; empty: look again; :list, :forget NAME, :quit) "
+IMAGE_LIMIT = 10.0  # [s], longest wait for an image
+N_AFTER = 6  # recognitions after a lesson until all that are averaged come from the new model
+RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
 PATIENCE = 3600.0 * 24  # [s] for an answer
-OTHERS = 2  # labels shown besides the first
+OTHERS = 2  # further labels that are shown
 
 
 class Dialogue:
-    """Talks with the person at the terminal.
+    """Asks the person at the terminal, and teaches the answers.
 
     Args:
-        robot: that is taught.
-        n_frames: of one lesson.
-        timeout: of one lesson [s].
-        folder: for the picture of what is seen.
-        terminal: whether it is shown in the terminal as well.
+        robot: the robot that is taught.
+        n_frames: number of frames in a lesson.
+        timeout: longest duration of a lesson [s].
+        folder: folder for the image of what the robot sees.
+        terminal: whether the image is shown in the terminal as well.
 
     Attributes:
-        lessons: what was taught: label, success, message, n_examples, and what the robot said then.
+        lessons: label, success, message and n_examples of each lesson, and what was recognized after it.
     """
 
     def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path, terminal: bool) -> None:
@@ -40,7 +41,7 @@ class Dialogue:
         self.lessons: list[dict[str, Any]] = []
 
     def ask(self) -> None:
-        """Show, ask and teach until the person has had enough."""
+        """Show, ask and teach until the person quits."""
         while True:
             self.show()
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
@@ -58,7 +59,7 @@ class Dialogue:
                 self.teach(answer)
 
     def show(self) -> None:
-        """Show what the robot sees, and what it says of it."""
+        """Show what the robot sees, and print what it recognizes."""
         path = self._folder / "frame.png"
         try:
             image = self._robot.frame(IMAGE_LIMIT)
@@ -69,23 +70,26 @@ class Dialogue:
         if self._terminal:
             print(for_terminal(image))
         height, width = image.shape[:2]
-        print(f"{path}: {width} x {height} pixels. {describe(self._robot.says(1, SAYS_LIMIT))}", flush=True)
+        print(
+            f"{path}: {width} x {height} pixels. {describe(self._robot.recognition_after(1, RECOGNITION_LIMIT))}",
+            flush=True,
+        )
 
     def teach(self, label: str) -> None:
-        """Teach what is seen now, and print what came of it."""
+        """Teach what the robot sees now, and print whether it was learned."""
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
         answer = self._robot.call(
             TeachObject, "teach", self._timeout, label=label, n_frames=self._n_frames, timeout=self._timeout
         )
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
-        seen = self._robot.says(SAYS_AFTER, SAYS_LIMIT)
+        seen = self._robot.recognition_after(N_AFTER, RECOGNITION_LIMIT)
         print(describe(seen), flush=True)
         lesson["says"] = seen and {"label": seen.label, "confidence": seen.confidence}
         self.lessons.append(lesson)
 
     def _answer(self) -> str:
-        """The next line typed; ":quit" where no more will come."""
+        """Return the next line typed; ":quit" at the end of the input."""
         found: list[str] = []
 
         def typed() -> bool:
@@ -99,7 +103,7 @@ class Dialogue:
 
 
 def describe(seen: Recognition | None) -> str:
-    """What the robot says, in words."""
+    """Return in words what the robot recognizes."""
     if seen is None:
         return "The robot says nothing: no recognitions come."
     if not seen.labels:

@@ -1,4 +1,4 @@
-"""Lines that a person types, without waiting for them: images go on being shown meanwhile."""
+"""Lines of standard input, read without waiting for them."""
 
 import os
 import select
@@ -6,10 +6,10 @@ import sys
 
 
 class Keyboard:
-    """Lines of standard input: a terminal, a file or a pipe.
+    """Lines of standard input, which may be a terminal, a file or a pipe.
 
     Attributes:
-        ended: whether no more will come.
+        ended: whether the end of the input was reached.
     """
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Keyboard:
         self.ended = False
 
     def line(self) -> str | None:
-        """The next line without blanks around it, or None while there is none."""
+        """Return the next line without surrounding blanks, or None if there is none yet."""
         while not self.ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
             content = os.read(sys.stdin.fileno(), 4096)
             self._waiting += content

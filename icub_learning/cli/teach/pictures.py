@@ -1,4 +1,4 @@
-"""An image for a person to look at: as a file, or as coloured characters in a terminal."""
+"""Images for a person to look at: as files, or as coloured characters in a terminal."""
 
 import shutil
 from pathlib import Path
@@ -26,10 +26,10 @@ def write_image(path: Path, image: NDArray[np.uint8]) -> None:
 
 
 def for_terminal(image: NDArray[np.uint8], columns: int | None = None) -> str:
-    """RGB (H, W, 3) as lines of half blocks in 24-bit colours, two pixels a character.
+    """Return an RGB image (H, W, 3) as lines of half blocks in 24-bit colours, two pixels a character.
 
     Args:
-        columns: width; None: what the terminal has, at most MOST_COLUMNS.
+        columns: width in characters; None: that of the terminal, at most MOST_COLUMNS.
     """
     columns = columns or min(MOST_COLUMNS, shutil.get_terminal_size().columns - 1)
     height, width = image.shape[:2]

@@ -1,36 +1,35 @@
-"""The robot that a person teaches, as topics and services: what it is shown, what it says, what it is asked."""
+"""The robot that a person teaches: its images, its recognitions and its services."""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
 
-from icub_learning.cli.teach.image_sources import ImageSource
+from icub_learning.cli.image_sources import ImageSource
 from icub_learning.clients.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
+from icub_learning.nodes.common.qos import STREAM
 from icub_learning.recognition.vision.images import Pixels
 from icub_learning_msgs.msg import Recognition
 
-QOS = QoSProfile(depth=5)
 PERIOD = 0.02  # [s] between looks at whether something has come
-FRAME = "camera"
+FRAME = "camera"  # of the images that are published
 
 
 class Robot:
-    """One object recognition node and the images it is shown.
+    """One object recognition node and its images.
 
     Args:
-        node: to talk with.
-        spin: handles what arrives for some seconds.
-        stopped: whether a signal has asked to end.
-        name: of the recognition node.
-        topic: of the images; with "/compressed" at its end, of compressed ones.
-        source: images to publish there; None: images that somebody else publishes.
+        node: node of this program.
+        spin: handles messages for some seconds.
+        stopped: returns whether a signal has asked to end.
+        name: name of the recognition node.
+        topic: topic of the images; compressed ones if it ends in "/compressed".
+        source: images to publish there; None: others publish them.
     """
 
     def __init__(
@@ -50,15 +49,20 @@ class Robot:
         self._recognitions = 0
         self._due = time.monotonic()
         self._services = Services(node, self.wait)
-        node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, QOS)
+        node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, STREAM)
         if source is None:
             kind = CompressedImage if topic.endswith("/compressed") else Image
             self._subscription = ImageSubscription(node, kind, topic, self._on_image)
         else:
-            self._publisher = node.create_publisher(Image, topic, QOS)
+            self._publisher = node.create_publisher(Image, topic, STREAM)
 
     def frame(self, limit: float) -> Pixels:
-        """The next image, RGB. Raises IcubLearningError if none comes in time, SampleError if it is none."""
+        """Return the next image, RGB.
+
+        Raises:
+            IcubLearningError: none comes within `limit` seconds.
+            SampleError: the message holds no image.
+        """
         before = self._images
         if not self.wait(lambda: self._images > before, limit):
             text = f"no image on '{self._topic}' within {limit:g} s: does a camera publish there? See --image, --source"
@@ -66,20 +70,23 @@ class Robot:
         assert self._message is not None
         return rgb_of(self._message)
 
-    def says(self, count: int, limit: float) -> Recognition | None:
-        """What it says after `count` recognitions from now on; None if so many do not come in time."""
+    def recognition_after(self, count: int, limit: float) -> Recognition | None:
+        """Return the `count`-th recognition from now on; None if it does not come within `limit` seconds."""
         before = self._recognitions
         return self.recognition if self.wait(lambda: self._recognitions >= before + count, limit) else None
 
     def call(self, kind: Any, service: str, takes: float = 0.0, **fields: Any) -> Any:
-        """Call a service of the node, showing images meanwhile; see Services.call. Raises IcubLearningError."""
+        """Call a service of the node and go on publishing images meanwhile; see Services.call."""
         try:
             return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
         except IcubLearningError as error:
             raise IcubLearningError(f"{error}: is `icub-learning launch recognition` running? See --node") from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Go on showing and listening until `done`, at most `limit` seconds; whether it is done.
+        """Publish images and handle messages until `done` returns true, at most for `limit` seconds.
+
+        Returns:
+            Whether `done` returned true in time.
 
         Raises:
             KeyboardInterrupt: a signal came.

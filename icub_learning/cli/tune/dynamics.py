@@ -1,39 +1,42 @@
 """`icub-learning tune` on a recording of motion: the inverse dynamics learner."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import integer, real
-from icub_learning.cli.evaluate.command import make_settings, read_recording
-from icub_learning.cli.tune import parameter_file as tune_parameters
-from icub_learning.cli.tune import picture as tune_picture
-from icub_learning.cli.tune import report as tune_report
+from icub_learning.cli.options import make_settings, progress_bar, read_for
+from icub_learning.cli.tune import parameter_file, picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
+from icub_learning.cli.tune.result import Result
 from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
 from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION, Settings
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.dynamics_tuning import Samples, check, collect, overall
 from icub_learning.evaluation.metrics import nmse, rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation, check_outputs
-from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer
+from icub_learning.kernel_methods.tuning import Choice, Grid, PathExplorer, Surface
 from icub_learning.recording import Recording
-from icub_learning.reporting.tables import write_json
 
 LENGTH_SCALES = (1.25, 2.5, 5.0, 10.0)
 REGULARIZATIONS = tuple(0.003 * 4.0**power for power in range(-5, 4))
 SIZES = (250, 500, 1000)
 FOLDS = 6
-LEAST_EVENTS = 100
+LEAST_EVENTS = 100  # messages of a recording
 
 
-def run(args: argparse.Namespace) -> int:
-    """Tune, check on the last part, print, and write what was asked for."""
-    settings = replace(make_settings(args), estimator=args.estimator)
+def tune_dynamics(args: argparse.Namespace) -> Result:
+    """Choose settings on the first part of a recording, and check them on its last part.
+
+    Raises:
+        RecordingError: the recording cannot be read, or holds too little to tune on.
+        ParameterError: an option is outside its range.
+    """
+    settings = make_settings(args)
     gap = real("--gap", args.gap, 0.0)
     horizon = real("--horizon", args.horizon, 0.0, low_open=True)
     most = integer("--most-samples", args.most_samples, 100)
@@ -42,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
         tuple(args.regularizations or REGULARIZATIONS),
         tuple(args.sizes or SIZES),
     )
-    tune_parameters.check_grid(grid)
-    recording, settings = read_recording(args, settings)
+    parameter_file.check_grid(grid)
+    recording, settings = read_for(args, settings)
     check_outputs(recording, settings)
     events = list(recording.events())
     if len(events) < LEAST_EVENTS:
@@ -54,18 +57,16 @@ def run(args: argparse.Namespace) -> int:
     tuned_on = int(args.tune_on * len(events))
     n_outputs = args.tune_on * (len(recording.wrench_stamps) if settings.output == "wrench" else len(events))
     stride = max(1, -(-int(n_outputs) // most))
-    samples = collect(_bar("samples", len(events))(events[:tuned_on]), settings, stride)
+    samples = collect(progress_bar("samples", "msg", len(events))(events[:tuned_on]), settings, stride)
     rate, delay = _sample_rate(recording, settings), LONGEST_LAG
-    # A sample is learned from the motion around it: no motion after the gap may have been seen.
+    # A sample is learned from the motion around it, none of which may lie after the gap.
     gap_samples, horizon_samples = int(np.ceil(max(gap, delay) * rate)), max(1, round(horizon * rate))
     folds = samples.folds(args.folds or FOLDS, gap_samples, horizon_samples)
     explorer = PathExplorer("features", grid, folds, samples.judge(), settings.seed)
     cells = explorer.cells()
-    arrays = (array for fold in folds for array in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets))
-    progress = Progress(
-        args.parameters.with_suffix(".progress.json"), fingerprint(arrays, (grid, stride, settings.seed))
-    )
-    results = complete(progress, [cell.key for cell in cells], lambda place: explorer.measure(cells[place]))
+    identity = fingerprint(folds, (grid, stride, settings.seed))
+    progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
+    results = complete(progress, [cell.key for cell in cells], lambda index: explorer.measure(cells[index]))
     surface = explorer.surface(results, "geometric")
     best = surface.best()
     tuned = replace(
@@ -82,22 +83,18 @@ def run(args: argparse.Namespace) -> int:
         "horizon_s": horizon_samples / rate,
         "every_which_sample": stride,
     }
-    print(tune_report.dynamics_text(figures))
-    comment = [f"Chosen by icub-learning tune from {args.recording.name}: {figures['verdict']}"]
-    tune_parameters.write_dynamics(args.parameters, args.urdf, tuned, comment)
-    print(f"parameters: {args.parameters}")
-    if args.plot is not None:
-        tune_picture.draw_dynamics(args.plot, args.recording.name, surface, best, settings, checks)
-        print(f"picture: {args.plot}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    progress.done()
-    return 0
+
+    def write_parameters(path: Path, comment: Sequence[str]) -> None:
+        parameter_file.write_dynamics(path, args.urdf, tuned, comment)
+
+    def draw(path: Path) -> None:
+        picture.draw_dynamics(path, args.recording.name, surface, best, settings, checks)
+
+    return Result(figures, report.dynamics_text(figures), write_parameters, draw, progress)
 
 
 def _checks(events: Any, candidates: dict[str, Settings], tuned_on: int) -> dict[str, dict[str, Any]]:
-    """By kind of check and name: the evaluation and the first sample of its last part."""
+    """Return the evaluation and the first sample of its last part, by kind of check and name of the settings."""
     return {
         kind: {
             name: check(
@@ -105,7 +102,7 @@ def _checks(events: Any, candidates: dict[str, Settings], tuned_on: int) -> dict
                 settings,
                 tuned_on,
                 stop_learning=stop,
-                watch=_bar(f"check {name}, {kind}", len(events)),
+                watch=progress_bar(f"check {name}, {kind}", "msg", len(events)),
             )
             for name, settings in candidates.items()
         }
@@ -116,7 +113,7 @@ def _checks(events: Any, candidates: dict[str, Settings], tuned_on: int) -> dict
 def _figures(
     args: argparse.Namespace,
     recording: Recording,
-    surface: Any,
+    surface: Surface,
     best: Choice,
     tuned: Settings,
     checks: dict[str, dict[str, tuple[Evaluation, int]]],
@@ -139,7 +136,7 @@ def _figures(
         "errors": surface.errors,
         "fold_errors": surface.fold_errors,
         "chosen": asdict(best),
-        "at_the_edge": tune_report.edges(surface.grid, best),
+        "at_the_edge": report.edges(surface.grid, best),
         "defaults": {
             "length_scale": PUBLISHED_LENGTH_SCALE,
             "regularization": PUBLISHED_REGULARIZATION,
@@ -147,9 +144,9 @@ def _figures(
         },
         "check": judged,
         "beats_defaults": bool(ours < shipped),
-        "verdict": tune_report.verdict("overall nMSE of the last part", ours, shipped)
+        "verdict": report.verdict("overall nMSE of the last part", ours, shipped)
         + "; "
-        + tune_report.verdict("with learning stopped before it", *stopped),
+        + report.verdict("with learning stopped before it", *stopped),
     }
 
 
@@ -168,7 +165,7 @@ def _judge(evaluation: Evaluation, start: int) -> dict[str, Any]:
 
 
 def _sample_rate(recording: Recording, settings: Settings) -> float:
-    """Samples learned in a second [Hz]."""
+    """Return the rate of the samples that are learned [Hz]."""
     stamps = recording.wrench_stamps if settings.output == "wrench" else recording.joint_stamps
     return 1.0 / max(_period(stamps), _period(recording.joint_stamps))
 
@@ -179,10 +176,3 @@ def _period(stamps: Any) -> float:
     if not len(steps):
         raise RecordingError("the recording has fewer than two instants", name="stamps", bound="more of them")
     return float(np.median(steps)) * 1e-9
-
-
-def _bar(text: str, total: int) -> Any:
-    def watch(events: Iterable[Any]) -> Iterable[Any]:
-        return tqdm(events, text, total, disable=None, delay=1, leave=False, unit="msg")
-
-    return watch

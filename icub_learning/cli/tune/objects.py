@@ -1,7 +1,7 @@
-"""`icub-learning tune` on pictures of objects: the classifier of the recognition node."""
+"""`icub-learning tune` on images of objects: the classifier of the recognition node."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,27 +10,31 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import integer
-from icub_learning.cli.teach.image_sources import SUFFIXES, Folder
-from icub_learning.cli.tune import parameter_file as tune_parameters
-from icub_learning.cli.tune import picture as tune_picture
-from icub_learning.cli.tune import report as tune_report
+from icub_learning.cli.image_sources import SUFFIXES, Folder
+from icub_learning.cli.options import progress_bar
+from icub_learning.cli.tune import parameter_file, picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
+from icub_learning.cli.tune.result import Result
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn, usable_sizes
-from icub_learning.kernel_methods.tuning import Fold, Grid, PathExplorer
+from icub_learning.kernel_methods.tuning import Grid, PathExplorer
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
-from icub_learning.reporting.tables import write_json
 
 LENGTH_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0)
-REGULARIZATIONS = tuple(10.0**power for power in range(-4, 3))  # of the kernel's surface
-LINEAR = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # of rlsc
+REGULARIZATIONS = tuple(10.0**power for power in range(-4, 3))  # with the kernel
+LINEAR = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # of the classifier rlsc
 SIZES = (25, 50, 100, 200, 500)
 FOLDS = 3
 
 
-def run(args: argparse.Namespace) -> int:
-    """Tune, check on the last part, print, and write what was asked for."""
+def tune_objects(args: argparse.Namespace) -> Result:
+    """Choose classifier and settings on the first views of each object, and check them on the last ones.
+
+    Raises:
+        RecordingError, DataError: the images cannot be read, or are too few.
+        ParameterError: an option is outside its range.
+    """
     shipped = Settings()
     tuning, last = _load(args.recording, args.tune_on)
     gap, n_folds = integer("--gap", round(args.gap), 0), args.folds or FOLDS
@@ -43,23 +47,23 @@ def run(args: argparse.Namespace) -> int:
     linear = Grid((1.0,), tuple(args.regularizations or LINEAR), (1,)).regularizations
     explorer = PathExplorer("centers", grid, unit, judge(shipped.recoding), args.seed)
     cells = explorer.cells()
-    keys = [f"linear {place}" for place in range(n_folds)] + [cell.key for cell in cells]
+    keys = [f"linear {index}" for index in range(n_folds)] + [cell.key for cell in cells]
 
-    def measure(place: int) -> tuple[list[float], list[float]]:
-        if place < n_folds:
-            return linear_errors(raw[place], linear, shipped.recoding)
-        return explorer.measure(cells[place - n_folds])
+    def measure(index: int) -> tuple[list[float], list[float]]:
+        if index < n_folds:
+            return linear_errors(raw[index], linear, shipped.recoding)
+        return explorer.measure(cells[index - n_folds])
 
-    identity = fingerprint(_arrays(raw), (grid, linear, args.seed, shipped.recoding))
+    identity = fingerprint(raw, (grid, linear, args.seed, shipped.recoding))
     progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
     results = complete(progress, keys, measure)
-    line = np.mean([results[f"linear {place}"] for place in range(n_folds)], axis=0)  # errors, losses
+    line = np.mean([results[f"linear {index}"] for index in range(n_folds)], axis=0)  # errors, losses
     rlsc = replace(shipped, regularization=linear[int(np.lexsort((line[1], line[0]))[0])])
     surface = explorer.surface(results)
     best = surface.best()
     polk = replace(shipped, classifier="polk", length_scale=best.length_scale, max_dictionary=best.size)
     candidates = {"rlsc": rlsc, "polk": polk}
-    # The kernel's surface is of batch learning; on line it is the gradient method that has to show what it can.
+    # The surface comes from batch learning with the kernel; the classifiers are compared as they learn on line.
     first = {name: _late_errors(settings, tuning) for name, settings in candidates.items()}
     kind = min(first, key=lambda name: first[name])
     tuned = candidates[kind]
@@ -78,31 +82,25 @@ def run(args: argparse.Namespace) -> int:
         "losses": surface.losses,
         "linear": {"regularizations": linear, "errors": line[0], "losses": line[1]},
         "chosen": {**asdict(best), "classifier": kind, "linear_regularization": rlsc.regularization},
-        "at_the_edge": tune_report.edges(grid, best),
+        "at_the_edge": report.edges(grid, best),
         "late_errors_while_tuning": first,
         "settings": asdict(tuned),
         "check": check,
         "beats_defaults": bool(check["tuned"] < check["defaults"]),
-        "verdict": tune_report.verdict(
-            "part named wrong among the last views", check["tuned"], check["defaults"]
-        ),
-    }  # fmt: skip
-    print(tune_report.objects_text(figures))
-    comment = [f"Chosen by icub-learning tune from {args.recording.name}: {figures['verdict']}"]
-    tune_parameters.write_objects(args.parameters, tuned, comment)
-    print(f"parameters: {args.parameters}")
-    if args.plot is not None:
-        tune_picture.draw_objects(args.plot, args.recording.name, surface, best, shipped, figures)
-        print(f"picture: {args.plot}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    progress.done()
-    return 0
+        "verdict": report.verdict("share of the last views named wrong", check["tuned"], check["defaults"]),
+    }
+
+    def write_parameters(path: Path, comment: Sequence[str]) -> None:
+        parameter_file.write_objects(path, tuned, comment)
+
+    def draw(path: Path) -> None:
+        picture.draw_objects(path, args.recording.name, surface, best, shipped, figures)
+
+    return Result(figures, report.objects_text(figures), write_parameters, draw, progress)
 
 
 def _load(path: Path, share: float) -> tuple[Views, Views]:
-    """Views to tune on and the last ones, as features of EfficientNet-Lite0. Raises RecordingError, DataError."""
+    """Return the views to tune on and the last ones, as features of EfficientNet-Lite0."""
     if (path / "train").is_dir() and (path / "test").is_dir():
         tuning, last = _read(path / "train"), _read(path / "test")
         if tuning.labels != last.labels:
@@ -118,14 +116,14 @@ def _read(path: Path) -> Views:
     )  # fmt: skip
     if len(folders) < 2:
         raise RecordingError(
-            f"{path} holds {len(folders)} folders with pictures in them; needed is one for each of two objects or more."
+            f"{path} holds {len(folders)} folders of images, but needs one for each of two objects or more."
             " (A rosbag2 folder has a metadata.yaml in it)",
-            name=str(path), value=len(folders), bound="two folders of pictures",
+            name=str(path), value=len(folders), bound="two folders of images",
         )  # fmt: skip
     network = CNNFeatures()
     sources = {folder.name: Folder(folder, 1.0) for folder in folders}
     total = sum(len(source.names) for source in sources.values())
-    with tqdm(total=total, desc=f"features of {path.name}", disable=None, leave=False, unit="picture") as bar:
+    with tqdm(total=total, desc=f"features of {path.name}", disable=None, leave=False, unit="image") as bar:
 
         def features(source: Folder) -> Any:
             rows = []
@@ -138,26 +136,15 @@ def _read(path: Path) -> Views:
 
 
 def _late_errors(settings: Settings, views: Views) -> float:
-    """Share named wrong before it was learned, in the later half of the views."""
+    """Return the share of the later half of the views that are named wrong before they are learned."""
     classifier = make_classifier(settings, next(iter(views.features.values())).shape[1])
-    right = predict_then_learn(classifier, views.in_turns(), _bar(f"learn, {settings.classifier}"))
+    right = predict_then_learn(classifier, views.in_turns(), progress_bar(f"learn, {settings.classifier}", "view"))
     return float(1.0 - right[len(right) // 2 :].mean())
 
 
 def _share_wrong(settings: Settings, tuning: Views, last: Views, name: str) -> float:
-    """Share of the last views named wrong, each before it was learned, after all views that were tuned on."""
+    """Learn the views tuned on; return the share of the last views that are named wrong before they are learned."""
     classifier = make_classifier(settings, next(iter(tuning.features.values())).shape[1])
-    for label, x in _bar(f"check {name}")(tuning.in_turns()):
+    for label, x in progress_bar(f"check {name}", "view")(tuning.in_turns()):
         classifier.learn(x, label)
-    return float(1.0 - predict_then_learn(classifier, last.in_turns(), _bar(f"check {name}")).mean())
-
-
-def _bar(text: str) -> Any:
-    def watch(views: Iterable[Any]) -> Iterable[Any]:
-        return tqdm(views, text, disable=None, delay=1, leave=False, unit="view")
-
-    return watch
-
-
-def _arrays(folds: list[Fold]) -> Iterable[Any]:
-    return (one for fold in folds for one in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets))
+    return float(1.0 - predict_then_learn(classifier, last.in_turns(), progress_bar(f"check {name}", "view")).mean())

@@ -10,6 +10,7 @@ import yaml
 
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
 from icub_learning.kernel_methods.tuning import Grid
 from icub_learning.recognition.settings import Settings as RecognitionSettings
 from icub_learning.settings import settings_of
@@ -19,7 +20,7 @@ CHOSEN = ("n_random_features", "length_scale", "nonparametric_regularization")
 
 
 def check_grid(grid: Grid) -> None:
-    """Raise ParameterError for numbers that the node does not take."""
+    """Raise ParameterError for sizes that the node refuses."""
     for size in grid.sizes:
         if size % 2:
             raise ParameterError("--sizes", size, "even: a cosine and a sine for each frequency")
@@ -29,10 +30,10 @@ def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[
     """Write the parameters of the inverse dynamics node: the robot, all settings that are not default, the chosen ones.
 
     Args:
-        path: of the file.
-        urdf: as it was given, not where it was found.
-        settings: of the learner.
-        comment: lines at the head.
+        path: path of the file.
+        urdf: robot description as the user gave it, not the path where it was found.
+        settings: settings of the learner.
+        comment: lines at the head of the file.
 
     Raises:
         ParameterError: the file cannot be written.
@@ -78,13 +79,13 @@ def write(
         else:
             lines.append(f"    {name}: {plain(value)}{note}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with replacing(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
     except OSError as error:
         raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
 
 
 def plain(value: Any) -> str:
-    """A YAML scalar of the type that ROS expects: 1.0 for a float and not 1, 1.0e-05 and not 1e-05, which is text."""
+    """Return a YAML scalar of the type that ROS expects: 1.0 for a float, not 1; 1.0e-05, not 1e-05, which is text."""
     rounded = float(f"{value:.6g}") if isinstance(value, float) else value
     return yaml.safe_dump(rounded, width=10_000).removesuffix("...\n").strip()

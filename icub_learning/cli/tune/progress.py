@@ -1,31 +1,30 @@
-"""What `icub-learning tune` has found so far, in a file that survives a kill at any moment."""
+"""The intermediate results of `icub-learning tune`, in a file that is complete at any moment."""
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
+from icub_learning.kernel_methods.tuning import Fold
 
-VERSION = 1  # of what a result means
+VERSION = 2  # changes with the meaning of a result
 
 
 class Progress:
-    """Results by key, written after each one: the file is always whole.
+    """Results by key, written to a file after each one.
 
     Args:
-        path: of the file.
-        identity: of the data and the settings that the results belong to, see `fingerprint`.
+        path: path of the file.
+        identity: fingerprint of the data and settings that the results belong to, see `fingerprint`.
 
     Attributes:
-        results: by key.
-        n_known: how many of them were in the file at the start.
+        results: results by key.
+        of_another_run: whether the file held results of other data or settings.
 
     Raises:
         ParameterError: the file cannot be read.
@@ -39,7 +38,7 @@ class Progress:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             if found["identity"] == identity:
-                self.results = {str(key): _from_json(value) for key, value in found["results"].items()}
+                self.results = dict(found["results"])
             else:
                 self.of_another_run = True
         except FileNotFoundError:
@@ -48,12 +47,11 @@ class Progress:
             raise ParameterError("--parameters", str(path), f"a file that can be read ({error.strerror})") from error
         except (ValueError, KeyError, TypeError, AttributeError):
             self.of_another_run = True  # not ours, or of another release
-        self.n_known = len(self.results)
 
     def add(self, key: str, result: Any) -> None:
-        """Keep one more. Raises ParameterError if the file cannot be written."""
+        """Add one result and write the file. Raises ParameterError if it cannot be written."""
         self.results[key] = result
-        text = json.dumps({"identity": self._identity, "results": _to_json(self.results)})
+        text = json.dumps({"identity": self._identity, "results": self.results})
         try:
             with replacing(self.path, "w") as file:
                 file.write(text)
@@ -63,20 +61,20 @@ class Progress:
             ) from error
 
     def done(self) -> None:
-        """All is found and written elsewhere: remove the file."""
+        """Remove the file, once the results are no longer needed."""
         self.path.unlink(missing_ok=True)
 
 
 def complete(
     progress: Progress, keys: Sequence[str], measure: Callable[[int], Any], what: str = "paths"
 ) -> dict[str, Any]:
-    """The results of all keys: those that are known, and the others measured, one after the other, with a bar.
+    """Return the results of all keys: known ones, and the others measured one after the other, with a progress bar.
 
     Args:
-        progress: what is known; each result is kept there at once.
-        keys: of all results.
-        measure: gives the result of the key at a place of `keys`.
-        what: is counted.
+        progress: known results; each new one is added at once.
+        keys: keys of all results.
+        measure: returns the result of the key with this index.
+        what: name of the results on the progress bar.
     """
     from tqdm import tqdm
 
@@ -86,31 +84,17 @@ def complete(
         progress.of_another_run = False
     if known:
         print(f"resumed: {known} of {len(keys)} {what} were found before, in {progress.path}", flush=True)
-    missing: Iterable[int] = [place for place, key in enumerate(keys) if key not in progress.results]
-    for place in tqdm(missing, what, len(keys), initial=known, disable=None, leave=False, unit="path"):
-        progress.add(keys[place], measure(place))
+    missing = [index for index, key in enumerate(keys) if key not in progress.results]
+    for index in tqdm(missing, what, len(keys), initial=known, disable=None, leave=False, unit="path"):
+        progress.add(keys[index], measure(index))
     return {key: progress.results[key] for key in keys}
 
 
-def fingerprint(arrays: Iterable[Array], settings: Any) -> str:
-    """One text for data and settings; other data or settings give another."""
+def fingerprint(folds: Iterable[Fold], settings: Any) -> str:
+    """Return a digest of the data of all folds and of settings."""
     digest = hashlib.sha256(repr((VERSION, settings)).encode())
-    for array in arrays:
-        digest.update(repr(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+    for fold in folds:
+        for array in (fold.inputs, fold.targets, fold.later_inputs, fold.later_targets):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _to_json(value: Any) -> Any:
-    """JSON has no infinity."""
-    if isinstance(value, dict):
-        return {key: _to_json(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_json(entry) for entry in value]
-    return value if math.isfinite(value) else None
-
-
-def _from_json(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_from_json(entry) for entry in value]
-    return math.inf if value is None else float(value)

@@ -1,4 +1,4 @@
-"""What `icub-learning tune` prints: the surface of errors, the choice, and what it is worth."""
+"""The tables of `icub-learning tune`: errors over the grid, the choice, and its check on the last part."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ OPTIONS = {"length_scale": "--length-scales", "regularization": "--regularizatio
 
 
 def surface_table(grid: Mapping[str, Any], errors: Array, chosen: Mapping[str, Any], sizes: str) -> str:
-    """Errors over the grid: a row for each length scale and lambda, a column for each size; * marks the choice."""
+    """Return errors over the grid: rows for length scale and lambda, columns for size; * marks the choice."""
     rows = []
     for i, scale in enumerate(grid["length_scales"]):
         for j, level in enumerate(grid["regularizations"]):
@@ -28,7 +28,7 @@ def surface_table(grid: Mapping[str, Any], errors: Array, chosen: Mapping[str, A
 
 
 def edges(grid: Grid, chosen: Choice) -> list[str]:
-    """Options whose largest or smallest value was chosen, of several: what lies beyond was not tried."""
+    """Return the options whose largest or smallest value was chosen, if there were several."""
     found = []
     for name, values in zip(OPTIONS, (grid.length_scales, grid.regularizations, grid.sizes), strict=True):
         if len(values) > 1 and getattr(chosen, name) in (values[0], values[-1]):
@@ -37,12 +37,12 @@ def edges(grid: Grid, chosen: Choice) -> list[str]:
 
 
 def edge_text(found: list[str]) -> str:
-    """In words."""
+    """Return the options of `edges` in words."""
     return "" if not found else f"\nAt the edge of what was tried: {', '.join(found)}; there may be better beyond it."
 
 
 def verdict(what: str, ours: float, shipped: float) -> str:
-    """In words, whether ours is better than the shipped defaults."""
+    """Return in words whether the tuned error is better than that of the shipped defaults."""
     if not np.isfinite([ours, shipped]).all():
         return f"{what}: no comparison"
     pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
@@ -54,7 +54,7 @@ def verdict(what: str, ours: float, shipped: float) -> str:
 
 
 def dynamics_text(figures: Mapping[str, Any]) -> str:
-    """Surface, choice and check of the inverse dynamics learner."""
+    """Return errors, choice and check of the inverse dynamics learner."""
     chosen, defaults, validation = figures["chosen"], figures["defaults"], figures["validation"]
     stretch = f"{1e3 * validation['gap_s']:.0f} to {1e3 * (validation['gap_s'] + validation['horizon_s']):.0f} ms"
     every = validation["every_which_sample"]
@@ -62,7 +62,7 @@ def dynamics_text(figures: Mapping[str, Any]) -> str:
     blocks = [
         f"{figures['recording']}: {figures['duration_s']:.1f} s; tuned on the first {figures['tuned_on']:.0%}"
         f" ({figures['samples']} samples{skipped})",
-        f"nMSE of what lies {stretch} ahead of all that is learned, geometric mean over outputs and"
+        f"nMSE of what lies {stretch} after the last learned sample, geometric mean over outputs and"
         f" {validation['folds']} moments\n"
         + surface_table(figures["grid"], figures["errors"], chosen, "random features"),
         f"chosen *: length scale {number(chosen['length_scale'])}, lambda {number(chosen['regularization'])},"
@@ -86,7 +86,7 @@ def _check_table(check: Mapping[str, Any]) -> str:
 
 
 def objects_text(figures: Mapping[str, Any]) -> str:
-    """Surface, choice and check of the classifier of objects."""
+    """Return errors, choice and check of the classifier of objects."""
     chosen, check, line = figures["chosen"], figures["check"], figures["linear"]
     rows = [
         [number(level) + ("*" if level == chosen["linear_regularization"] else " "), number(100 * error), number(loss)]

@@ -141,6 +141,7 @@ class NystromLearner(RandomFeatureLearner):
         self._rls = RecursiveLeastSquares(
             self._features.n_features, self.n_outputs, self._regularization, old.forgetting
         )
+        self._certainty = None  # that of the old one has another number of features
 
 
 def pivoted_cholesky(samples: Array, most: int, length_scale: float) -> NDArray[np.intp]:

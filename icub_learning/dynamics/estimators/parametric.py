@@ -12,6 +12,7 @@ from icub_learning.dynamics.estimators.output_weights import OutputWeights
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
@@ -103,7 +104,7 @@ class ParametricEstimator:
     @property
     def base_parameters(self) -> Array:
         """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
-        return self.regressor.base_projection @ self.parameters
+        return base_values(self.regressor, self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""

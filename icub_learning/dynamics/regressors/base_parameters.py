@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import Regressor
 
 # Columns are scaled to unit length first. What is left of a dependent column after taking the others away is rounding,
 # around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
@@ -53,6 +54,11 @@ def base_projection(
     rows[np.abs(rows) < _DEPENDENT] = 0.0
     rows[:, kept] = np.eye(len(kept))
     return np.ascontiguousarray(rows * scale / scale[kept, None])
+
+
+def base_values(regressor: Regressor, parameters: Array) -> Array:
+    """Return the values (n_base,) of the identifiable combinations of parameters (n_parameters,)."""
+    return regressor.base_projection @ parameters
 
 
 def _scaled_triangle(

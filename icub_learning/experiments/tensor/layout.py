@@ -1,13 +1,20 @@
-"""`icub-learning reproduce tensor-layout`: packed symmetric tensors beside full ones, counts and times."""
+"""Packed symmetric tensors beside full ones: entries and times (tensor kernels, table 1)."""
 
 import argparse
 from math import comb
 from time import perf_counter
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from threadpoolctl import threadpool_limits
 
-SUMMARY = "tensor kernels: entries, build and training times of the packed layout beside the full one"
+from icub_learning.arrays import integer
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.kernel_methods.tensor.dual_losses import Square
+from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
+from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor, n_entries
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Table 1: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Then the polynomial tensor kernel's
 build, gradient and training on n synthetic samples of 32 features, as many as WPBC has, in both layouts; the full one
@@ -27,18 +34,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples", type=int, nargs="+", default=[30, 60, 100], metavar="N", help="sizes (default: 30 60 100)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the samples (default: 0)")
-    add_json_option(parser)
+    add_common_options(parser, "the samples", picture=False)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Count, then time each size in both layouts."""
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-
-    from icub_learning.arrays import integer
-    from icub_learning.kernel_methods.tensor.symmetric_tensor import n_entries
-
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
     largest = tuple(
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         )
     )
     print(f"largest n in 8 GiB: {largest[0]} packed, {largest[1]} full; published {PUBLISHED_LARGEST}\n")
-    random = np.random.default_rng(integer("--seed", args.seed, 0))
+    random = np.random.default_rng(checked_seed(args))
     figures: dict[str, Any] = {"counts": counts, "largest": largest, "times": []}
     with threadpool_limits(1):
         for n in sizes:
@@ -68,19 +68,20 @@ def run(args: argparse.Namespace) -> int:
             rows.append(["", "full / packed", *ratio])
     print(table(["n", "layout", "build [s]", "gradient [s]", "training [s]", "total [s]"], rows))
     print("published, WPBC, build [s] full and packed: n 60 0.117, 0.020; n 120 1.884, 0.329")
-    if args.json is not None:
-        write_json(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
 
 
 def compare(n: int, x: Any, y: Any) -> dict[str, Any]:
-    """Seconds of building, one gradient and training in both layouts, and how far their answers are apart."""
-    import numpy as np
+    """Time both layouts on the same samples.
 
-    from icub_learning.kernel_methods.tensor.dual_losses import Square
-    from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
-    from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
+    Args:
+        n: number of samples.
+        x, y: inputs (n, d) and targets (n,).
+
+    Returns:
+        "n"; for "packed" and, where it fits, "full", the seconds of "build", one "gradient", "train" and "total"; and
+        the largest "difference" of the two solutions.
+    """
 
     def build_packed() -> Any:
         tensor = SymmetricTensor(n, 4)
@@ -119,20 +120,14 @@ class FullTensor:
         self.n = len(x)
 
     def gradient(self, a: Any) -> Any:
-        """T(., a, a, a)."""
-        import numpy as np
-
+        """Return T(., a, a, a), (n,)."""
         return (self._entries @ np.outer(a, a).ravel()).reshape(self.n, self.n) @ a
 
     def derivatives(self, a: Any) -> Any:
-        """T(a, a, a, a), its gradient over 4 and second derivatives over 4."""
-        import numpy as np
-
+        """Return T(a, a, a, a), its gradient over 4 and its second derivatives over 4."""
         matrix = (self._entries @ np.outer(a, a).ravel()).reshape(self.n, self.n)
         return float(a @ matrix @ a), matrix @ a, 3 * matrix
 
 
 def _cube(values: Any) -> None:
-    import numpy as np
-
     np.multiply(values, values * values, out=values)

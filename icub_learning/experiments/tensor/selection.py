@@ -1,11 +1,16 @@
-"""`icub-learning reproduce tensor-selection`: true features among thousands, found from few samples."""
+"""True features among thousands, found by tensor kernels from few samples."""
 
 import argparse
 from time import perf_counter
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from sklearn.linear_model import Lasso
+from tqdm import tqdm
 
-SUMMARY = "tensor kernels: true features found among 5000 from 120 to 160 samples"
+from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 samples of which m are trained on
 (subsampling); features count where |w_j| > 2 std(w). The linear tensor kernel of order 4 needs no tensor. Published,
@@ -23,24 +28,13 @@ PUBLISHED = {120: (11, 223), 140: (13, 202), 160: (13, 184)}
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, default=5, help="of the problem (default: 5)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first draw (default: 0)")
-    add_json_option(parser)
+    add_common_options(parser, "the first problem", picture=False, draws=5)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Find features in each draw and print how many are true."""
-    import numpy as np
-    from sklearn.linear_model import Lasso
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.kernel_methods import TensorKernelRegressor
-
-    integer("--draws", args.draws, 1)
-    integer("--seed", args.seed, 0)
     found: dict[tuple[int, str], list[tuple[int, int, int, float]]] = {}
-    for seed in tqdm(range(args.seed, args.seed + args.draws), "draws", disable=None, leave=False):
+    for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
         random = np.random.default_rng(seed)
         # Only samples that are used are drawn; which of 4000 they are is the same as drawing so many.
         x = random.normal(size=(max(SIZES) + VALIDATION, D))
@@ -76,7 +70,4 @@ def run(args: argparse.Namespace) -> int:
     head = ["samples, method", "true", "false", "true in top 17", "s a fit", "true", "false"]
     print(f"d {D}, s {S}: features with |w_j| > 2 std(w), mean of {args.draws} draws")
     print(table(head, rows, [("here", 4), ("published", 2)]))
-    if args.json is not None:
-        write_json(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})

@@ -1,11 +1,17 @@
-"""`icub-learning reproduce tensor-wpbc`: tensor kernels on breast cancer prognosis, times and subsampling."""
+"""Tensor kernels on breast cancer prognosis (WPBC): build times and errors of subsamples."""
 
 import argparse
-from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
-SUMMARY = "tensor kernels on WPBC: build times of both layouts, and the error of subsamples"
+from icub_learning.experiments.data.tables import load_wpbc
+from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.tensor.layout import PUBLISHED_BUILD, compare
+from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 The Wisconsin prognostic breast cancer data, 194 patients of 32 features, from Debian's package r-cran-th.data, fetched
 once (reading it needs the Python package rdata); the target is the time in months. Build times of the polynomial tensor
@@ -22,34 +28,20 @@ TRAIN = VALIDATION = 60
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    parser.add_argument(
-        "--data", type=Path, metavar="PATH", help=".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv"
-    )
-    parser.add_argument("--draws", type=int, default=5, help="of the split and of subsamples (default: 5)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first draw (default: 0)")
-    add_json_option(parser)
+    add_data_option(parser, ".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)")
+    add_common_options(parser, "the first split and its subsamples", picture=False, draws=5)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Time both layouts, then learn from subsamples and print errors."""
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.experiments.data.packages import load_wpbc
-    from icub_learning.experiments.tensor.layout import PUBLISHED_BUILD, compare
-    from icub_learning.kernel_methods import TensorKernelRegressor
-
-    integer("--draws", args.draws, 1)
-    integer("--seed", args.seed, 0)
+    draws = seeds(args)
     x, y = load_wpbc(args.data)
     x = (x - x.mean(axis=0)) / x.std(axis=0) / x.shape[1] ** 0.25
     y = (y - y.mean()) / y.std()
     with threadpool_limits(1):
         times = [compare(n, x[:n], y[:n]) for n in (60, 120)]
         errors: dict[int, list[float]] = {m: [] for m in SIZES}
-        for seed in tqdm(range(args.seed, args.seed + args.draws), "draws", disable=None, leave=False):
+        for seed in tqdm(draws, "draws", disable=None, leave=False):
             order = np.random.default_rng(seed).permutation(len(x))
             train, held, test = np.split(order, [TRAIN, TRAIN + VALIDATION])
             for m in SIZES:
@@ -72,7 +64,4 @@ def run(args: argparse.Namespace) -> int:
     print()
     found = [[str(m), number(float(np.mean(one))), number(float(np.std(one)))] for m, one in errors.items()]
     print(table(["m", "test error", "± draws"], found))
-    if args.json is not None:
-        write_json(args.json, {"build": times, "errors": errors, "draws": args.draws, "seed": args.seed})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {"build": times, "errors": errors, "draws": args.draws, "seed": args.seed})

@@ -1,4 +1,4 @@
-"""The experiment of thesis 8.4.3 on the simulated arm: learn circles in one plane, then meet those in another."""
+"""The protocol of thesis 8.4.3 on the simulated arm: learn circles in one plane, then continue in another."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,30 +12,29 @@ from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.recordings import simulate
 from icub_learning.simulation.arm.settings import SimulationSettings
 
-PLANES = ("circle_xy", "circle_xz")  # learned from zero; met afterwards
+PLANES = ("circle_xy", "circle_xz")  # learned from zero; predicted and learned afterwards
 VELOCITY_DELAY = Encoders.DELAY  # [s], which learners of the simulated arm are told
 RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
 SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
 STATES_PER_SAMPLE = RATE // SAMPLE_RATE
-N_PARTS = 10  # of the second plane, each met anew by what was learned in the first
-WINDOW = 30  # samples under the mean of squared errors, and samples that count as just after the change of plane
-STEADY = 2 / 3  # part of the samples before the steady state
-GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}
+N_PARTS = 10  # of the second plane; each starts from what was learned in the first
+STEADY = 2 / 3  # share of the samples before the steady state
 
 Events = Iterable[JointStateEvent | WrenchEvent]
 
 
 def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], None] | None = None) -> Recording:
-    """Simulate one plane in steady motion: joint states at RATE, and a wrench in the midst of each sample's states.
+    """Simulate one plane in steady motion: joint states at RATE, and a wrench in the middle of each sample's states.
 
     Args:
         plane: one of PLANES.
-        n_samples: wrenches to be recorded.
-        seed: of the simulation.
+        n_samples: number of wrenches.
+        seed: seed of the simulation.
         progress: called with the number of joint states made so far, after each.
 
     Raises:
@@ -45,7 +44,7 @@ def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], 
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed), progress)
     assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
-    # In the midst, derivatives have samples on both sides of each wrench, also in the first and the last one of a part.
+    # In the middle: derivatives then have samples on both sides of every wrench, also of a part's first and last.
     measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
     return replace(
         recording,
@@ -59,7 +58,7 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
     """Cut a recording made by `record` into parts of equal length, one after the other.
 
     Raises:
-        ParameterError: the samples cannot be shared out evenly.
+        ParameterError: the number of samples is no multiple of n_parts.
     """
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):
@@ -84,44 +83,49 @@ def _between(recording: Recording, first: int, last: int) -> Recording:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one estimator did in the experiment.
+    """The errors of one estimator in the experiment.
 
     Attributes:
-        first: its errors (n_samples, 6) in the plane it learned from zero [N, N m].
-        parts: its errors (n_parts, n, 6) in the other plane, in each part from what it had learned in the first one.
+        first: (n_samples, 6) in the plane it learned from zero [N, N m].
+        parts: (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane.
     """
 
     first: Array
     parts: Array
 
     def curves(self, group: str) -> Array:
-        """RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
+        """Return the RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
         return np.stack([windowed_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
 
     def first_steady(self, group: str) -> float:
-        """RMSE of "force" or "torque" in the steady state of the first plane."""
+        """Return the RMSE of "force" or "torque" in the steady state of the first plane."""
         return float(group_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
 
     def transient(self, group: str) -> float:
-        """RMSE of "force" or "torque" over the first WINDOW samples after the change of plane, mean over the parts."""
+        """Return the RMSE of "force" or "torque" over WINDOW samples after the change of plane, mean over parts."""
         return self._mean(group, slice(0, WINDOW))
 
     def steady(self, group: str) -> float:
-        """RMSE of "force" or "torque" in the steady state of a part, mean over the parts."""
+        """Return the RMSE of "force" or "torque" in the steady state of a part, mean over the parts."""
         return self._mean(group, slice(round(STEADY * self.parts.shape[1]), None))
 
     def _mean(self, group: str, samples: slice) -> float:
         return float(np.mean([group_rmse(errors[samples, GROUPS[group]]) for errors in self.parts]))
 
 
-def meet(
+def learn_and_transfer(
     planes: Mapping[str, Recording],
     settings: Settings,
     watch: Callable[[Events], Events] = lambda events: events,
 ) -> Outcome:
-    """Learn all of the first plane from zero; then predict, then update, over each part of the second from there.
+    """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
 
     Joint states and wrenches go through the stream that the node uses.
+
+    Args:
+        planes: a recording made by `record` for each of PLANES.
+        settings: settings of the learner.
+        watch: is given the events and passes them on, as for a progress bar.
     """
     regressor = assembly.make_regressor(settings)
 
@@ -141,8 +145,8 @@ def compare(
     settings: Settings,
     watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
 ) -> dict[str, Outcome]:
-    """Let P, NP and SP meet the same planes; `watch` makes a progress bar from an estimator's short name."""
+    """Run P, NP and SP on the same planes; `watch` makes a progress bar from an estimator's short name."""
     return {
-        short: meet(planes, replace(settings, estimator=estimator), watch(short))
+        short: learn_and_transfer(planes, replace(settings, estimator=estimator), watch(short))
         for short, estimator in ESTIMATORS.items()
     }

@@ -1,20 +1,21 @@
-"""`icub-learning reproduce figure-4.1`: validation errors over lambda and the number of centres (thesis 4.2.4)."""
+"""Validation errors over lambda and the number of centres (thesis 4.2.4, figure 4.1)."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.kernel_data import (
-    add_common_options,
-    breast_cancer,
-    check_common,
-    pumadyn,
-    seconds,
-)
-from icub_learning.experiments.data.kernel_data import unit_interval as scaled
-from icub_learning.reporting.tables import number, table, write_json
+import numpy as np
+from matplotlib.lines import Line2D
+from tqdm import tqdm
 
-SUMMARY = "few centres with little regularization against many with much: pumadyn32nh and breast cancer"
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
+from icub_learning.experiments.measuring import seconds
+from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
+from icub_learning.reporting.plots import RED, new_figure, save, style
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Validation errors of Nyström KRLS with a Gaussian kernel on 20 x 20 values of lambda and the number of centres m; each
 lambda is one incremental path over m. Of the training half 80 % are learned, 20 % validate. Then test errors of the
@@ -48,6 +49,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 POINTS = 20
 PUBLISHED_RMSE = 0.33
+MARKS = ("o", "s", "*")  # in the picture: the two published points, and the best of the surface
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -55,36 +57,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on", nargs="+", choices=tuple(SETTINGS), default=list(SETTINGS), help="data sets (default: both)"
     )
-    add_common_options(parser, data=True)
+    add_data_option(parser, PUMADYN_HELP)
+    add_common_options(parser, "splits and centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Compute the surfaces, print test errors beside the published ones, and draw."""
-    from icub_learning.experiments.thesis import figure_4_1_picture as picture
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
     for name in dict.fromkeys(args.on):
         figures[name] = _run_one(name, args, seed)
         print(_text(name, figures[name]) + "\n", flush=True)
     path = args.out / "figure-4.1.png"
-    picture.draw(path, {name: figures[name] for name in dict.fromkeys(args.on)})
-    print(f"picture: {path}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+    _draw(path, {name: figures[name] for name in dict.fromkeys(args.on)})
+    save_figures(args.json, figures)
 
 
 def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.kernel_methods import IncrementalNystromKRLS
-
     settings = SETTINGS[name]
     inputs, target = pumadyn(args.data) if name == "pumadyn32nh" else breast_cancer()
-    inputs = scaled(inputs)
+    inputs = unit_interval(inputs)
     if args.quick:
         inputs, target = inputs[:1000], target[:1000]
     n_train = round(settings["train"] * len(inputs))
@@ -153,9 +145,7 @@ def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
 def _test(
     name: str, m: int, level: float, inputs: Any, target: Any, drawn: Any, n_train: int, seed: int
 ) -> tuple[float, float]:
-    """Test error and seconds of one fit on the first samples drawn, tested on the others."""
-    from icub_learning.kernel_methods import NystromKRLS
-
+    """Fit the first samples drawn and test on the others; return the test error and the seconds of the fit."""
     train, test = drawn[:n_train], drawn[n_train:]
     scale = SETTINGS[name]["length_scale"]
     model = NystromKRLS(length_scale=scale, regularization=level, n_centers=min(m, n_train), random_state=seed)
@@ -209,3 +199,31 @@ def _text(name: str, found: dict[str, Any]) -> str:
             )
         )
     return text
+
+
+def _draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
+    """Draw validation errors over centres and lambda, a map for each data set."""
+    figure = new_figure(5.6 * len(results), 4.4)
+    panels = figure.subplots(1, len(results), squeeze=False)[0]
+    for axes, (name, found) in zip(panels, results.items(), strict=True):
+        surface = np.asarray(found["surface"])
+        # Beyond twice the median all is equally bad; the colours are for the valley.
+        top = min(surface.max(), 2 * np.median(surface))
+        levels = np.log10(found["levels"])
+        mesh = axes.pcolormesh(found["sizes"], levels, surface, cmap="viridis_r", vmax=top, shading="nearest")
+        bar = figure.colorbar(mesh, ax=axes, extend="max" if surface.max() > top else "neither")
+        bar.set_label(f"validation {found['unit']}", fontsize=8)
+        bar.ax.tick_params(labelsize=8)
+        handles = []
+        for mark, row in zip(MARKS, found["rows"], strict=False):
+            size = 13 if mark == "*" else 9
+            shape: dict[str, Any] = {"marker": mark, "markersize": size, "color": "white", "markeredgecolor": RED}
+            shape["linestyle"] = "none"
+            axes.plot([row["m"]], [np.log10(row["lambda"])], clip_on=False, zorder=3, **shape)
+            what = "ours, best" if mark == "*" else "published point"
+            digits = f"{row['test']:.3g}"
+            handles.append(Line2D([], [], label=f"{what}: m {row['m']}, λ {row['lambda']:.2g}, test {digits}", **shape))
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0, -0.14), frameon=False, fontsize=8)
+        style(axes, f"{name}, σ = {found['length_scale']}", "log10 λ", "centres m")
+        axes.grid(False)
+    save(figure, path, "Nyström KRLS: validation errors")

@@ -1,19 +1,18 @@
-"""`icub-learning reproduce figure-4.2`: the time of a whole path over the number of centres (thesis 4.2.4)."""
+"""The time of a whole path over the number of centres (thesis 4.2.4, figure 4.2)."""
 
 import argparse
 from typing import Any
 
-from icub_learning.experiments.data.kernel_data import (
-    add_common_options,
-    check_common,
-    pumadyn,
-    seconds,
-    slope,
-    unit_interval,
-)
-from icub_learning.reporting.tables import number, table, write_json
+import numpy as np
+from tqdm import tqdm
 
-SUMMARY = "model selection time over the number of centres: incremental path against separate fits"
+from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
+from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Time to have solutions at L numbers of centres between 1 and m, by the incremental path and by a fit for each of them,
 on pumadyn32nh (sigma 2.66, lambda 1e-5, 4096 training samples): with m growing at L = 50, as published on cpuSmall,
@@ -28,18 +27,13 @@ SIGMA, LAMBDA = 2.66, 1e-5
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    add_common_options(parser, data=True)
+    add_data_option(parser, PUMADYN_HELP)
+    add_common_options(parser, "centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.experiments import lines as reproduce_lines
-    from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
     n = 1000 if args.quick else 4096
     x, y = unit_interval(inputs)[:n], target[:n]
@@ -92,11 +86,11 @@ def run(args: argparse.Namespace) -> int:
         "path_over_fit": last["path_s"] / last["one_fit_s"],
     }
     picture = args.out / "figure-4.2.png"
-    reproduce_lines.draw(
+    draw(
         picture,
         "Solutions at many numbers of centres: pumadyn32nh",
         [
-            reproduce_lines.Panel(
+            Panel(
                 f"{n_levels} levels up to m",
                 "centres m",
                 "time [s]",
@@ -106,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
                     "one fit at m": (sizes, [row["one_fit_s"] for row in by_size]),
                 },
             ),
-            reproduce_lines.Panel(
+            Panel(
                 f"m = {most}",
                 "levels L",
                 "time [s]",
@@ -117,8 +111,4 @@ def run(args: argparse.Namespace) -> int:
             ),
         ],
     )
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, {"seed": seed, "quick": args.quick, **found})
-        print(f"figures: {args.json}")
-    return 0
+    save_figures(args.json, {"seed": seed, "quick": args.quick, **found})

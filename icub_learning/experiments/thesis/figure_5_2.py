@@ -1,12 +1,18 @@
-"""`icub-learning reproduce figure-5.2`: rates of random features on splines (thesis 5.3.1)."""
+"""Rates of random features on splines (thesis 5.3.1, figure 5.2)."""
 
 import argparse
 from typing import Any
 
-from icub_learning.experiments.data.kernel_data import add_common_options, check_common, slope
-from icub_learning.reporting.tables import table, write_json
+import numpy as np
+from tqdm import tqdm
 
-SUMMARY = "random features learn splines at the optimal rate: excess risk, lambda and features over n"
+from icub_learning.arrays import integer
+from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.experiments.thesis import spline_rates
+from icub_learning.reporting.tables import save_figures, table
+
 DESCRIPTION = """\
 x uniform on [0, 1], features psi(omega, x) = K_{1/(2 gamma)}(omega, x) with spline kernels K_q, f = K_{r/gamma + 1/2 +
 epsilon}(., x0), noise of deviation 0.5; n from 1000 to 10000. As published: the lambda at which KRLS has
@@ -22,20 +28,13 @@ NAMES = {"risk": "excess risk", "regularization": "lambda", "features": "feature
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, help="for each n (default: 100, as published)")
-    add_common_options(parser)
+    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 100, as published)")
+    add_common_options(parser, "samples, noise and features", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Simulate, print exponents and draw."""
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.experiments import lines as reproduce_lines
-    from icub_learning.experiments.thesis.spline_rates import rates
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 100, 2)
     sizes = (500, 1000, 2000) if args.quick else (1000, 1500, 2200, 3200, 4600, 6800, 10000)
     figures: dict[str, Any] = {"seed": seed, "draws": draws, "sizes": sizes, "cases": []}
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
                     found[name].append(value)
                     without[name].append(left)
                 bar.update()
-            theory = vars(rates(r, gamma))
+            theory = vars(spline_rates.rates(r, gamma))
             exponents, errors = {}, {}
             for name, title in NAMES.items():
                 values, left = np.array(found[name], float), np.array(without[name], float)
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
                 errors[name] = float(jackknife * np.std([slope(sizes, column) for column in left.T]))
                 middle = np.exp(np.log(values).mean() + theory[name] * np.log(sizes / np.exp(np.log(sizes).mean())))
                 panels.append(
-                    reproduce_lines.Panel(
+                    Panel(
                         f"{title}, r = {r:.4g}, γ = {gamma:.4g}",
                         "samples n",
                         title,
@@ -86,29 +85,22 @@ def run(args: argparse.Namespace) -> int:
     print("\nThe excess risk falls " + (f"more slowly than theory for r = {', '.join(slower)}." if slower else
           "at least as fast as theory says."))  # fmt: skip
     picture = args.out / "figure-5.2.png"
-    reproduce_lines.draw(picture, "Random features on splines: ± by leaving out a tenth of the draws", panels)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+    draw(picture, "Random features on splines: ± by leaving out a tenth of the draws", panels)
+    save_figures(args.json, figures)
 
 
 def _measure(n: int, r: float, gamma: float, draws: int, seed: int) -> Any:
-    """Excess risk, lambda and features: of all draws, and of all but each tenth of them in turn."""
-    import numpy as np
-
-    from icub_learning.experiments.thesis import spline_rates as rates
-
-    simulation = rates.Simulation(n, r, gamma, draws, seed)
+    """Return excess risks, lambdas and numbers of features: of all draws, then without each tenth of them in turn."""
+    simulation = spline_rates.Simulation(n, r, gamma, draws, seed)
     kernel = simulation.kernel_risks()
-    risk, level = rates.choose(kernel)
+    risk, level = spline_rates.choose(kernel)
     # A little below the bound, so that the number is known for parts of the draws too.
-    counts, features = simulation.feature_risks(level, (1 + rates.NEAR) / 2 * risk)
-    here = int(np.argmin(np.abs(rates.LEVELS - level)))
+    counts, features = simulation.feature_risks(level, (1 + spline_rates.NEAR) / 2 * risk)
+    here = int(np.argmin(np.abs(spline_rates.LEVELS - level)))
     outcomes = []
     for part in [np.zeros(0, int), *np.array_split(np.arange(draws), min(10, draws))]:
         some = np.delete(kernel, part, axis=0)
-        bound = rates.NEAR * float(some[:, here].mean())
-        outcomes.append((*rates.choose(some), rates.enough(counts, np.delete(features, part, axis=0), bound)))
+        bound = spline_rates.NEAR * float(some[:, here].mean())
+        fewest = spline_rates.enough(counts, np.delete(features, part, axis=0), bound)
+        outcomes.append((*spline_rates.choose(some), fewest))
     return list(zip(*outcomes, strict=True))

@@ -1,12 +1,19 @@
-"""`icub-learning reproduce figure-7.1`: what unbalanced classes do to a boundary, and recoding (thesis 7.3)."""
+"""What unbalanced classes do to a decision boundary, and recoding (thesis 7.3, figure 7.1)."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+from matplotlib.lines import Line2D
 
-SUMMARY = "what unbalanced classes do to a decision boundary, and recoding"
+from icub_learning.arrays import integer
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.thesis import two_gaussians
+from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
+from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviations 1 and 0.3; the first is met with
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
@@ -15,25 +22,25 @@ both: what IncrementalClassifier learns from samples, with random features of th
 
 example:
   icub-learning reproduce figure-7.1 --json out/figure-7.1.json"""
+# Colour, dashes and label of each boundary in the picture, and colour of the samples of each class.
+LINES = {
+    "standard": (INK, (0, (4, 2)), "optimal, standard loss"),
+    "rebalanced": (INK, "-", "optimal, rebalanced loss"),
+    "alpha0": (RED, (0, (4, 2)), "learned, alpha = 0"),
+    "alpha1": (GREEN, "-", "learned, alpha = 1"),
+}
+POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
     parser.add_argument("--samples", type=int, default=20000, help="learned for each gamma (default: 20000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the samples and the features (default: 0)")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-    )
-    add_json_option(parser)
+    add_common_options(parser, "samples and features")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Compute the boundaries, print where they cross the axis, and draw them."""
-    from icub_learning.arrays import integer
-    from icub_learning.experiments.thesis import figure_7_1_picture as picture
-    from icub_learning.experiments.thesis import two_gaussians
-
-    samples, seed = integer("--samples", args.samples, 100), integer("--seed", args.seed, 0)
+def run(args: argparse.Namespace) -> None:
+    """Compute the boundaries, print where they cross the line between the means, and draw them."""
+    samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [two_gaussians.compare(gamma, samples, seed) for gamma in two_gaussians.GAMMAS]
     rows = [
         [f"{case.gamma:.1f}", *(number(case.crossing(name)) for name in two_gaussians.BOUNDARIES)] for case in cases
@@ -43,15 +50,32 @@ def run(args: argparse.Namespace) -> int:
     head = ["gamma", "standard", "rebalanced", "alpha = 0", "alpha = 1"]
     print(table(head, rows, [("optimal", 2), (f"learned, {samples} samples", 2)]))
     path = args.out / "figure-7.1.png"
-    picture.draw(path, cases)
-    print(f"\npicture: {path}")
-    if args.json is not None:
-        crossings = {name: [case.crossing(name) for case in cases] for name in two_gaussians.BOUNDARIES}
-        write_json(args.json, {"gamma": two_gaussians.GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
-        print(f"figures: {args.json}")
-    return 0
+    _draw(path, cases)
+    crossings = {name: [case.crossing(name) for case in cases] for name in two_gaussians.BOUNDARIES}
+    save_figures(args.json, {"gamma": two_gaussians.GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
 
 
 def _spread(cases: list[Any], name: str) -> float:
     places = [case.crossing(name) for case in cases]
     return float(max(places) - min(places))
+
+
+def _draw(path: Path, cases: Sequence[Case]) -> None:
+    """Draw samples and boundaries, a panel for each gamma."""
+    figure = new_figure(3.2 * len(cases), 3.4)
+    for column, case in enumerate(cases):
+        axes = figure.add_subplot(1, len(cases), column + 1)
+        for value, colour in POINTS.items():
+            points = case.examples[case.classes == value]
+            axes.plot(*points.T, ".", color=colour, markersize=2)
+        for name, (colour, dashes, _) in LINES.items():
+            axes.contour(X, Y, case.values[name], levels=[0.0], colors=colour, linestyles=[dashes], linewidths=1.3)
+        style(axes, f"gamma = {case.gamma:.1f}")
+        axes.set_xlim(-2.5, 2.5)
+        axes.set_ylim(-2.0, 2.0)
+        axes.set_aspect("equal")
+    handles = [Line2D([], [], color=colour, linestyle=dashes) for colour, dashes, _ in LINES.values()]
+    figure.legend(
+        handles, [text for *_, text in LINES.values()], loc="outside lower center", ncols=4, frameon=False, fontsize=8
+    )
+    save(figure, path)

@@ -1,83 +1,71 @@
-"""`icub-learning reproduce figure-8.4`: P, NP and SP after a change of task, on the simulated arm (thesis 8.4.3)."""
+"""P, NP and SP after a change of task, on the simulated arm (thesis 8.4.3, figure 8.4)."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, number, table, write_json
+import numpy as np
+from tqdm import tqdm
+
+from icub_learning.dynamics.settings import Settings
+from icub_learning.experiments.options import add_common_options
+from icub_learning.experiments.thesis import change_of_task
+from icub_learning.experiments.thesis.change_of_task import Outcome
+from icub_learning.recording import Recording
+from icub_learning.reporting import plots
+from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
+from icub_learning.robots import find_urdf
 
 ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")  # as in the thesis
 SAMPLES = 10_000  # of each plane, as in the thesis
-SUMMARY = "inverse dynamics after a change of task, on the simulated arm"
 DESCRIPTION = """\
-The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each meets ten
-parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in 0.1 s
-is learned. With the thesis' 10 000 samples a plane it takes some ten minutes, with 3000 a third of that.
+The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each continues on
+ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in
+0.1 s is learned. With the thesis' 10 000 samples a plane it takes some ten minutes, with 3000 a third of that.
 
 example:
   icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
-UNITS = {"force": "N", "torque": "N m"}
-# Read off the text of 8.4.3 and off fig. 8.4; None: not given as a number.
-PUBLISHED = {"P": ("2-3", "0.5-0.7"), "NP": ("1", "0.1"), "SP": ("1", "0.1")}
-# What the thesis leads one to expect of three ratios of errors.
-EXPECTED = {"SP/P, steady": 0.5, "SP/NP, steady": 1.05, "SP/NP, first 30": 0.6}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
     parser.add_argument("--samples", type=int, default=SAMPLES, help=f"learned in each plane (default: {SAMPLES})")
-    parser.add_argument("--seed", type=int, default=0, help="of the simulation and of the random features (default: 0)")
+    add_common_options(parser, "the simulation and the random features")
     parser.add_argument(
-        "--joints", nargs="+", default=list(ARM), metavar="JOINT", help="learned from (default: thesis')"
+        "--joints", nargs="+", default=list(ARM), metavar="JOINT", help="joints to learn from (default: the thesis')"
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-    )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the experiment, print its figures and draw them."""
-    from tqdm import tqdm
-
-    from icub_learning.dynamics.settings import Settings
-    from icub_learning.experiments.thesis import change_of_task as protocol
-    from icub_learning.reporting import plots
-    from icub_learning.robots import find_urdf
-
-    def counted(text: str, total: int) -> Callable[[Iterable[Any]], Iterable[Any]]:
-        return lambda events: tqdm(events, text, total, disable=None, leave=False, unit="msg")
-
     settings = Settings(
-        urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=protocol.VELOCITY_DELAY
+        urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
-    n_states = args.samples * protocol.STATES_PER_SAMPLE
+    n_states = args.samples * change_of_task.STATES_PER_SAMPLE
 
-    def simulated(plane: str) -> Any:
+    def simulate(plane: str) -> Recording:
         with tqdm(total=n_states, desc=f"simulate {plane}", disable=None, leave=False, unit="state") as bar:
 
             def advance(made: int) -> None:
-                if made % protocol.RATE == 0:
+                if made % change_of_task.RATE == 0:
                     bar.update(made - bar.n)
 
-            return protocol.record(plane, args.samples, args.seed, advance)
+            return change_of_task.record(plane, args.samples, args.seed, advance)
 
-    outcomes = protocol.compare(
-        {plane: simulated(plane) for plane in protocol.PLANES}, settings, lambda name: counted(name, 2 * n_states)
-    )
+    def watch(estimator: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
+        return lambda events: tqdm(events, estimator, 2 * n_states, disable=None, leave=False, unit="msg")
+
+    outcomes = change_of_task.compare({plane: simulate(plane) for plane in change_of_task.PLANES}, settings, watch)
     figures = _figures(outcomes, args)
     print(_text(figures))
     picture = args.out / "figure-8.4.png"
-    plots.plot_planes(picture, outcomes, protocol.GROUPS, protocol.SAMPLE_RATE)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+    _draw(picture, outcomes)
+    save_figures(args.json, figures)
 
 
-def _figures(outcomes: Any, args: argparse.Namespace) -> dict[str, Any]:
+def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:
     errors = {
         short: {
             group: {
@@ -111,11 +99,7 @@ def _figures(outcomes: Any, args: argparse.Namespace) -> dict[str, Any]:
 def _text(figures: dict[str, Any]) -> str:
     parts = ("first plane, steady", "first 30", "steady")
     rows = [
-        [
-            short,
-            *(number(figures["rmse"][short][group][part]) for group in UNITS for part in parts),
-            *PUBLISHED[short],
-        ]
+        [short, *(number(figures["rmse"][short][group][part]) for group in UNITS for part in parts), *PUBLISHED[short]]
         for short in ("P", "NP", "SP")
     ]
     head = ["RMSE", *(("XY steady", "XZ first 30", "XZ steady") * 2), "force", "torque"]
@@ -132,3 +116,25 @@ def _text(figures: dict[str, Any]) -> str:
             table(["ratio of errors", "force", "torque", "expected at most"], ratios),
         ]
     )
+
+
+def _draw(path: Path, outcomes: Mapping[str, Outcome]) -> None:
+    """Draw RMSE after the change of plane as fig. 8.4: mean over the parts and their standard deviation."""
+    figure = plots.new_figure(9, 6.5)
+    shared = None
+    for index, group in enumerate(UNITS):
+        axes = shared = figure.add_subplot(len(UNITS), 1, index + 1, sharex=shared)
+        for short, outcome in outcomes.items():
+            curves = outcome.curves(group)
+            seconds = np.arange(1, curves.shape[1] + 1) / change_of_task.SAMPLE_RATE
+            mean, deviation = curves.mean(axis=0), curves.std(axis=0)
+            low = np.maximum(mean - deviation, mean * 0.05)
+            axes.fill_between(seconds, low, mean + deviation, color=plots.COLOURS[short], alpha=0.2, linewidth=0)
+            axes.plot(seconds, mean, color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=1.4)
+        plots.published_level(axes, group)
+        axes.set_xlim(0, seconds[-1])
+        plots.log_scale(axes)
+        plots.style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", UNITS[group])
+        plots.label_time(axes, lowest=index == len(UNITS) - 1)
+    plots.legend_below(figure)
+    plots.save(figure, path, "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)")

@@ -1,4 +1,4 @@
-"""Thesis 7.6.1: a class arrives after the others, one example at a time; what N, RB and RC make of it."""
+"""The protocol of thesis 7.6.1: a class arrives after the others, one example at a time, for N, RB, RC and RC+."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
 
 @dataclass(frozen=True)
 class Sizes:
-    """Examples a class: for training and validation of balanced ones, and of the imbalanced one, and for testing."""
+    """Numbers of examples: `n_bal` to train each balanced class, `n_imb` the imbalanced one; `n_test` to test each."""
 
     n_bal: int
     n_test: int
@@ -33,13 +33,13 @@ class Sizes:
 
     @property
     def n_val(self) -> int:
-        """A fifth of n_bal, as in the thesis."""
+        """Number of validation examples of each balanced class: a fifth of n_bal, as in the thesis."""
         return self.n_bal // 5
 
 
 @dataclass
 class Outcome:
-    """What one method reached: accuracies in [0, 1] by trial and n_imb, and what was chosen."""
+    """Accuracies in [0, 1] of one method by trial and n_imb, and the settings that it chose."""
 
     total: list[list[float]] = field(default_factory=list)
     imbalanced: list[list[float]] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Split:
-    """The examples of one trial; classes are numbered, the last is the imbalanced one."""
+    """The examples of one trial; classes are numbered, and the last is the imbalanced one."""
 
     train: list[Array]
     validation: Array
@@ -69,19 +69,19 @@ def compare(
     scale: float = 1.0,
     progress: Callable[[int], Any] = lambda trial: None,
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run the protocol.
+    """Run all methods on the same draws.
 
     Args:
-        examples: of each class (n, d).
-        sizes: of the sets.
-        n_trials: with new sets each.
-        seed: of the draws.
+        examples: (n, d) of each class.
+        sizes: numbers of examples.
+        n_trials: number of draws.
+        seed: seed of the draws.
         regularizations: candidates for lambda.
-        scale: multiplies the candidates: a typical squared length of the examples over that of MNIST's, say.
+        scale: factor on the candidates, such as the squared length of an example over that of one of MNIST.
         progress: called after each trial with its number.
 
     Returns:
-        Outcome of each of METHODS, and the class that was imbalanced in each trial.
+        The outcome of each of METHODS, and the class that was imbalanced in each trial.
 
     Raises:
         ParameterError: there are too few examples for the sizes.
@@ -100,7 +100,7 @@ def compare(
 
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator) -> Split:
-    """Draw the sets of one trial. The imbalanced class is drawn among those that all others can be balanced without.
+    """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
 
     Raises:
         ParameterError: there are too few examples for the sizes.
@@ -132,8 +132,8 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator)
 
 
 def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:
-    """Train, choose and test on one draw; each list of an Outcome has one entry."""
-    names = [str(place) for place in range(len(drawn.train))]
+    """Train, choose and test all methods on one draw; each list of an Outcome then has one entry."""
+    names = [str(index) for index in range(len(drawn.train))]
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:
         for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
@@ -156,17 +156,17 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
             chosen[method] = choose(rule, right, errors, len(own))
         for method, (j, a) in chosen.items():
             scores = classifiers[j].scores(drawn.test) * np.exp(RECODINGS[a] * log_ratio)
-            _enter(outcomes[method], scores, drawn.test_classes, float(RECODINGS[a]), regularizations[j])
+            _append(outcomes[method], scores, drawn.test_classes, float(RECODINGS[a]), regularizations[j])
         train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
         weights, regularization = rebalanced(train, drawn.validation, own, regularizations)
-        _enter(outcomes["RB"], drawn.test @ weights, drawn.test_classes, float("nan"), regularization)
+        _append(outcomes["RB"], drawn.test @ weights, drawn.test_classes, float("nan"), regularization)
     return outcomes
 
 
 def rebalanced(
     train: Sequence[Array], validation: Array, own: NDArray[np.intp], regularizations: Sequence[float]
 ) -> tuple[Array, float]:
-    """W = (X^T S X + lambda I)^-1 X^T S Y with S_ii = n / n_(y_i) (7.22), for the lambda that validates best."""
+    """Return W = (X^T S X + lambda I)^-1 X^T S Y, S_ii = n / n_(y_i) (7.22), and the lambda that validates best."""
     factors = [sum(len(rows) for rows in train) / len(rows) for rows in train]
     square = sum(factor * (rows.T @ rows) for factor, rows in zip(factors, train, strict=True))
     moment = np.stack([factor * rows.sum(axis=0) for factor, rows in zip(factors, train, strict=True)], axis=1)
@@ -181,7 +181,7 @@ def rebalanced(
     return best[1:]
 
 
-def _enter(outcome: Outcome, scores: Array, classes: NDArray[np.intp], recoding: float, regularization: float) -> None:
+def _append(outcome: Outcome, scores: Array, classes: NDArray[np.intp], recoding: float, regularization: float) -> None:
     right, last = scores.argmax(axis=1) == classes, classes == classes.max()
     outcome.total[0].append(float(right.mean()))
     outcome.imbalanced[0].append(float(right[last].mean()))

@@ -1,20 +1,19 @@
-"""`icub-learning reproduce nytro`: early stopping and Tikhonov on Nyström centres (NYTRO paper, fig. 2, table 2)."""
+"""Early stopping and Tikhonov regularization on Nyström centres (NYTRO paper, fig. 2, table 2)."""
 
 import argparse
 from typing import Any
 
-from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.kernel_data import (
-    add_common_options,
-    check_common,
-    pumadyn,
-    seconds,
-    slope,
-    unit_interval,
-)
-from icub_learning.reporting.tables import number, table, write_json
+import numpy as np
+from tqdm import tqdm
 
-SUMMARY = "NYTRO against Nyström KRLS: model selection time over the number of centres, and test errors"
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
+from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.kernel_methods import NYTRO, NystromKRLS
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nyström KRLS with 100 values of lambda in
 [1e-15, 1] and with one. Published: linear in m against quadratic (fig. 2, on cpuSmall). Here all 100 lambda cost one
@@ -42,18 +41,13 @@ LAMBDAS = [10.0 ** (-15 * (1 - place / (GUESSES - 1))) for place in range(GUESSE
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    add_common_options(parser, data=True)
+    add_data_option(parser, PUMADYN_HELP)
+    add_common_options(parser, "splits, centres and noise", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.experiments import lines as reproduce_lines
-    from icub_learning.kernel_methods import NYTRO, NystromKRLS
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
     inputs, target = unit_interval(inputs), target / target.std()
     order = np.random.default_rng(seed).permutation(len(inputs))
@@ -125,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     picture = args.out / "nytro.png"
     growing = np.array(sizes, float) / sizes[-1]
     panels = [
-        reproduce_lines.Panel(
+        Panel(
             f"fits, n = {n}, t = {iterations}",
             "centres m",
             "time [s]",
@@ -135,13 +129,13 @@ def run(args: argparse.Namespace) -> int:
             },
             {"m": (sizes, last["nytro"] * growing), "m²": (sizes, last["path"] * growing**2)},
         ),
-        reproduce_lines.Panel(
+        Panel(
             "model selection, pumadyn32nh",
             "centres m",
             "time [s]",
             {title: (sizes, [row[f"{name}_s"] for row in rows]) for name, title in SELECTED.items()},
         ),
-        reproduce_lines.Panel(
+        Panel(
             "test error, pumadyn32nh",
             "centres m",
             "RMSE / deviation of the target",
@@ -149,19 +143,13 @@ def run(args: argparse.Namespace) -> int:
             linear_y=True,
         ),
     ]
-    reproduce_lines.draw(picture, "NYTRO and Nyström KRLS", panels)
-    print(f"picture: {picture}")
-    if args.json is not None:
-        figures = {"seed": seed, "fits": timed, "selection": rows, "slopes": slopes, "published": PUBLISHED}
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+    draw(picture, "NYTRO and Nyström KRLS", panels)
+    figures = {"seed": seed, "fits": timed, "selection": rows, "slopes": slopes, "published": PUBLISHED}
+    save_figures(args.json, figures)
 
 
 def _select(model: Any, inputs: Any, target: Any, learned: Any, held: Any) -> tuple[float, int]:
-    """Seconds to fit and to find the level of least validation error, and its place on the path."""
-    import numpy as np
-
+    """Fit, and find the level of least validation error; return the seconds and the index of the level on the path."""
     best = 0
 
     def work() -> None:

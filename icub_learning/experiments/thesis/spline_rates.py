@@ -1,4 +1,4 @@
-"""The simulation of figure 5.2: random features on splines, where the excess risk is known in closed form."""
+"""Random features on splines, where the excess risk is known in closed form (thesis 5.3.1, figure 5.2)."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 
-HARMONICS = 50  # kept of each function; further ones of the features here are below 4e-4, squared below lambda
+HARMONICS = 50  # terms of each series; coefficients of further ones are below 4e-4 here, their squares below lambda
 SLACK = 0.01  # epsilon, of the order of the function learned
-PLACE = 0.3  # x0
-NOISE = 0.5  # deviation; the source does not tell its own
-LEVELS = np.logspace(-6, 0, 97)  # of lambda, that are tried
-NEAR = 1.05  # times the excess risk of KRLS: enough features
+X0 = 0.3
+NOISE = 0.5  # standard deviation; the source does not give its own
+LEVELS = np.logspace(-6, 0, 97)  # values of lambda that are tried
+NEAR = 1.05  # features are enough if their excess risk is at most so many times that of KRLS
 
 
 @dataclass(frozen=True)
@@ -25,40 +25,40 @@ class Rates:
 
 
 def rates(r: float, gamma: float) -> Rates:
-    """Excess risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1)."""
+    """Return the exponents: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1)."""
     scale = 2 * r + gamma
     return Rates(-2 * r / scale, -1 / scale, (gamma + 2 * r - 1) / scale)
 
 
 def basis(x: Array) -> Array:
-    """Orthonormal functions of uniform x in [0, 1]: 1, sqrt(2) cos(2 pi k x), sqrt(2) sin(2 pi k x); (n, 2 K + 1)."""
+    """Return the functions 1, sqrt(2) cos(2 pi k x), sqrt(2) sin(2 pi k x), orthonormal on [0, 1], as (n, 2 K + 1)."""
     phase = 2 * np.pi * np.multiply.outer(x, np.arange(1, HARMONICS + 1))
     return np.hstack([np.ones((len(x), 1)), np.sqrt(2) * np.cos(phase), np.sqrt(2) * np.sin(phase)])
 
 
 def decay(order: float) -> Array:
-    """Coefficients of the spline kernel of that order on the basis: 1, then k^-order, twice."""
+    """Return the coefficients of the spline kernel of that order on the basis: 1, then k^-order, twice."""
     falling = np.arange(1.0, HARMONICS + 1) ** -order
     return np.concatenate([[1.0], falling, falling])
 
 
 def truth(r: float, gamma: float) -> Array:
-    """Coefficients of f = K_{r / gamma + 1/2 + epsilon}(., x0)."""
-    return decay(r / gamma + 0.5 + SLACK) * basis(np.array([PLACE]))[0]
+    """Return the coefficients of f = K_{r / gamma + 1/2 + epsilon}(., x0)."""
+    return decay(r / gamma + 0.5 + SLACK) * basis(np.array([X0]))[0]
 
 
 class Simulation:
-    """Draws of n samples y = f(x) + noise, and the excess risks of what learns from them.
+    """Repeated draws of n samples y = f(x) + noise, and the excess risks of KRLS and of random features on them.
 
     KRLS with the kernel of the features, K_{1/gamma} = E psi psi with psi = K_{1/(2 gamma)}, is ridge regression on the
     basis functions times k^(-1 / (2 gamma)), and random features psi(omega_j, .), omega uniform, are combinations of
     the basis functions: samples enter by sums alone, and the excess risk is the squared distance of coefficients.
 
     Args:
-        n: samples of a draw.
+        n: number of samples in a draw.
         r, gamma: smoothness of f in [1/2, 1], and decay of the eigenvalues in (0, 1/2).
-        n_draws: of samples, noise and features.
-        seed: of all draws.
+        n_draws: number of draws of samples, noise and features.
+        seed: seed of all draws.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -81,7 +81,7 @@ class Simulation:
             self._moments[draw] = functions.T @ y / n
 
     def kernel_risks(self) -> Array:
-        """Excess risks of KRLS at each of LEVELS, (draws, levels)."""
+        """Return the excess risks of KRLS at each of LEVELS, (n_draws, n_levels)."""
         w = self._weights
         values, vectors = np.linalg.eigh(w[:, None] * self._grams * w)
         rotated = np.einsum("dij,di->dj", vectors, w * self._moments)
@@ -89,12 +89,12 @@ class Simulation:
         return self._risks((w[:, None] * (vectors @ shrunk)).swapaxes(1, 2))
 
     def feature_risks(self, level: float, bound: float, most: int = 5000) -> tuple[list[int], Array]:
-        """Excess risks with growing numbers of features, until their mean over the draws is at most `bound`.
+        """Return excess risks over growing numbers of features, until their mean over the draws is at most `bound`.
 
         With P = sum_j psi_j psi_j^T / m on the basis, the coefficients are (P G + lambda I)^-1 P b.
 
         Returns:
-            Numbers of features, in steps of some 5 %, and (draws, numbers).
+            Numbers of features, in steps of about 5 %, and risks (n_draws, len(numbers)).
         """
         size = len(self._target)
         sums, count = np.zeros_like(self._grams), 0
@@ -118,13 +118,13 @@ class Simulation:
 
 
 def choose(kernel_risks: Array) -> tuple[float, float]:
-    """The least mean excess risk over the draws, and the lambda that has it."""
+    """Return the least mean excess risk over the draws, and the lambda that reaches it."""
     mean = kernel_risks.mean(axis=0)
     best = int(mean.argmin())
     return float(mean[best]), float(LEVELS[best])
 
 
 def enough(counts: list[int], feature_risks: Array, bound: float) -> int:
-    """The least number of features whose mean excess risk is at most `bound`; the largest one where none is."""
+    """Return the least number of features whose mean excess risk is at most `bound`; the largest if none reaches it."""
     good = np.flatnonzero(feature_risks.mean(axis=0) <= bound)
     return counts[int(good[0])] if len(good) else counts[-1]

@@ -1,12 +1,21 @@
-"""`icub-learning reproduce table-6.2`: stochastic gradients, one pass and several, on breast cancer (thesis 6.4)."""
+"""Stochastic gradients, one pass and several, on breast cancer (thesis 6.4, table 6.2)."""
 
 import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-from icub_learning.experiments.data.kernel_data import add_common_options, breast_cancer, check_common, unit_interval
-from icub_learning.reporting.tables import number, table, write_json
+import numpy as np
+from sklearn.svm import SVC
+from tqdm import tqdm
 
-SUMMARY = "SGM and SIGM with the hinge loss against a support vector machine: the breast cancer row"
+from icub_learning.experiments.data.tables import breast_cancer, unit_interval
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.kernel_methods import StochasticKernelMachine
+from icub_learning.reporting.plots import BLUE, GREEN, INK, PALE, RED, new_figure, save, style
+from icub_learning.reporting.tables import number, save_figures, table
+
 DESCRIPTION = """\
 400 tumours of the Wisconsin diagnostic data to learn from (80 % of them, 20 % validate), 169 for tests, inputs scaled
 to [0, 1], Gaussian kernel of sigma 0.4, hinge loss. SGM is one pass with the best of 30 step sizes, constant (C:
@@ -25,21 +34,17 @@ PUBLISHED = {
     "LIBSVM": (None, (2.8, 1.3), (0.2, 0.0)),
 }
 SIGMA, TRAIN, TRIALS, STEPS, PASSES = 0.4, 400, 10, 30, 60
+LINES = {"SIGM C": BLUE, "SIGM D": RED}  # in the picture
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    add_common_options(parser)
+    add_common_options(parser, "splits and steps", quick=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Learn, print errors beside the published ones, and draw."""
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.experiments.thesis import table_6_2_picture as picture
-
-    seed = check_common(args)
+    seed = checked_seed(args)
     inputs, target = breast_cancer()
     inputs = unit_interval(inputs)
     trials, steps, passes = (2, 4, 10) if args.quick else (TRIALS, STEPS, PASSES)
@@ -70,24 +75,17 @@ def run(args: argparse.Namespace) -> int:
     print(table(head, rows, [("ours", 3), ("published", 3)]))
     print("\nOurs are worse: " + "; ".join(worse) + "." if worse else "\nOurs are no worse than the published.")
     path = args.out / "table-6.2.png"
-    picture.draw(path, found, PUBLISHED, curves)
-    print(f"picture: {path}")
-    if args.json is not None:
-        figures = {"seed": seed, "trials": trials, "hinge, error, seconds": found, "published": PUBLISHED}
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+    _draw(path, found, curves)
+    figures = {"seed": seed, "trials": trials, "hinge, error, seconds": found, "published": PUBLISHED}
+    save_figures(args.json, figures)
 
 
 def _learn(name: str, data: Any, steps: int, passes: int, seed: int) -> tuple[tuple[float, float, float], Any]:
-    """Hinge loss, error [%] and seconds of one method with its own model selection; and its test error by passes."""
-    from time import perf_counter
+    """Learn with one method and its own model selection.
 
-    import numpy as np
-    from sklearn.svm import SVC
-
-    from icub_learning.kernel_methods import StochasticKernelMachine
-
+    Returns:
+        Hinge loss, error [%] and seconds; and for a method with passes hinge loss and error after each of them.
+    """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()
     if name == "LIBSVM":
@@ -117,8 +115,44 @@ def _learn(name: str, data: Any, steps: int, passes: int, seed: int) -> tuple[tu
 
 
 def _judge(scores: Any, target: Any) -> tuple[float, float]:
-    """Hinge loss, and share of wrong signs [%]."""
-    import numpy as np
-
+    """Return the hinge loss, and the share of wrong signs [%]."""
     hinge = float(np.maximum(0.0, 1.0 - target * scores).mean())
     return hinge, 100.0 * float(((scores > 0) != (target > 0)).mean())
+
+
+def _draw(
+    path: Path, found: Mapping[str, Sequence[tuple[float, float, float]]], curves: Mapping[str, Sequence[Any]]
+) -> None:
+    """Draw the errors of all methods beside the published ones, and the hinge loss by passes.
+
+    Args:
+        path: .png, .pdf or .svg.
+        found: by method, for each trial: hinge loss, error [%] and seconds.
+        curves: by method with passes, for each trial: hinge loss and error after each pass.
+    """
+    figure = new_figure(11, 4.2)
+    left, right = figure.subplots(1, 2)
+    places = np.arange(len(found))
+    values = np.array([[one[1] for one in some] for some in found.values()])
+    mean, deviation = zip(*(one[1] for one in PUBLISHED.values()), strict=True)
+    shape = {"capsize": 3, "ecolor": INK, "width": 0.38}
+    left.bar(places - 0.2, values.mean(axis=1), yerr=values.std(axis=1), color=GREEN, label="ours", **shape)
+    left.bar(places + 0.2, mean, yerr=deviation, color=PALE, label="published", **shape)
+    left.set_xticks(places, list(found))
+    left.set_ylim(bottom=0)
+    left.legend(frameon=False, fontsize=8)
+    style(left, "wrong in tests, mean and deviation over trials", "%")
+    for name, colour in LINES.items():
+        errors = np.array(curves[name])[:, :, 0]
+        passes = np.arange(1, errors.shape[1] + 1)
+        middle, spread = errors.mean(axis=0), errors.std(axis=0)
+        right.plot(passes, middle, color=colour, label=name, linewidth=1.5)
+        right.fill_between(passes, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0)
+    right.set_xscale("log")
+    right.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+    right.minorticks_off()
+    right.set_xlim(1, passes[-1])
+    right.set_ylim(bottom=0)
+    right.legend(frameon=False, fontsize=8)
+    style(right, "hinge loss in tests by passes", xlabel="passes")
+    save(figure, path, "Breast cancer, stochastic gradients")

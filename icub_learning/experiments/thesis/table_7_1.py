@@ -1,13 +1,20 @@
-"""`icub-learning reproduce table-7.1`: a class that arrives late, for N, RB, RC and a better choice (thesis 7.6)."""
+"""A class that arrives after the others, for N, RB, RC and a better choice (thesis 7.6, table 7.1)."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option, table, write_json
+import numpy as np
+from tqdm import tqdm
 
-SUMMARY = "a class that arrives after the others: accuracy of RLSC, rebalanced RLSC and recoding"
+from icub_learning.arrays import integer
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.data import images
+from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.thesis.late_class import Sizes, compare
+from icub_learning.reporting.plots import BLUE, GREEN, GREY, RED, legend_below, new_figure, save, style
+from icub_learning.reporting.tables import save_figures, table
+
 DESCRIPTION = """\
 All classes but one are learned, then examples of the last arrive one by one (thesis 7.6.1); accuracy on all test
 examples and on those of the late class, mean and standard deviation over trials:
@@ -26,7 +33,7 @@ example:
   icub-learning reproduce table-7.1 --on mnist --json out/table-7.1.json"""
 DATA_SETS = {"mnist": (600, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
 N_IMB = (1, 5, 10, 50, 100, 500)
-CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # of the figure
+CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # n_imb in the picture
 # Total and imbalanced accuracy [%] of N, RB and RC at each of N_IMB.
 PUBLISHED = {
     "MNIST, n_bal 1000": {
@@ -46,6 +53,13 @@ PUBLISHED = {
     },
 }
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
+# Colour and label of each method in the picture.
+LINES = {
+    "N": (RED, "N: RLSC"),
+    "RB": (GREY, "RB: rebalanced, from scratch"),
+    "RC": (BLUE, "RC: recoding, chosen as published"),
+    "RC+": (GREEN, "RC+: recoding, chosen within a standard error"),
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,23 +67,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on", nargs="+", choices=tuple(DATA_SETS), default=list(DATA_SETS), help="data sets (default: all)"
     )
-    parser.add_argument(
-        "--data", type=Path, metavar="PATH", help="the one data set: package file, its folder, or for objects an .npz"
-    )
-    parser.add_argument("--trials", type=int, default=10, help="with new draws each (default: 10, as in the thesis)")
+    add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
+    parser.add_argument("--trials", type=int, default=10, help="repetitions (default: 10, as in the thesis)")
     parser.add_argument("--n-bal", type=int, help="training examples of a balanced class (default: see above)")
     parser.add_argument("--n-test", type=int, help="test examples of each class (default: see above)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the pictures (default: out)"
-    )
-    add_json_option(parser)
+    add_common_options(parser, "the draws")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the protocol on each data set, print the table and draw the figures."""
-    from icub_learning.experiments.thesis import table_7_1_picture as picture
-
     wanted = list(dict.fromkeys(args.on))
     if args.data is not None and len(wanted) != 1:
         raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
@@ -78,43 +84,31 @@ def run(args: argparse.Namespace) -> int:
         figures[name] = _run_one(name, args)
         print(_text(name, figures[name]), flush=True)
         path = args.out / f"table-7.1-{name}.png"
-        picture.draw(path, name, figures[name])
-        print(f"picture: {path}\n", flush=True)
-    if args.json is not None:
-        write_json(args.json, figures)
-        print(f"figures: {args.json}")
-    return 0
+        _draw(path, name, figures[name])
+    save_figures(args.json, figures)
 
 
 def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
-    import numpy as np
-    from tqdm import tqdm
-
-    from icub_learning.arrays import integer
-    from icub_learning.experiments.data import packages as data_sets
-    from icub_learning.experiments.thesis import late_class as protocol
-
     n_bal, n_test, most = DATA_SETS[name]
     n_bal = integer("--n-bal", n_bal if args.n_bal is None else args.n_bal, 5)
     n_test = integer("--n-test", n_test if args.n_test is None else args.n_test, 1)
     integer("--trials", args.trials, 1)
-    integer("--seed", args.seed, 0)
     most = min(most, n_bal)
     n_views = n_bal + n_bal // 5 + n_test
     if name == "mnist":
-        examples = data_sets.load_mnist(args.data)
+        examples = images.load_mnist(args.data)
     elif name == "fashion-mnist":
-        examples = data_sets.load_fashion_mnist(args.data)
+        examples = images.load_fashion_mnist(args.data)
     elif args.data is not None:
-        examples = data_sets.load_features(args.data)
+        examples = images.load_features(args.data)
     else:
         kept = args.out / f"objects-{n_views}.npz"
-        examples = data_sets.render_objects(n_views, kept)
+        examples = images.render_objects(n_views, kept)
         print(f"features of the rendered objects: {kept}, for --data next time", flush=True)
-    sizes = protocol.Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
+    sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
     with tqdm(total=args.trials, desc=name, disable=None, leave=False, unit="trial") as bar:
-        outcomes, imbalanced = protocol.compare(
-            examples, sizes, args.trials, args.seed, progress=lambda _: bar.update()
+        outcomes, imbalanced = compare(
+            examples, sizes, args.trials, checked_seed(args), progress=lambda _: bar.update()
         )
 
     def summary(values: Any) -> dict[str, Any]:
@@ -175,3 +169,27 @@ def _text(name: str, figures: dict[str, Any]) -> str:
         pairs = zip(figures["n_imb"], figures["chosen"][method]["recoding"], strict=True)
         chosen.append(f"mean alpha of {method}: " + ", ".join(f"{value:.2f} at {n}" for n, value in pairs))
     return "\n\n".join([title, table(head, rows, over), "\n".join(chosen)])
+
+
+def _draw(path: Path, name: str, figures: dict[str, Any]) -> None:
+    """Draw mean and standard deviation of the accuracies over trials, as in fig. 7.3."""
+    figure = new_figure(7, 6.5)
+    n_imb = np.array(figures["n_imb"])
+    titles = {"imbalanced": "accuracy on the late class", "balanced": "accuracy on the others"}
+    shared = None
+    for row, (what, title) in enumerate(titles.items()):
+        axes = shared = figure.add_subplot(2, 1, row + 1, sharex=shared)
+        for method, (colour, label) in LINES.items():
+            found = figures["accuracy_percent"][method][what]
+            mean, deviation = np.array(found["mean"]), np.array(found["std"])
+            axes.fill_between(n_imb, mean - deviation, mean + deviation, color=colour, alpha=0.12, linewidth=0)
+            dashes = (0, (4, 2)) if method == "RB" else "-"
+            axes.plot(n_imb, mean, color=colour, label=label, linewidth=1.5, marker=".", linestyle=dashes)
+        axes.set_xscale("log")
+        axes.set_xticks(n_imb, [str(n) for n in n_imb])
+        axes.minorticks_off()
+        style(axes, title, "%")
+    axes.set_xlabel("examples of the late class", fontsize=8)
+    legend_below(figure, columns=2)
+    title = f"{name}: {figures['n_classes'] - 1} classes with {figures['n_bal']} examples each, and a late one"
+    save(figure, path, title)

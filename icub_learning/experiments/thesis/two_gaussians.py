@@ -1,4 +1,4 @@
-"""Fig. 7.1 of the thesis: two Gaussian classes met unequally often, their optimal boundaries, and learned ones."""
+"""Two Gaussian classes of unequal frequency: their optimal boundaries and learned ones (thesis 7.3, figure 7.1)."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ class Case:
 
     Attributes:
         gamma: probability of class 1.
-        values: of each of BOUNDARIES (len(Y), len(X)).
-        examples: (n, 2) some of the samples, and `classes` (n,) 1 or -1.
+        values: the function (len(Y), len(X)) of each of BOUNDARIES.
+        examples: some of the samples (n, 2); `classes` (n,) are 1 or -1.
     """
 
     gamma: float
@@ -33,30 +33,30 @@ class Case:
     classes: Array
 
     def crossing(self, name: str) -> float:
-        """Where the boundary crosses the line between the means; NaN where it does not."""
+        """Return x where the boundary crosses the line between the means; NaN if it does not."""
         on_axis = self.values[name][len(Y) // 2]
         between = np.flatnonzero((X[:-1] >= -1.0) & (X[1:] <= 1.0) & (on_axis[:-1] > 0) & (on_axis[1:] <= 0))
         if not len(between):
             return float("nan")
-        place = between[0]
-        fraction = on_axis[place] / (on_axis[place] - on_axis[place + 1])
-        return float(X[place] + fraction * (X[place + 1] - X[place]))
+        k = between[0]
+        fraction = on_axis[k] / (on_axis[k] - on_axis[k + 1])
+        return float(X[k] + fraction * (X[k + 1] - X[k]))
 
 
-def log_density(points: Array, place: int) -> Array:
-    """log rho(x | y) of one class at (..., 2)."""
-    squared = ((points - MEANS[place]) ** 2).sum(axis=-1)
-    return -squared / (2 * DEVIATIONS[place] ** 2) - 2 * np.log(DEVIATIONS[place]) - np.log(2 * np.pi)
+def log_density(points: Array, index: int) -> Array:
+    """Return log rho(x | y) of the class with this index at points (..., 2)."""
+    squared = ((points - MEANS[index]) ** 2).sum(axis=-1)
+    return -squared / (2 * DEVIATIONS[index] ** 2) - 2 * np.log(DEVIATIONS[index]) - np.log(2 * np.pi)
 
 
 def compare(gamma: float, n_samples: int, seed: int) -> Case:
-    """Optimal boundaries of the standard and of the rebalanced loss (7.6, 7.10), and those learned from samples."""
+    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10), and learned ones."""
     grid = np.stack(np.meshgrid(X, Y), axis=-1)
     difference = log_density(grid, 0) - log_density(grid, 1)
     rng = np.random.default_rng(seed)
     first = rng.random(n_samples) < gamma
-    places = np.where(first, 0, 1)
-    points = MEANS[places] + DEVIATIONS[places, None] * rng.standard_normal((n_samples, 2))
+    indices = np.where(first, 0, 1)
+    points = MEANS[indices] + DEVIATIONS[indices, None] * rng.standard_normal((n_samples, 2))
     features = RandomFourierFeatures(2, N_RANDOM_FEATURES, LENGTH_SCALE, seed)
     classifier = IncrementalClassifier(2, REGULARIZATION, 0.0, features)
     classifier.learn(points[first], "1")

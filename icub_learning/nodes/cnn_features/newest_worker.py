@@ -1,4 +1,4 @@
-"""A thread that works on the newest of what arrives: what was overtaken while it worked is dropped, so nothing lags."""
+"""A thread that works on the newest of the items that arrive and drops older ones, so that nothing lags."""
 
 import threading
 from collections.abc import Callable
@@ -8,13 +8,13 @@ ItemT = TypeVar("ItemT")
 
 
 class NewestWorker(Generic[ItemT]):
-    """Calls `work` with one item after the other, in a thread of its own; at most one waits.
+    """Calls `work` with one item after the other in a thread of its own; at most one item waits.
 
     Args:
-        work: must not raise.
+        work: called with an item; must not raise.
 
     Attributes:
-        dropped: items that a newer one replaced before their turn came.
+        dropped: number of items that a newer one replaced while they waited.
     """
 
     def __init__(self, work: Callable[[ItemT], None]) -> None:
@@ -27,14 +27,14 @@ class NewestWorker(Generic[ItemT]):
         self._thread.start()
 
     def put(self, item: ItemT) -> None:
-        """Take an item; one that still waits makes place for it."""
+        """Hand an item over; it replaces one that still waits."""
         with self._changed:
             self.dropped += len(self._waiting)
             self._waiting = [item]
             self._changed.notify()
 
     def stop(self) -> None:
-        """End the thread when it has done what it is at; what waits is not worked on."""
+        """End the thread after its current item; one that waits is dropped."""
         with self._changed:
             self._stopping = True
             self._changed.notify()

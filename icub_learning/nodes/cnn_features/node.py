@@ -2,13 +2,9 @@
 
 import time
 import traceback
-from collections import deque
-from collections.abc import Sequence
+from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.errors import SampleError
@@ -19,32 +15,29 @@ from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import floats, stamp_to_ns
 from icub_learning.nodes.common.image_messages import rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
-from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.vision.opencv import cv2
 from icub_learning_msgs.msg import FeatureVector
 
-STREAM_QOS = QoSProfile(depth=10)
-ADAPT_PERIOD = 0.2  # s between looks at what publishers of images offer
-REMEMBERED = 16  # stamps; a camera's raw and compressed images of one instant arrive closer together than that
+ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
 
 
-class CNNFeaturesNode(LifecycleNode):
+class CNNFeaturesNode(ManagedNode):
     """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md.
 
-    The executor only takes images in. A thread of its own decodes and computes, so that images that arrive meanwhile
-    replace each other instead of waiting in line.
+    The executor only receives images. A thread decodes them and computes; of the images that arrive meanwhile, only the
+    newest waits.
     """
 
     def __init__(self) -> None:
-        super().__init__("cnn_features")
-        parameters.declare(self, PARAMETERS)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # publishers come and go, whatever simulated time does
-        self._configured = self._active = False
+        super().__init__("cnn_features", PARAMETERS)
 
     @transition
     def on_configure(self) -> None:
-        """Load the network and make everything that talks to it."""
+        """Load the network, and make topics and timers."""
         settings = parameters.values(self, PARAMETERS)
         cv2.setNumThreads(settings["n_threads"])
         self._features = CNNFeatures(
@@ -52,11 +45,11 @@ class CNNFeaturesNode(LifecycleNode):
             output=settings["output"] or None,
             **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
         )
-        self._report = ImageReport(self, self._features.source)
-        self._stamps: dict[type, deque[int]] = {kind: deque(maxlen=REMEMBERED) for kind in (Image, CompressedImage)}
+        self._report = ImageReport(self, self._features.source, self._steady)
+        self._stamps = RepeatedStamps()
         self._message = FeatureVector(source=self._features.source)
-        self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM_QOS)
-        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM)
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self._images = [
             ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
             ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
@@ -71,26 +64,16 @@ class CNNFeaturesNode(LifecycleNode):
 
     @transition
     def on_activate(self) -> None:
-        """Start to compute."""
+        """Start computing features."""
         super().on_activate(None)
         self._worker: NewestWorker[tuple[Image | CompressedImage, float]] = NewestWorker(self._compute)
         self._active = True
 
     @transition
     def on_deactivate(self) -> None:
-        """Stop to compute; the image that is being worked on is finished."""
+        """Stop computing; the current image is finished."""
         self._stop()
         super().on_deactivate(None)
-
-    @transition
-    def on_cleanup(self) -> None:
-        """Drop network and endpoints."""
-        self._drop()
-
-    @transition
-    def on_shutdown(self) -> None:
-        """As on_cleanup."""
-        self._drop()
 
     def _stop(self) -> None:
         if self._active:
@@ -98,11 +81,8 @@ class CNNFeaturesNode(LifecycleNode):
             self._worker.stop()
             self._dropped_before += self._worker.dropped
 
-    def _drop(self) -> None:
+    def _release(self) -> None:
         self._stop()
-        if not self._configured:
-            return
-        self._configured = False
         for timer in self._timers:
             self.destroy_timer(timer)
         for images in self._images:
@@ -118,19 +98,14 @@ class CNNFeaturesNode(LifecycleNode):
         if not self._active:
             return
         self._report.received += 1
-        if self._came_the_other_way(message):
+        # A camera may publish each image raw and compressed.
+        if self._stamps.repeated(type(message).__name__, stamp_to_ns(message.header.stamp)):
             self._report.repeated += 1
         else:
             self._worker.put((message, time.perf_counter()))
 
-    def _came_the_other_way(self, message: Image | CompressedImage) -> bool:
-        """Whether this is an image that came compressed, now raw, or the other way round."""
-        stamp, kind = stamp_to_ns(message.header.stamp), type(message)
-        self._stamps[kind].append(stamp)
-        return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other is not kind)
-
     def _compute(self, item: tuple[Image | CompressedImage, float]) -> None:
-        """In the worker's thread: decode, compute, publish."""
+        """Decode an image, compute its features and publish them; runs in the worker's thread."""
         message, arrival = item
         report = self._report
         try:
@@ -155,10 +130,7 @@ class CNNFeaturesNode(LifecycleNode):
         self._diagnostics_publisher.publish(self._report.diagnostics(self._active, dropped))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(CNNFeaturesNode, args)
-
+main = partial(run, CNNFeaturesNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

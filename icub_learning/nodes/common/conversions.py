@@ -1,4 +1,4 @@
-"""Between ROS messages and what the learners take: stamps in ns, wrenches as arrays."""
+"""Conversions between fields of ROS messages and numbers: stamps in ns, wrenches as arrays."""
 
 import array
 
@@ -13,7 +13,7 @@ NANOSECONDS = 1_000_000_000
 
 
 def stamp_to_ns(stamp: Time) -> int:
-    """A stamp in ns; negative where its source made it so."""
+    """Return a stamp in ns; it may be negative."""
     return stamp.sec * NANOSECONDS + stamp.nanosec
 
 
@@ -23,22 +23,22 @@ def set_stamp(stamp: Time, nanoseconds: int) -> None:
 
 
 def wrench_to_array(wrench: Wrench) -> Array:
-    """(6,) force [N] and torque [Nm]."""
+    """Return force [N] and torque [N m] as an array (6,)."""
     f, t = wrench.force, wrench.torque
     return np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
 
 def set_wrench(wrench: Wrench, values: Array) -> None:
-    """Write (6,) force [N] and torque [Nm] into a message."""
+    """Write force [N] and torque [N m] (6,) into a message."""
     f, t = wrench.force, wrench.torque
     f.x, f.y, f.z, t.x, t.y, t.z = values.tolist()
 
 
 def doubles(values: Array) -> array.array:
-    """An array as a float64[] field takes it without looking at each number."""
+    """Return an array.array, which rclpy assigns to a float64[] field without checking each element."""
     return array.array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
 def floats(values: NDArray[np.float32]) -> array.array:
-    """An array as a float32[] field takes it without looking at each number."""
+    """Return an array.array, which rclpy assigns to a float32[] field without checking each element."""
     return array.array("f", np.ascontiguousarray(values, dtype=np.float32).tobytes())

@@ -1,4 +1,4 @@
-"""Between image messages and RGB arrays."""
+"""Conversions between image messages and RGB arrays."""
 
 from array import array
 
@@ -10,7 +10,7 @@ from icub_learning.recognition.vision.images import Pixels, decode, decode_compr
 
 
 def rgb_of(message: Image | CompressedImage) -> Pixels:
-    """The picture of a message as RGB (height, width, 3) of uint8. Raises SampleError if there is none in it."""
+    """Return the image of a message as RGB (height, width, 3) of uint8. Raises SampleError if it holds none."""
     if isinstance(message, CompressedImage):
         return decode_compressed(message.format, message.data)
     size = (message.height, message.width, message.step)
@@ -18,7 +18,7 @@ def rgb_of(message: Image | CompressedImage) -> Pixels:
 
 
 def image_message(rgb: Pixels, stamp: int, frame: str = "") -> Image:
-    """RGB (height, width, 3) of uint8 as a message with a stamp [ns] and the frame of its camera."""
+    """Return RGB (height, width, 3) of uint8 as a message with a stamp [ns] and the frame of its camera."""
     height, width = rgb.shape[:2]
     message = Image(height=height, width=width, encoding="rgb8", step=3 * width)
     set_stamp(message.header.stamp, stamp)

@@ -1,6 +1,5 @@
-"""A subscription for large messages: best-effort, and reliable as soon as everybody who publishes is."""
+"""A subscription for large messages: best-effort, and reliable as soon as all publishers are."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -8,23 +7,25 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 
-DEPTH = 5  # images kept for the node
-REMEMBERED = 16  # stamps of each subscription
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+
+DEPTH = 5  # images in the queue
 
 
 class ImageSubscription:
-    """Hands images on, each once.
+    """Passes each image on once.
 
-    A best-effort image of more than some 0.5 MB travels in pieces that are not sent again, and on a busy machine hardly
-    one arrives whole. A reliable subscription gets them all, but nothing from best-effort publishers. So it is chosen
-    after what publishers offer; while one subscription takes over from the other, both are there.
+    A best-effort image of more than some 0.5 MB travels in pieces that are not sent again, and on a busy machine few
+    arrive whole. A reliable subscription gets them all, but nothing from best-effort publishers. So the reliability
+    follows what the publishers offer; while one subscription replaces the other, both exist.
 
     Args:
-        node: the node.
-        kind: type of the message, with a header.
+        node: node that subscribes.
+        kind: type of the messages, with a header.
         topic: name of the topic.
         callback: called with each message.
-        reliability: "best_effort", "reliable", or "auto" for what this class is about.
+        reliability: "best_effort", "reliable", or "auto" to follow the publishers.
     """
 
     def __init__(
@@ -34,13 +35,12 @@ class ImageSubscription:
         self._automatic = reliability == "auto"
         first = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
         self._made: dict[ReliabilityPolicy, Subscription] = {}
-        self._stamps = {policy: deque[tuple[int, int]](maxlen=REMEMBERED) for policy in
-                        (ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE)}  # fmt: skip
+        self._stamps = RepeatedStamps()
         self._subscribe(first)
         self._current = first
 
     def adapt(self) -> None:
-        """Look at what publishers offer; to be called from time to time."""
+        """Follow the reliability that publishers offer; to be called from time to time."""
         if not self._automatic:
             return
         offers = self._node.get_publishers_info_by_topic(self._made[self._current].topic_name)
@@ -63,13 +63,11 @@ class ImageSubscription:
     def _keep_only(self, policy: ReliabilityPolicy) -> None:
         for other in [made for made in self._made if made is not policy]:
             self._node.destroy_subscription(self._made.pop(other))
+            self._stamps.forget(other)
 
     def _subscribe(self, policy: ReliabilityPolicy) -> None:
         def received(message: Any) -> None:
-            stamp = (message.header.stamp.sec, message.header.stamp.nanosec)
-            self._stamps[policy].append(stamp)
-            others = [self._stamps[other] for other in self._made if other is not policy]
-            if stamp == (0, 0) or not any(stamp in stamps for stamps in others):
+            if not self._stamps.repeated(policy, stamp_to_ns(message.header.stamp)):
                 self._callback(message)
 
         profile = QoSProfile(depth=DEPTH, reliability=policy)

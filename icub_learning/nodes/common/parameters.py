@@ -4,12 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -43,11 +38,7 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     return described
 
 
-def declare(
-    node: Node,
-    settings: Sequence[Setting],
-    on_change: Callable[[str, Any], None] | None = None,
-) -> None:
+def declare(node: Node, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None) -> None:
     """Declare all parameters of `settings` on `node`, and guard them from then on.
 
     Args:

@@ -1,4 +1,4 @@
-"""What a process may ask of the system so that it runs when it has to: priority, cores, memory that stays."""
+"""Real-time priority, processor cores and locked memory, as far as the system permits them."""
 
 import contextlib
 import ctypes
@@ -11,8 +11,8 @@ from typing import Any
 from icub_learning.settings import setting
 
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
-# Of the learning thread, from -20 to 19. It holds the interpreter now and then; if it loses its core just then, the
-# thread that predicts waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
+# Of the learning thread, from -20 to 19. If it loses its core while it holds the interpreter lock, the predicting
+# thread waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
 LEARNER_NICENESS = -10
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
 
@@ -33,34 +33,34 @@ class SchedulingSettings:
 
 
 def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
-    """Ask for all that the parameters name.
+    """Request what the settings name.
 
     Args:
         settings: values of SchedulingSettings, by name.
-        learner: native id of the thread that learns.
+        learner: native id of the learning thread.
 
     Returns:
-        What came of each, in words.
+        The result of each request, in words.
     """
-    words = [ask_for_real_time(settings["realtime_priority"], learner)]
+    results = [ask_for_real_time(settings["realtime_priority"], learner)]
     cores = [core for core in settings["cpu_affinity"] if core >= 0]
     if cores:
-        words.append(ask_for_cores(cores))
+        results.append(ask_for_cores(cores))
     if settings["lock_memory"]:
-        words.append(ask_for_locked_memory())
-    return words
+        results.append(ask_for_locked_memory())
+    return results
 
 
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
-    """Have the system run all threads of this process before ordinary ones (SCHED_FIFO).
+    """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
-    Joint states wait for 25 ms at 200 Hz, and on a busy machine an ordinary process may wait longer for a core. Threads
-    that are started later inherit it. Without the right to it, and where there is no such thing, nothing changes.
+    A queue of five joint states holds 25 ms at 200 Hz, and on a busy machine an ordinary process may wait longer for a
+    core. Threads that are started later inherit the priority. Without permission nothing changes.
 
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.
-        learner: native id of a thread that stays ordinary: under overload it takes all the time there is, and the
-            system then holds up every real-time thread of that core for 50 ms of each second. It gets LEARNER_NICENESS.
+        learner: native id of a thread that gets LEARNER_NICENESS instead: under overload it takes all the time there
+            is, and the system would suspend all real-time threads of its core for 50 ms of each second.
     """
     if not priority:
         return "ordinary scheduling"
@@ -78,7 +78,7 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
 
 def ask_for_cores(cores: Sequence[int]) -> str:
-    """Run all threads of this process on the given cores only."""
+    """Run all threads of this process on the given cores only; return the result in words."""
     try:
         for thread in _threads():
             with contextlib.suppress(ProcessLookupError):
@@ -89,7 +89,7 @@ def ask_for_cores(cores: Sequence[int]) -> str:
 
 
 def ask_for_locked_memory() -> str:
-    """Keep what this process uses, now and later, in RAM."""
+    """Keep all present and later memory of this process in RAM; return the result in words."""
     try:
         libc = ctypes.CDLL(None, use_errno=True)
         failed = libc.mlockall(_MCL_CURRENT | _MCL_FUTURE)

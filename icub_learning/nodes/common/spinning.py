@@ -1,8 +1,7 @@
-"""The main loop that all nodes share: start, activate, spin, and on a signal shut down and leave cleanly."""
+"""What all nodes share: lifecycle transitions, and the main loop from start to a clean exit."""
 
 import functools
 import gc
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
@@ -17,7 +17,9 @@ from rclpy.signals import SignalHandlerOptions
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.settings import setting
+from icub_learning.launching.signals import stop_signals
+from icub_learning.nodes.common import parameters
+from icub_learning.settings import Setting, setting
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,7 @@ SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
 NodeT = TypeVar("NodeT", bound=LifecycleNode)
 
 
-def transition(
-    method: Callable[[NodeT], None],
-) -> Callable[..., TransitionCallbackReturn]:
+def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
     """Make a lifecycle callback of a method that returns nothing and raises when the transition must fail.
 
     Errors of this package become FAILURE and one log line; anything else becomes ERROR and a traceback
@@ -56,28 +56,62 @@ def transition(
     return callback
 
 
+class ManagedNode(LifecycleNode):
+    """A lifecycle node with parameters, which releases at cleanup and at shutdown what it made at configure.
+
+    A subclass sets `_configured` at the end of on_configure, and implements `_release`.
+
+    Args:
+        name: name of the node.
+        settings: its parameters.
+        on_change: see `parameters.declare`.
+    """
+
+    def __init__(
+        self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
+    ) -> None:
+        super().__init__(name)
+        parameters.declare(self, settings, on_change)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self._configured = self._active = False
+
+    @transition
+    def on_cleanup(self) -> None:
+        """Release everything that on_configure made."""
+        self._release_once()
+
+    @transition
+    def on_shutdown(self) -> None:
+        """Release everything that on_configure made, if it was configured."""
+        self._release_once()
+
+    def _release_once(self) -> None:
+        if self._configured:
+            self._release()
+            self._configured = self._active = False
+
+    def _release(self) -> None:
+        """Stop what runs, and destroy endpoints and timers."""
+        raise NotImplementedError
+
+
 def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Args:
         make_node: makes the node; the node has declared LifecycleSettings.
-        args: command line, sys.argv if None.
+        args: command line; None: sys.argv.
 
     Returns:
         The exit code of the process: 0, or 1 if the node could not be made or activated.
     """
-    stopping = False
+    # rclpy's own signal handlers would invalidate the context before the node can deactivate.
+    rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
+    with stop_signals() as stopped:
+        return _run(make_node, stopped)
 
-    def stop(*_: Any) -> None:
-        nonlocal stopping
-        stopping = True
 
-    # rclpy's own handlers would invalidate the context before the node can deactivate.
-    rclpy.init(
-        args=None if args is None else list(args),
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+def _run(make_node: Callable[[], LifecycleNode], stopped: Callable[[], bool]) -> int:
     node = None
     try:
         node = make_node()
@@ -89,7 +123,7 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
         executor.add_node(node)
         # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
         with threadpool_limits(limits=1, user_api="blas"):
-            while not stopping and rclpy.ok() and not _finalized(node):
+            while not stopped() and rclpy.ok() and not _finalized(node):
                 _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         executor.remove_node(node)
         return 0
@@ -102,17 +136,15 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
                 node.trigger_shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _finalized(node: LifecycleNode) -> bool:
-    """Whether a lifecycle manager has shut the node down for good: its process has nothing left to do."""
+    """Return whether a lifecycle manager has shut the node down: its process has nothing left to do."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
 def _autostart(node: LifecycleNode) -> bool:
-    """Configure and activate if the node asks for it; False if that failed."""
+    """Configure and activate the node if its parameter `autostart` is true; return False if that failed."""
     if not node.get_parameter("autostart").value:
         return True
     success = TransitionCallbackReturn.SUCCESS
@@ -120,7 +152,7 @@ def _autostart(node: LifecycleNode) -> bool:
 
 
 def _spin_once(executor: Any, node: LifecycleNode) -> None:
-    """Handle what has arrived; a callback that raises is logged, never the end of the node."""
+    """Handle what has arrived; an exception of a callback is logged and does not end the node."""
     try:
         executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -1,4 +1,4 @@
-"""How regular a stream is and how long its messages take: windows of durations, and what diagnostics say of them."""
+"""Regularity and latency of a stream of messages: windows of durations, and their summary for diagnostics."""
 
 import time
 from dataclasses import dataclass
@@ -35,56 +35,56 @@ class DurationWindow:
         self._count = 0
 
     def add(self, seconds: float) -> None:
-        """Take one duration in."""
+        """Add one duration [s]."""
         self._values[self._count % len(self._values)] = seconds
         self._count += 1
 
     def values(self) -> np.ndarray:
-        """Those in the window, in no order; a copy."""
+        """Return a copy of the durations in the window, in no order."""
         return self._values[: self._count].copy()
 
     def summary(self) -> str:
-        """Median, 99th percentile and largest of the window in milliseconds, in words."""
+        """Return median, 99th percentile and maximum of the window in milliseconds, in words."""
         return summary(self.values())
 
 
 class CycleStatistics:
-    """Of a stream of messages, each answered at once: period, jitter, execution, latency.
+    """Period, jitter, latency and execution time of a stream whose messages are answered at once.
 
-    Call `published` when a message has been answered and `end` when all about it is done; `arrived` where there is no
-    answer.
+    Call `published` when a message has been answered, or `arrived` if it is not answered; and `end` when all work for
+    it is done.
     """
 
     def __init__(self) -> None:
         self.period = DurationWindow()  # between arrivals
         self.latency = DurationWindow()  # from arrival to publication
         self.age = DurationWindow()  # from the message's stamp to publication, by the node's clock
-        self.execution = DurationWindow()  # of all that is done about a message, what follows publication too
+        self.execution = DurationWindow()  # of all work for a message, after publication too
         self._arrival = 0.0  # of the last message
 
     def arrived(self, arrival: float) -> None:
-        """A message of `arrival` [s, time.perf_counter()] has come, and will not be answered."""
+        """Note a message that arrived at `arrival` [s, time.perf_counter()] and is not answered."""
         if self._arrival:
             self.period.add(arrival - self._arrival)
         self._arrival = arrival
 
     def published(self, arrival: float, age: float) -> None:
-        """A message of `arrival` [s, time.perf_counter()] has been answered, `age` seconds after its stamp."""
+        """Note that the message of `arrival` [s, time.perf_counter()] was answered `age` seconds after its stamp."""
         self.arrived(arrival)
         self.latency.add(time.perf_counter() - arrival)
         self.age.add(age)
 
     def end(self) -> None:
-        """All about it is done."""
+        """Note that all work for the last message is done."""
         self.execution.add(time.perf_counter() - self._arrival)
 
     def jitter(self) -> np.ndarray:
-        """How far each period is from the median [s]."""
+        """Return the deviation of each period from the median [s]."""
         periods = self.period.values()
         return np.abs(periods - np.median(periods)) if len(periods) else periods
 
     def pairs(self) -> dict[str, str]:
-        """What diagnostics show."""
+        """Return the values that diagnostics show."""
         return {
             "period": self.period.summary(),
             "jitter, off the median period": summary(self.jitter()),
@@ -94,7 +94,7 @@ class CycleStatistics:
         }
 
     def verdict(self, limits: dict[str, float]) -> tuple[bytes, str]:
-        """Level and words, by the values of TimingLimits."""
+        """Return level and reason, by the values of TimingLimits; "" if no limit is exceeded."""
         found = {"latency": self.latency.values(), "jitter": self.jitter()}
         for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
             for what, values in found.items():
@@ -106,7 +106,7 @@ class CycleStatistics:
 
 
 def summary(values: np.ndarray) -> str:
-    """Median, 99th percentile and largest of durations [s], in milliseconds and words."""
+    """Return median, 99th percentile and maximum of durations [s], in milliseconds, in words."""
     if not len(values):
         return "none yet"
     p50, p99, largest = np.percentile(values, PERCENTILES) * 1e3

@@ -1,24 +1,25 @@
-"""The camera of the simulated iCub: images of the object in its hand, rendered by a process of their own."""
+"""The camera of the simulated iCub: images of the object in its hand, rendered by a separate process."""
 
 from array import array
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
 from icub_learning.nodes.common.conversions import NANOSECONDS, set_stamp
+from icub_learning.nodes.common.diagnostics import status_of
+from icub_learning.nodes.common.qos import STATE
 from icub_learning.settings import setting
 from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
 
-IMAGE_QOS = QoSProfile(depth=2)
-STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+IMAGE_QOS = QoSProfile(depth=2)  # images are large and only the newest matters
 
 
 @dataclass(frozen=True)
@@ -42,22 +43,23 @@ class CameraSettings:
 
 
 @dataclass
-class _Wish:
-    """An object that is to be shown, and who waits for the answer."""
+class _ObjectRequest:
+    """A request to show an object, and the future of its answer."""
 
     name: str
     future: Future | None = None
 
-    def answer(self, why: str) -> None:
+    def answer(self, refusal: str) -> None:
+        """Answer with the reason of a refusal, "" if the object is shown."""
         if self.future is not None and not self.future.done():
-            self.future.set_result(why)
+            self.future.set_result(refusal)
 
 
 class ObjectCamera:
-    """Publishes `image` while somebody listens, and `~/truth/object`; starts its process when it is first needed.
+    """Publishes `image` while it has subscribers, and `~/truth/object`; starts its process when it is first needed.
 
     Args:
-        node: whose topics these are.
+        node: node that publishes.
         parameters: values of CameraSettings, and `seed` and `side` of the simulation: the other arm shows the object.
     """
 
@@ -74,65 +76,63 @@ class ObjectCamera:
         )
         self._period = round(NANOSECONDS / parameters["image_rate"]) if parameters["image_rate"] else 0
         self._images = node.create_lifecycle_publisher(Image, "image", IMAGE_QOS)
-        self._truth = node.create_lifecycle_publisher(String, "~/truth/object", STATE_QOS)
+        self._truth = node.create_lifecycle_publisher(String, "~/truth/object", STATE)
         self._message = Image(encoding="rgb8", width=size[0], height=size[1], step=3 * size[0])
         self._message.header.frame_id = f"{side[0]}_eye"
         self._eye: EyeProcess | None = None
         self.shown = ""
-        # Objects to come, each with whoever waits for it; and what the process is at: one of these or, of an image,
-        # the stamp [ns].
-        self._wanted: list[_Wish] = [_Wish(parameters["object"])]
-        self._under_way: _Wish | int = 0
-        self._next = 0  # stamp from which on the next image is due [ns]
+        self._requests: list[_ObjectRequest] = [_ObjectRequest(parameters["object"])]
+        self._current: _ObjectRequest | int = 0  # what the process works on: a request, or the stamp of an image [ns]
+        self._next = 0  # stamp at which the next image is due [ns]
         self._failure = ""
         self._published = 0
 
     def show(self, name: str) -> Future:
-        """Ask for an object in the hand; the future holds "" when it is there, or why not (as before, then)."""
+        """Request an object in the hand; the future holds "" when it is shown, or the reason why nothing changed."""
         future: Future = Future(executor=self._node.executor)
         if self._period:
-            self._wanted.append(_Wish(name, future))
+            self._requests.append(_ObjectRequest(name, future))
         else:
             future.set_result("there are no images: image_rate is 0")
         return future
 
     def activate(self) -> None:
-        """Say what is in the hand."""
+        """Publish which object is in the hand."""
         self._publish_truth()
 
     def update(self, stamp: int) -> None:
-        """Publish what has been rendered and ask for what is due, at a simulated time [ns]; never waits."""
+        """Publish the image that has been rendered, and request the one that is due at `stamp` [ns]; never waits."""
         if self._eye is None:
-            if self._period and (len(self._wanted) > 1 or self._images.get_subscription_count()):
+            if self._period and (len(self._requests) > 1 or self._images.get_subscription_count()):
                 self._eye = EyeProcess(self._settings)
             return
         answer = self._eye.answer()
         if isinstance(answer, str):
-            self._take_word(answer)
+            self._on_object_reply(answer)
         elif answer is not None:
             self._publish(answer)
         if self._eye.busy:
             return
-        if self._wanted:
-            if self._eye.ended:  # as after a crash of the graphics driver: another object, another try
+        if self._requests:
+            if self._eye.ended:  # as after a crash of the graphics driver: try again with the next object
                 self._eye.close()
                 self._eye = EyeProcess(self._settings)
-            self._under_way = self._wanted.pop(0)
-            self._eye.show(self._under_way.name)
+            self._current = self._requests.pop(0)
+            self._eye.show(self._current.name)
         elif not self._failure and stamp >= self._next and self._images.get_subscription_count():
-            self._under_way = stamp
+            self._current = stamp
             self._eye.render(stamp / NANOSECONDS)
             self._next = max(self._next + self._period, stamp - self._period)
 
-    def deactivate(self, why: str) -> None:
-        """Answer whoever still waits for an object."""
-        waiting = [*self._wanted, *([self._under_way] if isinstance(self._under_way, _Wish) else [])]
-        for wish in waiting:
-            wish.answer(why)
-        self._wanted = [wish for wish in self._wanted if wish.future is None]
+    def deactivate(self, reason: str) -> None:
+        """Refuse all requests that wait, for this reason."""
+        current = [self._current] if isinstance(self._current, _ObjectRequest) else []
+        for request in [*self._requests, *current]:
+            request.answer(reason)
+        self._requests = [request for request in self._requests if request.future is None]
 
     def drop(self) -> None:
-        """End the process and the topics."""
+        """End the process and destroy the topics."""
         self.deactivate("the node has been cleaned up")
         if self._eye is not None:
             self._eye.close()
@@ -140,37 +140,34 @@ class ObjectCamera:
             self._node.destroy_lifecycle_publisher(publisher)
 
     def status(self) -> DiagnosticStatus:
-        """Return what diagnostics say of the images."""
-        name = self._node.get_name()
-        status = DiagnosticStatus(name=f"{name}: image", hardware_id=name, level=DiagnosticStatus.OK)
-        status.message = "no image has been asked for" if self._eye is None else "rendering"
+        """Return the diagnostic status of the images."""
+        level, message = DiagnosticStatus.OK, "no image has been asked for" if self._eye is None else "rendering"
         if self._failure:
-            status.level, status.message = DiagnosticStatus.WARN, self._failure
-        pairs = {"object": self.shown, "images": self._published}
-        status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
-        return status
+            level, message = DiagnosticStatus.WARN, self._failure
+        values = {"object": self.shown, "images": self._published}
+        return status_of(self._node, "image", level, message, values)
 
-    def _take_word(self, word: str) -> None:
-        """The answer to a change of the object, or why there is no image."""
-        wish = self._under_way
-        if not isinstance(wish, _Wish):
-            self._fail(word)
-        elif not word:
-            self.shown, self._failure = wish.name, ""
+    def _on_object_reply(self, failure: str) -> None:
+        """Handle the reply to a request for an object, "" if it is shown; or the reason why an image failed."""
+        request = self._current
+        if not isinstance(request, _ObjectRequest):
+            self._fail(failure)
+            return
+        if not failure:
+            self.shown, self._failure = request.name, ""
             self._publish_truth()
-        elif wish.future is None:
-            self._fail(word)
-        if isinstance(wish, _Wish):
-            wish.answer(word)
+        elif request.future is None:
+            self._fail(failure)
+        request.answer(failure)
 
-    def _fail(self, why: str) -> None:
-        self._failure = why
-        self._node.get_logger().warning(f"no images: {why}")
+    def _fail(self, reason: str) -> None:
+        self._failure = reason
+        self._node.get_logger().warning(f"no images: {reason}")
 
     def _publish(self, picture: NDArray[np.uint8]) -> None:
-        if not isinstance(self._under_way, int):
+        if not isinstance(self._current, int):
             return
-        set_stamp(self._message.header.stamp, self._under_way)
+        set_stamp(self._message.header.stamp, self._current)
         self._message.data = array("B", picture.tobytes())
         self._images.publish(self._message)
         self._published += 1

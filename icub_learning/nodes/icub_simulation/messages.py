@@ -1,4 +1,4 @@
-"""Messages of the simulated arm: made once, filled for every sample."""
+"""Messages of the simulated arm, which are made once and filled for every sample."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ ROOT_FRAME = "root_link"
 
 
 class SensorMessages:
-    """What the robot publishes of itself."""
+    """The messages that a robot publishes: joint states and a wrench."""
 
     def __init__(self, arm: ArmModel) -> None:
         self.joint_states = JointState(name=list(arm.joint_names))
@@ -26,7 +26,7 @@ class SensorMessages:
         self.wrench.header.frame_id = arm.sensor_frame
 
     def fill(self, sensors: Sensors) -> None:
-        """Write one reading into the messages."""
+        """Write the values of the sensors into the messages."""
         for message in (self.joint_states, self.wrench):
             set_stamp(message.header.stamp, sensors.stamp)
         self.joint_states.position = doubles(sensors.position)
@@ -36,7 +36,7 @@ class SensorMessages:
 
 
 class TruthMessages:
-    """What is true, by the name of the topic under ~/truth/."""
+    """The messages of the ground truth, by the name of the topic below ~/truth/."""
 
     WRENCHES = ("wrench", "rigid_wrench", "cable_wrench", "drift")
     TYPES = {"motion": JointTrajectory, "hand": PointStamped} | dict.fromkeys(WRENCHES, WrenchStamped)
@@ -50,7 +50,7 @@ class TruthMessages:
             self._messages[name].header.frame_id = arm.sensor_frame
 
     def message(self, name: str, truth: Truth) -> Any:
-        """Return the message of one topic, filled."""
+        """Return the message of one topic, filled with the truth."""
         message = self._messages[name]
         set_stamp(message.header.stamp, truth.stamp)
         if name == "motion":
@@ -65,7 +65,7 @@ class TruthMessages:
 
 
 def payload_message(stamp: int, hand: str, mass: float, position: Array) -> InertiaStamped:
-    """The payload in the frame of the hand; its inertia is about its centre of mass."""
+    """Return the payload in the frame of the hand, with the inertia about its centre of mass."""
     message = InertiaStamped()
     set_stamp(message.header.stamp, stamp)
     message.header.frame_id = hand
@@ -77,7 +77,7 @@ def payload_message(stamp: int, hand: str, mass: float, position: Array) -> Iner
 
 
 def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
-    """The points of a trajectory as ArmSimulation.command_trajectory takes them; fields that no point has are None."""
+    """Return the arguments of ArmSimulation.command_trajectory; None for fields that no point has."""
 
     def rows(field: str) -> list[list[float]] | None:
         values = [list(getattr(point, field)) for point in message.points]

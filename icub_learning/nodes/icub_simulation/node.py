@@ -1,16 +1,14 @@
 """The node of the simulated iCub arm: steps it in time with the wall clock and publishes what it senses."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rosgraph_msgs.msg import Clock as ClockMessage
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -18,7 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import set_stamp
-from icub_learning.nodes.common.spinning import LifecycleSettings, run, transition
+from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.qos import STATE, STREAM
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
 from icub_learning.nodes.icub_simulation.messages import (
     SensorMessages,
@@ -32,8 +32,6 @@ from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
-STREAM_QOS = QoSProfile(depth=10)
-STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 REPORT_PERIOD = 1.0  # [s]
 KEEPS_UP = 0.98  # share of the real-time factor asked for, below which diagnostics warn
 
@@ -64,27 +62,25 @@ class NodeSettings:
 PARAMETERS = settings_of(LifecycleSettings, NodeSettings, SimulationSettings, CameraSettings)
 
 
-class IcubSimulationNode(LifecycleNode):
-    """Publishes joint states, wrenches, /clock and the truth; see docs/ros_interface.md."""
+class IcubSimulationNode(ManagedNode):
+    """Publishes joint states, wrenches, /clock and ground truth; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("icub_simulation")
-        parameters.declare(self, PARAMETERS, self._on_parameter)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # /clock is this node's own work
+        super().__init__("icub_simulation", PARAMETERS, self._on_parameter)
         self._simulation: ArmSimulation  # from configure to cleanup
         self._pacer: Pacer  # from activate to deactivate
-        self._configured = self._running = False
+        self._running = False
 
     @transition
     def on_configure(self) -> None:
-        """Build the arm and everything that talks to it."""
+        """Build the arm, its camera, topics and services."""
         chosen = parameters.values(self, PARAMETERS)
         self._factor = chosen["real_time_factor"]
         self._every = steps_per_sample(chosen["rate"])
         self._simulation = ArmSimulation(pick(SimulationSettings, chosen))
         arm = self._simulation.arm
         self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
-        self._clock_message = ClockMessage()
+        self._clock_message = Clock()
         self._refused, self._last_refusal = 0, ""
         self._make_endpoints()
         self._camera = ObjectCamera(self, chosen)
@@ -93,7 +89,7 @@ class IcubSimulationNode(LifecycleNode):
 
     @transition
     def on_activate(self) -> None:
-        """Let simulated time run."""
+        """Start simulated time."""
         super().on_activate(None)
         self._publish_task()
         self._publish_payload()
@@ -107,27 +103,17 @@ class IcubSimulationNode(LifecycleNode):
         self._camera.deactivate("the node has been deactivated")
         super().on_deactivate(None)
 
-    @transition
-    def on_cleanup(self) -> None:
-        """Drop the arm and its endpoints."""
-        self._drop()
-
-    @transition
-    def on_shutdown(self) -> None:
-        """As on_cleanup."""
-        self._drop()
-
     def _make_endpoints(self) -> None:
         make = self.create_lifecycle_publisher
-        self._clock_publisher = make(ClockMessage, "/clock", STREAM_QOS)
-        self._joint_publisher = make(JointState, "joint_states", STREAM_QOS)
-        self._wrench_publisher = make(WrenchStamped, "wrench", STREAM_QOS)
+        self._clock_publisher = make(Clock, "/clock", STREAM)
+        self._joint_publisher = make(JointState, "joint_states", STREAM)
+        self._wrench_publisher = make(WrenchStamped, "wrench", STREAM)
         self._truth_publishers = {
-            name: make(kind, f"~/truth/{name}", STREAM_QOS) for name, kind in TruthMessages.TYPES.items()
+            name: make(kind, f"~/truth/{name}", STREAM) for name, kind in TruthMessages.TYPES.items()
         }
-        self._task_publisher = make(String, "~/truth/task", STATE_QOS)
-        self._payload_publisher = make(InertiaStamped, "~/truth/payload", STATE_QOS)
-        self._diagnostics_publisher = make(DiagnosticArray, "/diagnostics", STREAM_QOS)
+        self._task_publisher = make(String, "~/truth/task", STATE)
+        self._payload_publisher = make(InertiaStamped, "~/truth/payload", STATE)
+        self._diagnostics_publisher = make(DiagnosticArray, "/diagnostics", STREAM)
         self._trajectories = self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, 10)
         self._offered = [
             self.create_service(SetTask, "~/set_task", self._set_task),
@@ -135,11 +121,8 @@ class IcubSimulationNode(LifecycleNode):
             self.create_service(ShowObject, "~/show_object", self._show_object),
         ]
 
-    def _drop(self) -> None:
-        if not self._configured:
-            return
+    def _release(self) -> None:
         self._stop_pacing()
-        self._configured = False
         self._camera.drop()
         self.destroy_subscription(self._trajectories)
         for service in self._offered:
@@ -173,7 +156,7 @@ class IcubSimulationNode(LifecycleNode):
             for _ in range(self._every):
                 self._simulation.step()
             self._publish()
-        last = self._simulation.stamp - TIME_STEP_NS  # of the joint states published last
+        last = self._simulation.stamp - TIME_STEP_NS  # stamp of the newest joint states
         if last > 0:
             self._camera.update(last)
 
@@ -225,26 +208,26 @@ class IcubSimulationNode(LifecycleNode):
         return response
 
     async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:
-        """Answers when the object is in the hand, or is not to be had; the simulation goes on meanwhile."""
-        why = await self._camera.show(request.name) if self._running else "the node is not active"
-        response.success = not why
-        response.message = why or (f"showing {request.name}" if request.name else "showing the empty hand")
-        if why:
-            self._refuse(why)
+        """Answer when the object is in the hand, or cannot be shown; the simulation goes on meanwhile."""
+        refusal = await self._camera.show(request.name) if self._running else "the node is not active"
+        response.success = not refusal
+        response.message = refusal or (f"showing {request.name}" if request.name else "showing the empty hand")
+        if refusal:
+            self._refuse(refusal)
         return response
 
     def _try(self, act: Callable[[], str]) -> tuple[bool, str]:
-        """Do what was commanded; what is refused is said and counted, and changes nothing."""
+        """Act on a command; return whether it was accepted, and a message. A refused command changes nothing."""
         try:
             return True, act()
         except IcubLearningError as error:
             self._refuse(str(error))
             return False, str(error)
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, reason: str) -> None:
         self._refused += 1
-        self._last_refusal = why
-        self.get_logger().warning(f"refused: {why}")
+        self._last_refusal = reason
+        self.get_logger().warning(f"refused: {reason}")
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if name == "real_time_factor":
@@ -256,11 +239,10 @@ class IcubSimulationNode(LifecycleNode):
     def _report(self) -> None:
         simulation, pacer = self._simulation, self._pacer
         reached = pacer.reached(time.monotonic())
-        status = DiagnosticStatus(name=f"{self.get_name()}: pace", hardware_id=self.get_name())
         slow = reached < KEEPS_UP * self._factor
-        status.level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
-        status.message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
-        pairs = {
+        level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
+        message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
+        values = {
             "real-time factor": f"{reached:.4f}",
             "real-time factor asked for": f"{self._factor:g}",
             "late samples": pacer.late,
@@ -272,16 +254,11 @@ class IcubSimulationNode(LifecycleNode):
             "refused commands": self._refused,
             "last refusal": self._last_refusal,
         }
-        status.values = [KeyValue(key=key, value=str(value)) for key, value in pairs.items()]
-        message = DiagnosticArray(status=[status, self._camera.status()])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics_publisher.publish(message)
+        pace = status_of(self, "pace", level, message, values)
+        self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(IcubSimulationNode, args)
-
+main = partial(run, IcubSimulationNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,13 +1,12 @@
-"""Keeping a simulation in step with the wall clock: how many samples are due, and how well it kept up."""
+"""Keeps a simulation in step with the wall clock: counts the samples that are due, and measures the pace."""
 
 import math
 
 
 class Pacer:
-    """Says how many samples are due at an instant, without drift: late ones are made up for, a few at a time.
+    """Counts the samples that are due at an instant, without drift: late ones are made up for, a few at a time.
 
-    A robot's samples come one by one. Whoever listens keeps only the newest few, so a burst of all that is late would
-    push samples out of the queues of nodes that are not late at all.
+    Subscribers queue only a few samples: a burst of all late samples would overflow the queues of nodes that keep up.
 
     Args:
         period: simulated seconds between two samples.
@@ -15,13 +14,13 @@ class Pacer:
         now: wall time at which simulated time starts to run [s].
 
     Attributes:
-        late: samples that were due more than one period before they were asked for.
-        given_up: simulated seconds that were not made up for, because more than MAX_BACKLOG was due.
-        largest_delay: longest time that a sample was overdue [s].
+        late: number of samples that were more than one period late.
+        given_up: simulated time that was skipped because more than MAX_BACKLOG was due [s].
+        largest_delay: longest delay of a sample [s].
     """
 
     MAX_BURST = 2  # samples at once: late ones are made up for at twice the pace
-    MAX_BACKLOG = 0.5  # [s], of wall time; a longer pause is skipped, not made up for
+    MAX_BACKLOG = 0.5  # [s] of wall time; of a longer pause the rest is skipped
 
     def __init__(self, period: float, factor: float, now: float) -> None:
         self._period = period / factor  # [s] of wall time
@@ -35,7 +34,7 @@ class Pacer:
         self._total = 0
 
     def due(self, now: float) -> int:
-        """Return how many samples are due at `now` [s], and count on their being made."""
+        """Return how many samples are due at `now` [s]; the caller must then make them."""
         elapsed = now - self._start - self._done * self._period
         count = math.floor(elapsed / self._period + 1e-6)
         if count <= 0:

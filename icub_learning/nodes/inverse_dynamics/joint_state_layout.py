@@ -1,4 +1,4 @@
-"""Joint states as bytes: what does not change from one message to the next is read once."""
+"""Decodes serialized joint states quickly: what is equal in successive messages is read once."""
 
 import struct
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from sensor_msgs.msg import JointState
 
 from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns
 
-# Of little-endian CDR (DDSI-RTPS 2.2, 10.5; the plain encoding of version 1), which ROS 2 middlewares send unless they
-# are told otherwise. Alignments count from behind these four bytes.
+# Little-endian CDR (DDSI-RTPS 2.2, 10.5; plain encoding, version 1), the default of ROS 2 middlewares. Alignment counts
+# from the end of these four bytes.
 HEADER = b"\x00\x01"
 ORIGIN = 4
-FIXED = 12  # where the frame begins
+FIXED = 12  # offset of the frame
 _STAMP = struct.Struct("<iI")
 
 
 class JointStateNumbers(NamedTuple):
-    """A joint state as numbers: stamp [ns], names, and float64 of each field, none where it was not measured."""
+    """A joint state: stamp [ns], names, and float64 of each field, which is empty if it was not measured."""
 
     stamp: int
     name: tuple[str, ...]
@@ -30,13 +30,13 @@ class JointStateNumbers(NamedTuple):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where things lie in messages of one frame, one list of names and one number of values in each field."""
+    """Offsets in messages with the same frame, names and number of values in each field."""
 
-    size: int  # of the message, bytes
-    fixed: bytes  # the frame and the names, with the number of positions behind them
-    velocities: tuple[slice, bytes]  # how many there are
-    efforts: tuple[slice, bytes]
-    fields: tuple[tuple[int, int], ...]  # where position, velocity and effort begin and end
+    size: int  # of the message [bytes]
+    fixed: bytes  # the frame, the names and the number of positions
+    velocities: tuple[slice, bytes]  # place and bytes of the number of velocities
+    efforts: tuple[slice, bytes]  # likewise of efforts
+    fields: tuple[tuple[int, int], ...]  # begin and end of position, velocity and effort
     names: tuple[str, ...]
 
     def fits(self, data: bytes) -> bool:
@@ -62,19 +62,18 @@ class _Layout:
 
 
 class JointStateDecoder:
-    """Reads serialized sensor_msgs/JointState messages, those that look like the last one at little cost.
+    """Decodes serialized sensor_msgs/JointState messages, quickly if they have the layout of the last one.
 
-    Making Python strings of 32 names and lists of numbers takes longer than all else that is done about a joint state
-    before its prediction. So a layout is found once; it is used for messages that agree with it in every byte that is
-    not a number, and only after it has given for its first message what the middleware's own deserialization gives.
-    Everything else goes through that deserialization.
+    Making Python strings of 32 names and lists of numbers takes longer than all other work from a joint state to its
+    prediction. So a layout is found once, and checked against the middleware's own deserialization of the same message.
+    It is used for messages that agree with it in every byte that is not a number. All others are deserialized.
     """
 
     def __init__(self) -> None:
         self._layout: _Layout | None = None
 
     def decode(self, data: bytes) -> JointStateNumbers:
-        """The message in `data`. Raises what rclpy raises for bytes that are no JointState."""
+        """Return the joint state in `data`. Raises what rclpy raises for bytes that are no JointState."""
         if self._layout is not None and self._layout.fits(data):
             return self._layout.read(data)
         message = deserialize_message(data, JointState)
@@ -92,7 +91,7 @@ class JointStateDecoder:
 
 
 def _find_layout(data: bytes, numbers: JointStateNumbers) -> _Layout | None:
-    """Where things lie in `data`; None if it is not encoded as expected."""
+    """Return the layout of `data`; None if it is not encoded as expected."""
 
     def aligned(place: int, size: int) -> int:
         return place + (ORIGIN - place) % size

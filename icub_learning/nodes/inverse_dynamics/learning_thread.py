@@ -1,4 +1,4 @@
-"""A thread that learns beside the one that predicts, and what passes between them."""
+"""A thread that learns while another one predicts, and what they exchange."""
 
 import sys
 import threading
@@ -16,15 +16,15 @@ from icub_learning.dynamics.stream.stream import Sample
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.timing import DurationWindow
 
-# Longest time that a thread which has something to do waits for the interpreter while another one runs Python [s].
+# Longest time that a thread waits for the interpreter lock while another one runs Python [s].
 SWITCH_INTERVAL = 1e-4
 
 
 @dataclass
 class Request:
-    """Something to be done with the estimator between two samples, and what came of it once `done`."""
+    """A request to act on the estimator between two samples, and its result once `done` is set."""
 
-    act: Callable[[Any], Any]  # takes the estimator, returns the estimator to go on with and words for an answer
+    act: Callable[[Any], Any]  # takes the estimator; returns the estimator to continue with, and a message
     success: bool = False
     message: str = ""
     done: threading.Event = field(default_factory=threading.Event)
@@ -34,10 +34,10 @@ class LearningThread:
     """Owns an estimator; others see it through `predictor`, which is replaced after each sample.
 
     Args:
-        estimator: learns; no one else may touch it from now on.
-        regressor: for the predictors, so that the two threads share none.
-        backlog: samples that may wait, see Thinning.
-        on_error: told of what should never happen, in words.
+        estimator: the estimator; only this thread may use it from now on.
+        regressor: regressor of the predictors, so that the two threads share none.
+        backlog: number of samples that may wait, see Thinning.
+        on_error: called with the traceback of an unexpected error.
     """
 
     def __init__(self, estimator: Any, regressor: Regressor, backlog: int, on_error: Callable[[str], None]) -> None:
@@ -55,29 +55,29 @@ class LearningThread:
 
     @property
     def thread_id(self) -> int | None:
-        """The system's number of the thread."""
+        """The native id of the thread."""
         return self._thread.native_id
 
     @property
     def waiting(self) -> int:
-        """How many samples and requests wait."""
+        """The number of samples and requests that wait."""
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:
-        """Hand a sample over; it is skipped if too many wait."""
+        """Hand a sample over; skip it if too many wait."""
         if self._thinning.take(self._queue.qsize()):
             self._queue.put(sample)
         else:
             self.skipped += 1
 
     def ask(self, act: Callable[[Any], tuple[Any, str]]) -> Request:
-        """Have something done with the estimator after the samples that wait; what `act` refuses changes nothing."""
+        """Request `act` on the estimator after the samples that wait; if it raises, nothing changes."""
         request = Request(act)
         self._queue.put(request)
         return request
 
     def stop(self) -> None:
-        """End the thread once what waits is done."""
+        """End the thread after all samples and requests that wait."""
         self._queue.put(None)
         self._thread.join()
 

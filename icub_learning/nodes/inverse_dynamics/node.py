@@ -1,15 +1,13 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
@@ -23,38 +21,34 @@ from icub_learning.errors import SampleError
 from icub_learning.models import load_state, save_state
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.diagnostics import LOG_PERIOD
+from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
+from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.timing import TimingLimits
+from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
-from icub_learning.nodes.inverse_dynamics.report import LOG_PERIOD, StreamReport
-from icub_learning.nodes.object_recognition.waiting import Waiting
+from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
 
-SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-STREAM_QOS = QoSProfile(depth=10)
 LOOK_PERIOD = 0.002  # [s] between looks whether the learning thread has done what a service asked for
-STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class InverseDynamicsNode(LifecycleNode):
+class InverseDynamicsNode(ManagedNode):
     """Subscribes to joint states and wrenches, publishes predictions; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("inverse_dynamics")
-        parameters.declare(self, PARAMETERS, self._on_parameter)
+        super().__init__("inverse_dynamics", PARAMETERS, self._on_parameter)
         self._stream: InverseDynamicsStream  # from configure to cleanup
-        self._configured = self._active = False
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     @transition
     def on_configure(self) -> None:
-        """Build learner and stream from the parameters, and everything that talks to them."""
+        """Build learner, stream, topics and services from the parameters."""
         settings = parameters.values(self, PARAMETERS)
         self._settings = pick(Settings, settings, urdf=find_urdf(settings["urdf"]))
         self._regressor = assembly.make_regressor(self._settings)
@@ -70,7 +64,7 @@ class InverseDynamicsNode(LifecycleNode):
         self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
-        self._report = StreamReport(self, asdict(pick(TimingLimits, settings)))
+        self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self._configured = True
@@ -89,24 +83,12 @@ class InverseDynamicsNode(LifecycleNode):
 
     @transition
     def on_deactivate(self) -> None:
-        """Stop to predict and learn; what was learned stays."""
+        """Stop predicting and learning; what was learned stays."""
         self._active = False
         super().on_deactivate(None)
 
-    @transition
-    def on_cleanup(self) -> None:
-        """Drop learner and endpoints."""
-        self._active = False
-        self._drop()
-
-    @transition
-    def on_shutdown(self) -> None:
-        """As on_cleanup."""
-        self._active = False
-        self._drop()
-
     def _make_messages(self) -> None:
-        """Messages are made once: only stamps and numbers change."""
+        """Make messages of which only stamps and numbers change later."""
         self._decoder = JointStateDecoder()
         n, names = self._regressor.n_outputs, list(self._regressor.output_names)
         prediction = DynamicsPrediction(names=names)
@@ -118,19 +100,17 @@ class InverseDynamicsNode(LifecycleNode):
     def _make_endpoints(self) -> None:
         kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
         self._output_publishers = {
-            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM_QOS)
+            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM)
             for name in ("predicted", "parametric", "external")
         }
-        self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM_QOS)
-        self._heard = False  # whether someone got the last prediction
-        self._inertial_publisher = self.create_lifecycle_publisher(
-            InertialParameters, "~/inertial_parameters", STATE_QOS
-        )
-        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
-        states = self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR_QOS, raw=True)
+        self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM)
+        self._has_subscriber = False  # of the predictions, when the last one was published
+        self._inertial_publisher = self.create_lifecycle_publisher(InertialParameters, "~/inertial_parameters", STATE)
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        states = self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR, raw=True)
         self._endpoints = [states]
         if self._is_wrench:
-            self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR_QOS))
+            self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR))
         services = (
             (SetBool, "set_learning", self._set_learning),
             (Trigger, "reset", self._reset),
@@ -140,10 +120,8 @@ class InverseDynamicsNode(LifecycleNode):
         )
         self._services_made = [self.create_service(kind, f"~/{name}", call) for kind, name, call in services]
 
-    def _drop(self) -> None:
-        if not self._configured:
-            return
-        self._configured = False
+    def _release(self) -> None:
+        self._active = False
         self._learner.stop()
         self.destroy_timer(self._timer)
         for subscription in self._endpoints:
@@ -167,9 +145,9 @@ class InverseDynamicsNode(LifecycleNode):
             self._report.refused(error)
             self._report.cycle.arrived(arrival)
             return
-        self._publish_output("predicted", stamp, record.prediction.total, self._heard)
+        self._publish_output("predicted", stamp, record.prediction.total, self._has_subscriber)
         # Whatever can wait until the prediction is out does.
-        self._heard = self._output_publishers["predicted"].get_subscription_count() > 0
+        self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._publish_parts(record)
@@ -200,17 +178,17 @@ class InverseDynamicsNode(LifecycleNode):
         return self.get_clock().now().nanoseconds if self._by_arrival else given
 
     def _publish_parts(self, record: StateRecord) -> None:
-        """Publish what makes up the prediction."""
+        """Publish the parts of the prediction."""
         prediction = record.prediction
         if self._prediction_publisher.get_subscription_count():
             parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
             self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
         self._publish_output("parametric", record.stamp, prediction.parametric)
 
-    def _publish_output(self, kind: str, stamp: int, values: Array, heard: bool = False) -> None:
-        """Publish if anyone gets it, which is known if `heard`: a message for no one costs as much as others."""
+    def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
+        """Publish if there is a subscriber, as `subscribed` may say already: a message for no one costs as much."""
         publisher = self._output_publishers[kind]
-        if heard or publisher.get_subscription_count():
+        if subscribed or publisher.get_subscription_count():
             publisher.publish(self._output.bytes_of(stamp, values))
 
     def _publish_report(self) -> None:
@@ -260,7 +238,7 @@ class InverseDynamicsNode(LifecycleNode):
         return await self._ask(response, merge)
 
     async def _ask(self, response: Any, act: Callable[[Any], tuple[Any, str]]) -> Any:
-        """Have the learning thread do what a service asks, while predictions go on; what is refused changes nothing."""
+        """Have the learning thread act for a service, while predictions go on; a refused request changes nothing."""
         if not self._configured:
             response.success, response.message = False, "the node is not configured"
             return response
@@ -293,10 +271,7 @@ def _fill_effort(message: JointState, values: Array) -> None:
     message.effort = doubles(values)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(InverseDynamicsNode, args)
-
+main = partial(run, InverseDynamicsNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,13 +1,11 @@
-"""The node that people teach objects: it recognizes each feature vector, and learns those that come during a lesson."""
+"""The node that recognizes objects in feature vectors, and learns new objects in lessons."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from rclpy.timer import Timer
 from std_srvs.srv import Trigger
@@ -17,37 +15,32 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models import load_state, save_state
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
-from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
+from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning.nodes.object_recognition.report import RecognitionReport
-from icub_learning.nodes.object_recognition.waiting import Waiting
 from icub_learning.recognition import assembly
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
-SENSOR_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-STREAM_QOS = QoSProfile(depth=10)
-STATE_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LONGEST_LESSON = 3600.0  # [s]
 
 
-class ObjectRecognitionNode(LifecycleNode):
-    """Subscribes to features, publishes what is seen, offers to be taught; see docs/ros_interface.md."""
+class ObjectRecognitionNode(ManagedNode):
+    """Subscribes to features, publishes recognitions, and learns objects by services; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("object_recognition")
-        parameters.declare(self, PARAMETERS, self._on_parameter)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # a person waits, whatever simulated time does
+        super().__init__("object_recognition", PARAMETERS, self._on_parameter)
         self._recognizer: ObjectRecognizer  # from configure to cleanup
         self._lesson_over: Future  # of the lesson under way: why it failed, or ""
         self._repeat_timer: Timer | None = None
-        self._configured = self._active = False
 
     @transition
     def on_configure(self) -> None:
-        """Build the recognizer from the parameters, and everything that talks to it."""
+        """Build recognizer, topics and services from the parameters."""
         settings = parameters.values(self, PARAMETERS)
         self._recognizer = assembly.make_recognizer(pick(assembly.Settings, settings))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
@@ -67,25 +60,15 @@ class ObjectRecognitionNode(LifecycleNode):
 
     @transition
     def on_deactivate(self) -> None:
-        """Stop to recognize; what was learned stays, but a lesson under way is taken back."""
+        """Stop recognizing; what was learned stays, but an unfinished lesson is undone."""
         self._stop("the node was deactivated")
         super().on_deactivate(None)
 
-    @transition
-    def on_cleanup(self) -> None:
-        """Drop recognizer and endpoints."""
-        self._drop()
-
-    @transition
-    def on_shutdown(self) -> None:
-        """As on_cleanup."""
-        self._drop()
-
     def _make_endpoints(self) -> None:
-        self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM_QOS)
-        self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE_QOS)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM_QOS)
-        self._features = self.create_subscription(FeatureVector, "features", self._on_features, SENSOR_QOS)
+        self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
+        self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._features = self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
         services = (
             (TeachObject, "~/teach", self._teach),
             (ForgetObject, "~/forget_object", self._forget_object),
@@ -102,11 +85,8 @@ class ObjectRecognitionNode(LifecycleNode):
         self._end_lesson(reason)
         self._active = False
 
-    def _drop(self) -> None:
-        if not self._configured:
-            return
+    def _release(self) -> None:
         self._stop("the node was shut down")
-        self._configured = False
         self._repeat(0.0)
         self.destroy_timer(self._report_timer)
         self.destroy_subscription(self._features)
@@ -122,14 +102,14 @@ class ObjectRecognitionNode(LifecycleNode):
         arrival = time.perf_counter()
         stamp = stamp_to_ns(message.header.stamp)
         try:
-            seen = self._recognizer.recognize(stamp, message.source, message.values)
+            result = self._recognizer.recognize(stamp, message.source, message.values)
         except SampleError as error:
             self._report.refused(error)
             return
         self._message = Recognition(
-            header=message.header, label=seen.label, confidence=seen.confidence, labels=seen.labels
+            header=message.header, label=result.label, confidence=result.confidence, labels=result.labels
         )
-        self._message.scores = doubles(seen.scores)
+        self._message.scores = doubles(result.scores)
         if self._repeat_timer is None:
             self._recognitions.publish(self._message)
         self._report.latency.add(time.perf_counter() - arrival)
@@ -148,7 +128,7 @@ class ObjectRecognitionNode(LifecycleNode):
                 self._end_lesson("")
 
     async def _teach(self, request: TeachObject.Request, response: TeachObject.Response) -> TeachObject.Response:
-        """Answers when the lesson is over; meanwhile the executor goes on with features and other services."""
+        """Answer when the lesson is over; meanwhile the executor handles features and other services."""
         try:
             if not self._active:
                 raise RecognitionError("cannot teach now: the node is not active", name="teach")
@@ -167,8 +147,8 @@ class ObjectRecognitionNode(LifecycleNode):
         response.message = f"learned {lesson.n_taken} frames of '{lesson.label}'"
         return response
 
-    def _end_lesson(self, why: str) -> None:
-        """End the lesson under way, if there is one; unless it is done, it is taken back, and `why` is answered."""
+    def _end_lesson(self, reason: str) -> None:
+        """End the current lesson, if there is one; an unfinished one is undone, and the answer gives the reason."""
         lesson = self._recognizer.lesson
         if lesson is None:
             return
@@ -177,8 +157,7 @@ class ObjectRecognitionNode(LifecycleNode):
             self._publish_objects()
             self._lesson_over.set_result("")
         else:
-            came = lesson.progress()
-            self._lesson_over.set_result(f"{why}: '{lesson.label}' was not learned, what came is taken back ({came})")
+            self._lesson_over.set_result(f"{reason}: '{lesson.label}' was not learned ({lesson.progress()})")
 
     def _forget_object(self, request: ForgetObject.Request, response: ForgetObject.Response) -> ForgetObject.Response:
         def forget() -> str:
@@ -226,14 +205,14 @@ class ObjectRecognitionNode(LifecycleNode):
         return self._change(response, reset)
 
     def _change(self, response: Any, act: Callable[[], str]) -> Any:
-        """As `_answer`; tells subscribers which objects there are now."""
+        """Answer as `_answer` does, and publish the objects if they changed."""
         response = self._answer(response, act)
         if response.success:
             self._publish_objects()
         return response
 
     def _answer(self, response: Any, act: Callable[[], str]) -> Any:
-        """Do what a service asks; whatever is refused is said, and changes nothing."""
+        """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
         try:
             response.success, response.message = True, act()
         except IcubLearningError as error:
@@ -263,7 +242,7 @@ class ObjectRecognitionNode(LifecycleNode):
             self._repeat(value)
 
     def _repeat(self, rate: float) -> None:
-        """Publish the newest recognition `rate` times a second [Hz]; 0: each recognition once."""
+        """Publish the newest recognition again and again at `rate` [Hz]; 0: each recognition once."""
         if self._repeat_timer is not None:
             self.destroy_timer(self._repeat_timer)
         self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest, clock=self._steady) if rate else None
@@ -273,10 +252,7 @@ class ObjectRecognitionNode(LifecycleNode):
             self._recognitions.publish(self._message)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
-    return run(ObjectRecognitionNode, args)
-
+main = partial(run, ObjectRecognitionNode)
 
 if __name__ == "__main__":
     raise SystemExit(main())

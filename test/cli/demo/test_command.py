@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from icub_learning.cli.demo import command as demo
-from icub_learning.cli.demo import report as demo_report
-from icub_learning.clients import topic_statistics as heard
+from icub_learning.cli.demo import report
+from icub_learning.cli.demo.command import CHANGEOVER, PLANES
 from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.topic_statistics import stream_of, timing_of
 from icub_learning.errors import IcubLearningError
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 
 DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")
@@ -24,16 +25,16 @@ SECOND = 10**9
 
 def test_parts_of_the_run():
     stamps = np.arange(1, 301) * SECOND // 10  # 30 s at 10 Hz
-    found = demo_report.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
+    found = report.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
     seconds = [(stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for mask in found.values()]
     assert list(found) == ["XY steady", "XZ first 30", "XZ first 3 s", "XZ steady"]
     assert seconds == [(6.1, 9.0), (12.1, 15.0), (12.1, 15.0), (24.1, 30.0)]
-    slow = demo_report.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
+    slow = report.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
     assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
 
 
 def test_what_never_came_has_no_error():
-    found = demo_report.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
+    found = report.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
     assert np.isnan(found["force"]["XZ steady"])
 
 
@@ -41,7 +42,7 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     stamps = np.arange(1, 301) * SECOND // 10
     errors = {short: scale * rng.normal(size=(300, 6)) for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))}
-    found = {short: demo_report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
+    found = {short: report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
 
     def expected(short, first, last, axes):
         rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
@@ -49,7 +50,7 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
 
     torque = slice(3, 6)
     assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))
-    ratios = demo_report.ratios_of(found)
+    ratios = report.ratios_of(found)
     assert ratios["SP/P, steady"]["torque"] == pytest.approx(
         expected("SP", 24, 30, torque) / expected("P", 24, 30, torque)
     )
@@ -60,14 +61,13 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
 
 @pytest.mark.parametrize("seconds", [2.0, 2.6])
 def test_the_hand_is_on_its_new_circle_after_the_changeover(seconds):
-    demo_protocol = pytest.importorskip("icub_learning.cli.demo.protocol")
-    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in demo.PLANES)
+    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in PLANES)
     for simulation in (changing, there):
         for _ in range(round(seconds * 1000)):
             simulation.step()
-    changing.set_task(demo.PLANES[1])
+    changing.set_task(PLANES[1])
     for simulation in (changing, there):
-        for _ in range(round(demo_protocol.CHANGEOVER * 1000)):
+        for _ in range(round(CHANGEOVER * 1000)):
             simulation.step()
     np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
 
@@ -78,7 +78,7 @@ def test_timing_counts_what_is_missing_and_what_is_double():
     kept = np.delete(stamps, [0, 1, 40, 41, 70])  # before its first prediction nothing is missing
     predictions = np.column_stack([kept, kept + 2_000_007, kept + 3_000_007])
     predictions = np.concatenate([predictions, predictions[10:12]])
-    found = heard.timing_of(joint_states, predictions)
+    found = timing_of(joint_states, predictions)
     assert found["joint_states_without_prediction"] == 3
     assert found["predicted_twice"] == 2
     assert found["predictions_of_unknown_stamp"] == 0
@@ -89,17 +89,19 @@ def test_timing_counts_what_is_missing_and_what_is_double():
 
 def test_lost_messages_show_as_gaps():
     stamps = np.delete(np.arange(1, 101) * 5_000_000, [10, 50, 51])
-    found = heard.stream_of(np.column_stack([stamps, stamps, stamps]))
+    found = stream_of(np.column_stack([stamps, stamps, stamps]))
     assert (found["messages"], found["lost"]) == (97, 3)
     assert found["rate_hz"] == pytest.approx(96 / 0.495)
 
 
 def test_every_estimator_has_a_node():
-    lines = demo.commands()
-    assert set(lines) == {demo.SIMULATION, *demo.NODES.values()}
+    session = pytest.importorskip("icub_learning.clients.arm_session")
+    lines = session.commands("circle_xy", 200.0)
+    assert set(lines) == {session.SIMULATION, *session.NODES.values()}
     given = {name: dict(part.split(":=", 1) for part in line if ":=" in part) for name, line in lines.items()}
-    assert [json.loads(given[name]["estimator"]) for name in demo.NODES.values()] == list(demo.ESTIMATORS.values())
-    assert len({given[name]["joints"] for name in demo.NODES.values()}) == 1
+    assert [json.loads(given[name]["estimator"]) for name in session.NODES.values()] == list(ESTIMATORS.values())
+    assert len({given[name]["joints"] for name in session.NODES.values()}) == 1
+    assert {given[name]["__node"] for name in lines} == set(lines)
 
 
 def children_of(pid: int) -> list[int]:
@@ -134,8 +136,9 @@ def test_the_whole_of_the_dynamics(tmp_path, start_process, ros_domain):
         # Unknown to the monitor are joint states that it missed itself.
         assert node["predictions_of_unknown_stamp"] <= figures["joint_states"]["lost"]
     assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
-    learned = [Path(tmp_path, "out", "log", f"{name}.log").read_text() for name in demo.NODES.values()]
-    assert not any("Traceback" in text for text in learned)
+    logs = list(tmp_path.glob("out/log/inverse_dynamics_*.log"))
+    assert len(logs) == 3
+    assert not any("Traceback" in log.read_text() for log in logs)
 
 
 def test_domains_are_not_shared():

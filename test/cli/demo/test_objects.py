@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from helpers.node_settings import PARAMETERS
 
-from icub_learning.cli.demo import objects_picture as demo_objects_picture
-from icub_learning.cli.demo import objects_report as demo_objects_report
+from icub_learning.cli.demo import objects_picture, objects_report
+from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
 
 pytest.importorskip("rclpy")
-from icub_learning.cli.demo import objects as demo_objects
-from icub_learning.cli.demo.objects import Lesson, Sight
+from icub_learning.cli.demo.objects import PARAMETERS as DEMO_PARAMETERS
 from icub_learning.errors import IcubLearningError
 from icub_learning.recognition.assembly import Settings
 from icub_learning.simulation.objects.scene import ObjectScene
@@ -20,27 +19,27 @@ from icub_learning.simulation.objects.scene import ObjectScene
 DEMO = (sys.executable, "-m", "icub_learning.cli", "demo", "--part", "objects")
 
 
-def sight(shown, label, known):
+def view(shown, label, known):
     image = np.full((20, 20, 3), 100, np.uint8)
-    return Sight(shown, image, label, 0.7, {name: float(name == label) for name in known})
+    return RecognizedView(shown, image, label, 0.7, {name: float(name == label) for name in known})
 
 
 def lessons():
     """Two lessons; of the duck 3 of 4 views are named right, then 2; of the mug 1 of 2."""
-    first = Lesson("duck", 20, 1.0, [sight("duck", "unknown", [])] * 4, [sight("duck", "duck", ["duck"])] * 20)
-    first.views = {"duck": [sight("duck", label, ["duck"]) for label in ("duck", "duck", "unknown", "duck")]}
+    first = Lesson("duck", 20, 1.0, [view("duck", "unknown", [])] * 4, [view("duck", "duck", ["duck"])] * 20)
+    first.views = {"duck": [view("duck", label, ["duck"]) for label in ("duck", "duck", "unknown", "duck")]}
     both = ["duck", "mug"]
-    second = Lesson("mug", 3, 0.5, [sight("mug", label, ["duck"]) for label in ("duck", "unknown")])
-    second.taught = [sight("mug", "mug", both)] * 3
+    second = Lesson("mug", 3, 0.5, [view("mug", label, ["duck"]) for label in ("duck", "unknown")])
+    second.taught = [view("mug", "mug", both)] * 3
     second.views = {
-        "duck": [sight("duck", label, both) for label in ("mug", "duck", "unknown", "duck")],
-        "mug": [sight("mug", label, both) for label in ("mug", "duck")],
+        "duck": [view("duck", label, both) for label in ("mug", "duck", "unknown", "duck")],
+        "mug": [view("mug", label, both) for label in ("mug", "duck")],
     }
     return [first, second]
 
 
 def test_figures_are_those_of_counting_by_hand():
-    first, second = demo_objects_report.figures_of(lessons())["lessons"]
+    first, second = objects_report.figures_of(lessons())["lessons"]
     assert (first["unknown_before"], second["unknown_before"]) == (1.0, 0.5)
     assert first["accuracy"] == {"duck": 0.75}
     assert second["accuracy"] == {"duck": 0.5, "mug": 0.5}
@@ -50,7 +49,7 @@ def test_figures_are_those_of_counting_by_hand():
 
 
 def test_the_table_has_a_row_for_each_lesson():
-    text = demo_objects_report.text(demo_objects_report.figures_of(lessons()))
+    text = objects_report.text(objects_report.figures_of(lessons()))
     rows = [line.split() for line in text.splitlines() if line[:2] in ("1 ", "2 ")]
     assert rows == [["1", "duck", "20", "1.0", "100", "75", "75"], ["2", "mug", "3", "0.5", "50", "50", "50", "50"]]
     assert "after all lessons 50 % of 6 unseen views" in text
@@ -58,19 +57,19 @@ def test_the_table_has_a_row_for_each_lesson():
 
 
 def test_the_picture_is_written(tmp_path):
-    demo_objects_picture.plot(tmp_path / "objects.png", lessons())
+    objects_picture.draw(tmp_path / "objects.png", lessons())
     assert (tmp_path / "objects.png").stat().st_size > 20_000
 
 
 def test_parameters_and_objects_are_those_of_the_nodes():
-    for node, given in demo_objects.PARAMETERS.items():
+    for node, given in DEMO_PARAMETERS.items():
         table = {setting.name: setting for setting in PARAMETERS[node]}
         for name, value in given.items():
             assert type(value) is type(table[name].default), name
             table[name].validate(value)
-    assert Settings().smoothing_window == demo_objects_report.WINDOW
-    assert len(demo_objects.OBJECTS) == 6
-    assert (demo_objects.LESSON, demo_objects.FEW) == (20, 3)
+    assert Settings().smoothing_window == WINDOW
+    assert len(OBJECTS) == 6
+    assert (LESSON, FEW) == (20, 3)
 
 
 @pytest.mark.ros
@@ -78,17 +77,17 @@ def test_parameters_and_objects_are_those_of_the_nodes():
 @pytest.mark.timeout(300)
 def test_the_whole_of_it(tmp_path, start_process, ros_domain):
     try:
-        ObjectScene(demo_objects.OBJECTS).close()
+        ObjectScene(OBJECTS).close()
     except IcubLearningError as error:
         pytest.skip(str(error))
     process = start_process(*DEMO, "--views", "5", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
     assert process.wait(240) == 0, process.output
     assert "SIMULATED" in process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())["objects"]
-    assert [lesson["object"] for lesson in figures["lessons"]] == list(demo_objects.OBJECTS)
+    assert [lesson["object"] for lesson in figures["lessons"]] == list(OBJECTS)
     assert [lesson["views_taught"] for lesson in figures["lessons"]] == [20] * 5 + [3]
     fifth, last = figures["lessons"][-2:]
-    assert fifth["accuracy_of_all"] >= demo_objects_report.EXPECTED
+    assert fifth["accuracy_of_all"] >= objects_report.EXPECTED
     assert last["accuracy_of_all"] >= 0.85  # of five views each
     assert (tmp_path / "out" / "objects.png").stat().st_size > 100_000
     assert not any("Traceback" in log.read_text() for log in tmp_path.glob("out/log/*.log"))

@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 import pytest
 
+from icub_learning.cli.image_sources import Camera, Folder, open_source
 from icub_learning.cli.teach import keyboard
-from icub_learning.cli.teach.image_sources import Camera, Folder, open_source
 from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.errors import ParameterError
 
@@ -79,7 +79,7 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
         def release(self):
             Capture.closed = True
 
-    monkeypatch.setattr("icub_learning.cli.teach.image_sources.cv2.VideoCapture", Capture)
+    monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", Capture)
     camera = open_source("/dev/video7", 30.0)
     assert Capture.opened == [("/dev/video7", cv2.CAP_V4L2)]
     np.testing.assert_array_equal(camera.read(), picture("red"))
@@ -125,7 +125,7 @@ def test_lines_are_taken_as_they_come(monkeypatch):
 @pytest.fixture
 def robot(start_node, start_process, checkout):
     """A robot that learns colours."""
-    features = start_process(sys.executable, str(checkout / "test" / "colour_features.py"))
+    features = start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
     node = start_node("object_recognition", smoothing_window=2)
     features.wait_for("listening")
     node.wait_for("nothing has been taught")

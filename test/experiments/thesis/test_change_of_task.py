@@ -1,5 +1,7 @@
 """The experiment of thesis 8.4.3 on the simulated arm: its book-keeping by brute force, and what it shows."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -8,24 +10,26 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.thesis import change_of_task as protocol
+from icub_learning.experiments.thesis import change_of_task
+from icub_learning.reporting.tables import number
+from icub_learning.reporting.wrench_errors import GROUPS
 from icub_learning.robots import find_urdf
 
 ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")
 
 
 def settings(**changes):
-    return Settings(urdf=find_urdf("icub"), joints=ARM, velocity_delay=protocol.VELOCITY_DELAY, **changes)
+    return Settings(urdf=find_urdf("icub"), joints=ARM, velocity_delay=change_of_task.VELOCITY_DELAY, **changes)
 
 
 @pytest.fixture(scope="module")
 def planes():
-    return {plane: protocol.record(plane, 60, seed=1) for plane in protocol.PLANES}
+    return {plane: change_of_task.record(plane, 60, seed=1) for plane in change_of_task.PLANES}
 
 
 def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
     chosen = settings(estimator="semiparametric", n_random_features=50, n_warm_up=10)
-    outcome = protocol.meet(planes, chosen)
+    outcome = change_of_task.learn_and_transfer(planes, chosen)
     assert outcome.first.shape == (60, 6)
     assert outcome.parts.shape == (10, 6, 6)
 
@@ -49,22 +53,22 @@ def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
     learner = assembly.make_estimator(chosen, regressor)
     np.testing.assert_array_equal(outcome.first, errors(learner, planes["circle_xy"]))
     saved = learner.state()
-    for part, recording in zip(outcome.parts, protocol.cut(planes["circle_xz"]), strict=True):
+    for part, recording in zip(outcome.parts, change_of_task.cut(planes["circle_xz"]), strict=True):
         np.testing.assert_array_equal(part, errors(type(learner).from_state(saved, regressor), recording))
 
 
 def test_parts_hold_all_samples_once(planes):
-    parts = protocol.cut(planes["circle_xz"], 5)
+    parts = change_of_task.cut(planes["circle_xz"], 5)
     assert [len(part.wrench_stamps) for part in parts] == [12] * 5
     np.testing.assert_array_equal(np.concatenate([part.wrench for part in parts]), planes["circle_xz"].wrench)
     np.testing.assert_array_equal(np.concatenate([part.position for part in parts]), planes["circle_xz"].position)
     with pytest.raises(ParameterError, match="60"):
-        protocol.cut(planes["circle_xz"], 7)
+        change_of_task.cut(planes["circle_xz"], 7)
 
 
 def test_figures_are_means_over_parts():
     random = np.random.default_rng(0)
-    outcome = protocol.Outcome(random.normal(size=(300, 6)), random.normal(size=(4, 90, 6)))
+    outcome = change_of_task.Outcome(random.normal(size=(300, 6)), random.normal(size=(4, 90, 6)))
     expected = np.mean([group_rmse(part[:30, 3:]) for part in outcome.parts])
     assert outcome.transient("torque") == pytest.approx(expected)
     expected = np.mean([group_rmse(part[60:, :3]) for part in outcome.parts])
@@ -74,9 +78,34 @@ def test_figures_are_means_over_parts():
 
 
 def test_command(tmp_path, capsys):
-    assert main(["reproduce", "figure-8.4", "--samples", "60", "--out", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
+    """Its figures are the errors of the same experiment, averaged here; P and SP beat a prediction of zero."""
+    path = tmp_path / "figures.json"
+    command = ["reproduce", "figure-8.4", "--samples", "60", "--seed", "1", "--out", str(tmp_path)]
+    assert main([*command, "--json", str(path)]) == 0
+    out, figures = capsys.readouterr().out, json.loads(path.read_text())
     assert "SIMULATED" in out
+    planes = {plane: change_of_task.record(plane, 60, seed=1) for plane in change_of_task.PLANES}
+    outcomes = change_of_task.compare(planes, settings(seed=1))
+    for group, axes in (("force", slice(3)), ("torque", slice(3, 6))):
+        found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP")}
+        measured = np.sqrt(np.mean(planes["circle_xy"].wrench[40:, axes] ** 2))
+        for short, errors in found.items():
+            outcome = outcomes[short]
+            first = np.sqrt(np.mean(outcome.first[40:, axes] ** 2))
+            parts = [np.sqrt(np.mean(part[4:, axes] ** 2)) for part in outcome.parts]  # of 6 samples each
+            begin = [np.sqrt(np.mean(part[:, axes] ** 2)) for part in outcome.parts]
+            assert errors["first plane, steady"] == pytest.approx(first)
+            assert errors["steady"] == pytest.approx(np.mean(parts))
+            assert errors["first 30"] == pytest.approx(np.mean(begin))
+            # Within its warm-up NP predicts zero; the others have learned.
+            assert first == pytest.approx(measured) if short == "NP" else first < 0.9 * measured
+            assert number(errors["steady"]) in out
+        for name, (one, other, part) in {
+            "SP/P, steady": ("SP", "P", "steady"),
+            "SP/NP, steady": ("SP", "NP", "steady"),
+            "SP/NP, first 30": ("SP", "NP", "first 30"),
+        }.items():
+            assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
     assert (tmp_path / "figure-8.4.png").stat().st_size > 10_000
 
 
@@ -84,9 +113,9 @@ def test_command(tmp_path, capsys):
 @pytest.mark.timeout(3600)
 def test_ratios_of_the_thesis():
     """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
-    planes = {plane: protocol.record(plane, 10_000) for plane in protocol.PLANES}
-    outcomes = protocol.compare(planes, settings())
-    for group in protocol.GROUPS:
+    planes = {plane: change_of_task.record(plane, 10_000) for plane in change_of_task.PLANES}
+    outcomes = change_of_task.compare(planes, settings())
+    for group in GROUPS:
         p, np_, sp = (outcomes[short] for short in ("P", "NP", "SP"))
         assert sp.steady(group) <= 0.5 * p.steady(group)
         assert sp.steady(group) <= 1.05 * np_.steady(group)

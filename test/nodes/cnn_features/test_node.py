@@ -201,7 +201,7 @@ def test_lifecycle(start_node, picture):
 
 def test_another_layer_of_another_topic(start_node, features, picture):
     remap = ["image:=/eye/left", "image/compressed:=/eye/left/compressed"]
-    start_node("cnn_features", remap, output="logits", crop=0.5, mean="[127.0,127.0,127.0]", **QUICK)
+    start_node("cnn_features", remap, output="logits", crop=0.5, mean=[127.0] * 3, **QUICK)
     expected = CNNFeatures(output="logits", crop=0.5)
     with CameraProbe(topic="/eye/left") as camera:
         camera.connect()
@@ -215,7 +215,7 @@ def test_another_layer_of_another_topic(start_node, features, picture):
 BAD_SETTINGS = [
     ({"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
     ({"output": "fc7"}, "fc7"),
-    ({"scale": "[1.0, 2.0]"}, "scale"),
+    ({"scale": [1.0, 2.0]}, "scale"),
 ]
 
 

@@ -50,7 +50,9 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
         last = probe.predictions[-1]
         assert tuple(last.names) == regressor.output_names
         np.testing.assert_allclose(np.add(last.parametric, last.residual), last.total)
-        np.testing.assert_allclose(last.total, arm.sample(399)[2], atol=0.5)
+        # Each output by its own deviation: forces are some newtons here, torques tenths of a newton metre.
+        deviation = np.std([arm.sample(k)[2] for k in range(400)], axis=0)
+        assert np.all(np.abs(last.total - arm.sample(399)[2]) < 0.02 * deviation)
         wrench = probe.outputs["predicted"][-1].wrench
         assert wrench.force.z == last.total[2]
         assert wrench.torque.x == last.total[3]
@@ -74,7 +76,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
         assert probe.call(SetBool, "set_learning", data=False).success
         drive(probe, arm, range(401, 421))
         settle(probe, 421)
-        np.testing.assert_allclose(probe.predictions[-1].total, arm.sample(420)[2], atol=0.5)
+        assert np.all(np.abs(probe.predictions[-1].total - arm.sample(420)[2]) < 0.02 * deviation)
         assert int(probe.diagnostics["samples learned"]) <= 400 - 8 + 1
         merged = probe.call(ModelFile, "merge_model", path=str(tmp_path / "arm.npz"))
         assert merged.success

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.learner_contract import same_arrays
 
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.recognition.assembly import Settings, make_classifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
+from icub_learning.testing import same_arrays
 
 
 def objects(rng, n, n_classes=6, d=40):

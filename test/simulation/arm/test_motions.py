@@ -145,6 +145,13 @@ def test_trajectory_passes_its_points_and_then_holds() -> None:
     simulation.set_task("circle_xy")
 
 
+@pytest.fixture(scope="module")
+def twins() -> tuple[ArmSimulation, ArmSimulation]:
+    """Two equal simulations that go on from test to test: one that is given bad commands, and one that is not."""
+    simulation, untouched = (ArmSimulation(SimulationSettings.without_effects()) for _ in range(2))
+    return simulation, untouched
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "match"),
     [
@@ -173,12 +180,11 @@ def test_trajectory_passes_its_points_and_then_holds() -> None:
         ({"joint_names": ["r_elbow"], "times": [0.002], "positions": [[1.5]]}, SimulationError, "velocity"),
     ],
 )
-def test_bad_trajectory_is_refused_with_a_reason(changes, error, match) -> None:
-    simulation = ArmSimulation(SimulationSettings.without_effects())
+def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, twins) -> None:
+    simulation, untouched = twins
     with pytest.raises(error, match=match):
         command(simulation, **changes)
     assert simulation.task == "circle_xy"
-    untouched = ArmSimulation(SimulationSettings.without_effects())
     for _ in range(40):
         simulation.step()
         untouched.step()

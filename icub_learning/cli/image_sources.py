@@ -1,4 +1,4 @@
-"""Images that a person shows the robot: a folder of pictures, or a camera of this computer."""
+"""Sources of images: a folder of image files, or a camera of this computer."""
 
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,31 +14,31 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 
 class ImageSource(Protocol):
-    """Where images come from, at most one for each `period` seconds."""
+    """A source of images; `period` is the time between two of them [s]."""
 
     period: float
 
     def read(self) -> Image:
-        """The next image."""
+        """Return the next image."""
         ...
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release the device, if there is one."""
         ...
 
 
 class Folder:
-    """The pictures of a folder, by name, over and over.
+    """The images of a folder, sorted by name, again and again.
 
     Args:
-        path: of the folder.
-        rate: images a second [Hz].
+        path: path of the folder.
+        rate: images per second [Hz].
 
     Attributes:
-        names: of the pictures.
+        names: names of the files.
 
     Raises:
-        ParameterError: there is no such folder, or no picture in it.
+        ParameterError: there is no such folder, or no image in it.
     """
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -52,7 +52,7 @@ class Folder:
         self._next = 0
 
     def read(self) -> Image:
-        """The next picture. Raises ParameterError if it is none."""
+        """Return the next image. Raises ParameterError if the file is none."""
         file = self._files[self._next]
         self._next = (self._next + 1) % len(self._files)
         picture = cv2.imread(str(file), cv2.IMREAD_COLOR)
@@ -61,7 +61,7 @@ class Folder:
         return rgb(picture)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file is kept open."""
 
 
 class Camera:
@@ -69,10 +69,10 @@ class Camera:
 
     Args:
         path: /dev/videoN.
-        rate: most images a second [Hz].
+        rate: largest number of images per second [Hz].
 
     Raises:
-        ParameterError: it cannot be opened, or gives no image.
+        ParameterError: it cannot be opened.
     """
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -80,27 +80,27 @@ class Camera:
         self._path = path
         self._capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         if not self._capture.isOpened():
-            raise ParameterError("--source", str(path), "a camera that this user may open and no one else uses")
+            raise ParameterError("--source", str(path), "a camera that this user may open and no other program uses")
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest image, not one that waited
 
     def read(self) -> Image:
-        """The newest image; waits for it. Raises ParameterError if none comes."""
+        """Wait for the newest image and return it. Raises ParameterError if none comes."""
         good, picture = self._capture.read()
         if not good:
             raise ParameterError("--source", str(self._path), "a camera that gives images")
         return rgb(picture)
 
     def close(self) -> None:
-        """Give the camera back."""
+        """Release the camera."""
         self._capture.release()
 
 
 def open_source(text: str, rate: float) -> ImageSource:
-    """A camera for a device such as /dev/video0, else the pictures of a folder. Raises ParameterError."""
+    """Return a camera for a device such as /dev/video0, else the images of a folder. Raises ParameterError."""
     path = Path(text).expanduser()
     return Camera(path, rate) if path.is_char_device() or text.startswith("/dev/video") else Folder(path, rate)
 
 
 def rgb(picture: Any) -> Image:
-    """An image of OpenCV, (H, W, 3) in the order BGR, in the order RGB."""
+    """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB."""
     return np.ascontiguousarray(picture[:, :, ::-1], dtype=np.uint8)

@@ -9,7 +9,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from icub_learning.nodes.object_recognition.waiting import PAUSE, Waiting
+from icub_learning.nodes.common.waiting import PAUSE, Waiting
 
 pytestmark = pytest.mark.ros
 

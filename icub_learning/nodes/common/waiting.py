@@ -1,4 +1,4 @@
-"""Waiting in a service's coroutine without taking a whole core."""
+"""Waiting for a future in the coroutine of a service without taking a whole core."""
 
 import time
 from collections.abc import Generator
@@ -6,16 +6,15 @@ from typing import Generic, TypeVar
 
 from rclpy.task import Future
 
-PAUSE = 0.0005  # s between two looks; what else the executor does is later by that much at most
+PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is delayed at most
 
 ResultT = TypeVar("ResultT")
 
 
 class Waiting(Generic[ResultT]):
-    """Waits for a future: `await Waiting(future)`.
+    """Awaits a future: `await Waiting(future)`.
 
-    Executors of rclpy resume a coroutine that waits again and again, with nothing in between if nothing else is to be
-    done, which keeps a core busy for as long as it takes.
+    Executors of rclpy resume a waiting coroutine again and again without a pause, which keeps a core busy.
     """
 
     def __init__(self, future: Future) -> None:

@@ -1,0 +1,35 @@
+"""The argument parser of commands: it imports a command's module when it parses, and says in one line what is wrong."""
+
+import argparse
+import importlib
+from typing import Any, NoReturn
+
+BAD_INPUT = 2  # exit code
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of the command line, of a command, or of an experiment.
+
+    Args:
+        module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where the
+            description has none, EXAMPLE. It is imported when this parser parses, so that the help of other commands
+            does not wait for it. None: all options are added by the caller.
+    """
+
+    def __init__(self, *args: Any, module: str | None = None, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **options)
+        self._module = module
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as ArgumentParser does, after the options of the module have been added."""
+        if self._module is not None:
+            module, self._module = importlib.import_module(self._module), None
+            self.description, self.epilog = module.DESCRIPTION, getattr(module, "EXAMPLE", None)
+            self.set_defaults(run=getattr(module, "run", None))
+            module.add_options(self)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code BAD_INPUT and one line that says what is wrong and where help is."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")

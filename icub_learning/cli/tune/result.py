@@ -1,0 +1,40 @@
+"""What tuning returns, and what is done with it in the same way for every learner."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icub_learning.cli.tune.progress import Progress
+from icub_learning.reporting.tables import save_figures
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of tuning one learner.
+
+    Attributes:
+        figures: everything that is printed; "verdict" compares the choice with the shipped defaults.
+        text: the tables.
+        write_parameters: writes the node's parameters to a path, below the lines of a comment.
+        draw: draws the picture into a path.
+        progress: the intermediate results, no longer needed.
+    """
+
+    figures: dict[str, Any]
+    text: str
+    write_parameters: Callable[[Path, Sequence[str]], None]
+    draw: Callable[[Path], None]
+    progress: Progress
+
+    def output(self, args: argparse.Namespace) -> None:
+        """Print the tables, write the files that were asked for, and remove the intermediate results."""
+        print(self.text)
+        comment = f"Chosen by icub-learning tune from {args.recording.name}: {self.figures['verdict']}"
+        self.write_parameters(args.parameters, [comment])
+        print(f"parameters: {args.parameters}")
+        if args.plot is not None:
+            self.draw(args.plot)
+        save_figures(args.json, self.figures)
+        self.progress.done()

@@ -1,0 +1,121 @@
+"""The simulated arm and inverse dynamics nodes that learn from it, started and led through an experiment."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import rclpy
+import yaml
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from std_srvs.srv import SetBool
+
+from icub_learning.clients.prediction_monitor import PredictionMonitor
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.session import Session
+from icub_learning.errors import IcubLearningError
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS
+from icub_learning.launching.commands import node_command
+from icub_learning.launching.installation import share_folder
+from icub_learning.nodes.common.qos import DISCOVERY_TIME
+from icub_learning_msgs.srv import SetTask
+
+SIMULATION = "icub_simulation"  # names of nodes
+NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_dynamics_sp"}
+START_LIMIT = 40.0  # [s] for the processes to come up
+ANSWER_LIMIT = 10.0  # [s] for a first prediction
+SLACK, SPARE = 1.2, 5.0  # where the simulation is slow, a phase takes at most so many times its seconds, and [s] more
+
+
+def commands(task: str, rate: float) -> dict[str, list[str]]:
+    """Return the command line of each process, by node name: the nodes of config/simulation.yaml, one per estimator.
+
+    Args:
+        task: motion of the arm at the start.
+        rate: joint states and wrenches per second [Hz].
+    """
+    config = share_folder() / "config" / "simulation.yaml"
+    learner = yaml.safe_load(config.read_text(encoding="utf-8"))["inverse_dynamics"]["ros__parameters"]
+    given = {"task": task, "rate": rate, "autostart": False}
+    simulation = node_command("icub_simulation", SIMULATION, given, parameter_files=[str(config)])
+    learners = {
+        name: node_command("inverse_dynamics", name, {**learner, "estimator": ESTIMATORS[short]})
+        for short, name in NODES.items()
+    }
+    return {SIMULATION: simulation, **learners}
+
+
+class ArmSession(Session):
+    """Leads the simulation and the learners; use as a context manager.
+
+    Args:
+        processes: processes that must run all the time.
+        nodes: node name of each estimator, by its short name.
+        show: called with a line that says how far the session is.
+
+    Attributes:
+        monitor: all messages of the simulation and the learners.
+    """
+
+    def __init__(self, processes: Processes, nodes: dict[str, str], show: Callable[[str], None]) -> None:
+        super().__init__("icub_learning_arm_session", processes, show)
+        self._learners = tuple(nodes.values())
+        self.monitor = PredictionMonitor(rclpy.create_node("icub_learning_prediction_monitor"), nodes)
+
+    def poll(self) -> None:
+        """Take in the messages of the monitor."""
+        self.monitor.poll()
+
+    def start(self) -> None:
+        """Start simulated time once all learners have subscribed, so that all learn from the same samples.
+
+        Raises:
+            IcubLearningError: a process ended, or did not come up in time.
+        """
+        subscribers = len(self._learners) + 1  # with the monitor
+
+        def subscribed() -> bool:
+            return all(self.node.count_subscribers(topic) >= subscribers for topic in ("/joint_states", "/wrench"))
+
+        self.require(subscribed, START_LIMIT, "the learners to subscribe")
+        for node in self._learners:  # now, so that later all of them change at once
+            self.services.find(SetBool, f"/{node}/set_learning", START_LIMIT)
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            self._call(ChangeState, [SIMULATION], "change_state", transition=Transition(id=transition))
+            self.pause(DISCOVERY_TIME)
+        self.require(self.monitor.complete, ANSWER_LIMIT, "the first predictions")
+        self.services.find(SetTask, f"/{SIMULATION}/set_task", START_LIMIT)
+
+    def set_learning(self, learning: bool) -> int:
+        """Have all learners learn, or only predict; return the stamp of the last joint state before [ns]."""
+        self.monitor.poll()
+        before = self.monitor.joint_states.last_stamp
+        self._call(SetBool, self._learners, "set_learning", data=learning)
+        return before
+
+    def set_task(self, task: str) -> None:
+        """Have the simulated arm change over to another task."""
+        self._call(SetTask, [SIMULATION], "set_task", task=task)
+
+    def follow(self, seconds: float, show: Callable[[float], str]) -> None:
+        """Go on for some simulated seconds; `show` is given those that have passed and returns a line."""
+        states = self.monitor.joint_states
+        start = states.last_stamp
+
+        def passed() -> float:
+            return (states.last_stamp - start) * 1e-9
+
+        self.wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
+
+    def finish(self) -> None:
+        """Take in the messages that are still on their way."""
+        self.pause(DISCOVERY_TIME)
+
+    def _call(self, kind: Any, nodes: Iterable[str], name: str, **fields: Any) -> None:
+        """Call a service of several nodes at once, and wait until all have answered."""
+        services = [f"/{node}/{name}" for node in nodes]
+        futures = [self.services.ask(kind, service, START_LIMIT, **fields) for service in services]
+        for service, future in zip(services, futures, strict=True):
+            answer = self.services.answer(service, future)
+            if not answer.success:
+                text = f"{service} refused {fields}: {getattr(answer, 'message', '')}".rstrip(": ")
+                raise IcubLearningError(text, name=name, value=fields)

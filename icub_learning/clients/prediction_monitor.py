@@ -1,0 +1,68 @@
+"""Joint states, wrenches and the predictions of several inverse dynamics nodes, with their times."""
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import NDArray
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from icub_learning.arrays import Array
+from icub_learning.clients.polling import PolledTopic
+from icub_learning.nodes.common.conversions import wrench_to_array
+from icub_learning.nodes.common.qos import DEEP
+from icub_learning_msgs.msg import DynamicsPrediction
+
+
+def _wrench(message: WrenchStamped) -> Array:
+    return wrench_to_array(message.wrench)
+
+
+def _total(message: DynamicsPrediction) -> Array:
+    return np.frombuffer(message.total, dtype=np.float64)
+
+
+class PredictionMonitor:
+    """Subscribes to a simulation and to one node for each estimator.
+
+    It takes messages from the middleware itself: five busy topics under an executor would cost the learners a core.
+
+    Args:
+        node: node that subscribes; no executor may spin it.
+        nodes: node name of each estimator, by its short name.
+
+    Attributes:
+        joint_states, wrenches: messages of the simulation.
+        predictions: messages of each node, by the short name of its estimator.
+    """
+
+    def __init__(self, node: Node, nodes: dict[str, str]) -> None:
+        joint_states = PolledTopic(node, JointState, "joint_states", DEEP)
+        wrenches = PolledTopic(node, WrenchStamped, "wrench", DEEP, 6, _wrench)
+        predictions = {
+            short: PolledTopic(node, DynamicsPrediction, f"/{name}/prediction", DEEP, 6, _total)
+            for short, name in nodes.items()
+        }
+        self._topics = (joint_states, wrenches, *predictions.values())
+        self.joint_states, self.wrenches = joint_states.series, wrenches.series
+        self.predictions = {short: topic.series for short, topic in predictions.items()}
+
+    def poll(self) -> None:
+        """Take in all that has arrived; to be called so often that no queue overflows."""
+        for topic in self._topics:
+            topic.poll()
+
+    def complete(self) -> bool:
+        """Return whether a message of every topic has come."""
+        return all(len(topic.series) for topic in self._topics)
+
+    def errors(self, short: str, newest: int | None = None) -> tuple[NDArray[np.int64], Array]:
+        """Return stamps (n,) [ns] and errors (n, 6), predicted minus measured, of the samples that have both.
+
+        Args:
+            short: short name of the estimator.
+            newest: take only so many of the newest messages of each topic; None: all.
+        """
+        times, predicted = self.predictions[short].arrays(newest)
+        wrench_times, measured = self.wrenches.arrays(newest)
+        stamps, first, second = np.intersect1d(times[:, 0], wrench_times[:, 0], return_indices=True)
+        return stamps, predicted[first] - measured[second]

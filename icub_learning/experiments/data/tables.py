@@ -1,0 +1,142 @@
+"""Tables of samples: pumadyn32nh, and the diagnostic and the prognostic breast cancer data of Wisconsin."""
+
+import bz2
+import lzma
+import os
+import subprocess
+import tempfile
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.errors import RecordingError
+from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+
+PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
+PUMADYN_HELP = f"pumadyn32nh: {PUMADYN.name}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
+WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
+WPBC_FOLDER = Path("/usr/lib/R/site-library/TH.data/data")  # where its package is installed
+WPBC, TARGET, LEFT_OUT = "wpbc", "time", "status"  # the table and two of its columns
+EITHER_HEADER = 47  # zlib's or gzip's
+
+
+def pumadyn(given: Path | None) -> tuple[Array, Array]:
+    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
+
+    Args:
+        given: the file, its folder, or a folder that holds PUMADYN; None: $ICUB_LEARNING_DATA.
+
+    Raises:
+        RecordingError: there is no such file, or it is another one.
+    """
+    folder = os.environ.get("ICUB_LEARNING_DATA")
+    root = given or (Path(folder) if folder else None)
+    if root is None:
+        text = f"give the file {PUMADYN.name} of pumadyn32nh with --data, or the folder that holds {PUMADYN} in"
+        raise RecordingError(f"{text} $ICUB_LEARNING_DATA", name="data", bound=str(PUMADYN))
+    path = next((path for path in (root / PUMADYN, root / PUMADYN.name, root) if path.is_file()), None)
+    if path is None:
+        text = f"no {PUMADYN} in {root}: give the file of the DELVE data set with --data"
+        raise RecordingError(text, name="data", value=str(root), bound=str(PUMADYN))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an empty file, which the check below names
+            table = np.loadtxt(path, ndmin=2)
+    except (OSError, ValueError, EOFError) as error:
+        raise unreadable(path, error) from error
+    if table.shape[1] != 33 or len(table) < 100 or not np.isfinite(table).all():
+        text = f"{path} holds a table {table.shape}, not 8192 rows of 33 numbers"
+        raise RecordingError(text, name="data", value=str(path), bound="(8192, 33)")
+    return table[:, :-1], table[:, -1]
+
+
+def breast_cancer() -> tuple[Array, Array]:
+    """Return the 569 tumours of the diagnostic data: inputs (569, 30) and -1 or +1 (569,), from scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    inputs, labels = load_breast_cancer(return_X_y=True)
+    return inputs, np.where(labels > 0, 1.0, -1.0)
+
+
+def unit_interval(inputs: Array) -> Array:
+    """Return each column scaled to [0, 1]; a constant one becomes 0."""
+    span = np.ptp(inputs, axis=0)
+    return (inputs - inputs.min(axis=0)) / np.where(span > 0, span, 1.0)
+
+
+def load_wpbc(path: Path | None) -> tuple[Array, Array]:
+    """Return features and times of the prognostic data from `path`, or from the Debian package; see `read_wpbc`."""
+    if path is None and WPBC_FOLDER.is_dir():
+        path = WPBC_FOLDER
+    return read_wpbc(path or fetch(f"{WPBC_PACKAGE}.deb", (*APT_DOWNLOAD, WPBC_PACKAGE)))
+
+
+def read_wpbc(path: Path) -> tuple[Array, Array]:
+    """Read features (194, 32) and times until the disease came back or was last known not to have [months].
+
+    Four of the 198 patients lack the number of positive nodes and are left out.
+
+    Args:
+        path: Debian's r-cran-th.data as .deb or installed (the folder with Rdata.rdb), which needs the package rdata;
+            or a .csv of the same columns.
+
+    Raises:
+        RecordingError: the file cannot be read, or rdata is missing.
+    """
+    columns = _read_csv(path) if path.suffix == ".csv" else _read_r(path)
+    if TARGET not in columns:
+        raise RecordingError(f"{path} has no column {TARGET!r}", name="data", value=str(path))
+    names = [name for name in columns if name not in (TARGET, LEFT_OUT)]
+    x, y = np.column_stack([columns[name] for name in names]), columns[TARGET]
+    whole = np.isfinite(x).all(axis=1) & np.isfinite(y)
+    return x[whole], y[whole]
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    try:
+        table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8", missing_values="NA")
+        names = [name for name in table.dtype.names or () if name != LEFT_OUT]
+        return {name: np.asarray(table[name], dtype=np.float64) for name in names}
+    except (OSError, ValueError, TypeError) as error:
+        raise unreadable(path, error) from error
+
+
+def _read_r(path: Path) -> dict[str, Array]:
+    """Read the table from R's lazy-load database: an index of places, and compressed objects one after the other."""
+    try:
+        import rdata
+    except ModuleNotFoundError as error:
+        text = "R's data need the package rdata: pip install rdata, or give a .csv with --data"
+        raise RecordingError(text, name="data", value=str(path)) from error
+    try:
+        with tempfile.TemporaryDirectory() as unpacked:
+            folder = path
+            if path.is_file():
+                subprocess.run(["dpkg-deb", "-x", str(path), unpacked], check=True, capture_output=True)
+                folder = Path(unpacked, *WPBC_FOLDER.parts[1:])
+            index = _convert(rdata, zlib.decompress((folder / "Rdata.rdx").read_bytes(), EITHER_HEADER))
+            start, length = (int(one) for one in index["variables"][WPBC])
+            stored = (folder / "Rdata.rdb").read_bytes()[start + 4 : start + length]  # 4 bytes hold the size
+        frame = _convert(rdata, _decompress(stored))
+        return {str(name): np.asarray(frame[name], dtype=float) for name in frame.columns if name != LEFT_OUT}
+    except (OSError, KeyError, ValueError, subprocess.SubprocessError, zlib.error, lzma.LZMAError) as error:
+        raise unreadable(path, error) from error
+
+
+def _convert(rdata: Any, content: bytes) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the bytes come without a file's header
+        return rdata.conversion.convert(rdata.parser.parse_data(content))
+
+
+def _decompress(content: bytes) -> bytes:
+    """R marks bzip2 by "2" and xz by "Z" before the data; what has no mark is zlib."""
+    if content[:1] == b"2":
+        return bz2.decompress(content[1:])
+    if content[:1] == b"Z":
+        return lzma.decompress(content[1:], format=lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2}])
+    return zlib.decompress(content)

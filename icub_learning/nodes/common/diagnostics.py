@@ -1,0 +1,95 @@
+"""Diagnostics of nodes: messages, and the report of a node that answers a stream of messages."""
+
+from collections.abc import Callable, Mapping
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock
+from rclpy.node import Node
+
+from icub_learning.errors import SampleError
+
+LOG_PERIOD = 5.0  # [s] between two log lines about refused messages
+
+
+def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
+    """Return a status of a node.
+
+    Args:
+        node: node that the status is about.
+        subject: what of the node it is about; its name is "NODE: SUBJECT".
+        level: one of the levels of DiagnosticStatus.
+        message: summary in words.
+        values: further values by name.
+    """
+    name = node.get_name()
+    pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+    return DiagnosticStatus(name=f"{name}: {subject}", hardware_id=name, level=level, message=message, values=pairs)
+
+
+def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
+    """Return a message with statuses of a node, stamped by its clock."""
+    message = DiagnosticArray(status=list(statuses))
+    message.header.stamp = node.get_clock().now().to_msg()
+    return message
+
+
+class StreamReport:
+    """Logs refused messages of a stream, and reports its rate and what was refused since the last report.
+
+    Args:
+        node: node that answers the stream.
+        subject: what of the node the report is about.
+        stale: message of the report while nothing arrives.
+        clock: clock of the rate; None: that of the node.
+    """
+
+    def __init__(self, node: Node, subject: str, stale: str, clock: Clock | None = None) -> None:
+        self.node = node
+        self._subject, self._stale = subject, stale
+        self._clock = clock or node.get_clock()
+        self._reported_answers = self._reported_refusals = 0
+        self._last_time = self._clock.now()
+
+    def refused(self, error: SampleError) -> None:
+        """Log a refusal, at most one per LOG_PERIOD."""
+        self.node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
+
+    def report(
+        self,
+        active: bool,
+        answers: int,
+        refused: Mapping[str, int],
+        last_refusal: str,
+        state: Callable[[float], tuple[bytes, str]],
+        values: Callable[[float], Mapping[str, object]],
+    ) -> DiagnosticArray:
+        """Return one status: a warning while messages are refused, stale while none arrive.
+
+        Args:
+            active: whether the node is active.
+            answers: number of messages answered so far.
+            refused: number of messages refused so far, by reason.
+            last_refusal: the newest reason in words.
+            state: given the rate [Hz], returns level and summary of a stream that runs without refusals.
+            values: given the rate [Hz], returns the values to show before those of the refusals.
+        """
+        now = self._clock.now()
+        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        n_refused = sum(refused.values())
+        rate, new_refusals = (answers - self._reported_answers) / seconds, n_refused - self._reported_refusals
+        self._last_time, self._reported_answers, self._reported_refusals = now, answers, n_refused
+        if not active:
+            level, message = DiagnosticStatus.OK, "inactive"
+        elif new_refusals:
+            level, message = DiagnosticStatus.WARN, f"{new_refusals} refused; last: {last_refusal}"
+        else:
+            level, message = state(rate)
+            if level == DiagnosticStatus.OK and not rate:
+                level, message = DiagnosticStatus.STALE, self._stale
+        shown = {
+            **values(rate),
+            "refused": n_refused,
+            **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
+            "last refusal": last_refusal,
+        }
+        return diagnostics_of(self.node, status_of(self.node, self._subject, level, message, shown))

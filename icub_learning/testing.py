@@ -1,0 +1,397 @@
+"""The contract of a learner, as checks for people who write their own; nothing here needs pytest.
+
+`check_learner` runs every check and reports all that fail. A pytest class that inherits `LearnerContract` runs each
+check as a test of its own; the learners of this package are tested that way. See docs/add_a_learner.md.
+"""
+
+import inspect
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.arrays import Array, vector
+from icub_learning.errors import IcubLearningError
+
+N_SAMPLES = 60  # samples that a learner has seen before most checks
+PREFIX = "test_"  # of the methods that are checks, so that pytest finds them
+
+State = Mapping[str, NDArray[Any]]
+Sample = tuple[tuple[Array, ...], Array]  # the inputs of one prediction, and what is measured afterwards
+
+
+class Learner(Protocol):
+    """What the contract calls; `update` takes the inputs of `predict` and then the measurement."""
+
+    def predict(self, *inputs: Any) -> Any:
+        """Predict from the inputs of one sample."""
+
+    def update(self, *inputs_and_measurement: Any) -> Any:
+        """Learn one sample."""
+
+    def state(self) -> State:
+        """Return all that was learned, as arrays by name."""
+
+
+class ContractError(IcubLearningError, AssertionError):
+    """A learner breaks its contract; the message lists each check that failed, and how.
+
+    Attributes:
+        value: the messages by name of the check.
+    """
+
+
+class LearnerContract:
+    """Promises that every learner keeps; each method `test_...` checks one of them.
+
+    Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
+    """
+
+    def make(self) -> Any:
+        """Return a new learner; each call returns an equal one, with equal settings and seed."""
+        raise NotImplementedError
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw one sample: the inputs of a prediction as a tuple of arrays, and the measurement as an array."""
+        raise NotImplementedError
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> Any:
+        """Return a learner made from a saved state; by default, by the class method `from_state`."""
+        return type(self.make()).from_state(state)
+
+    def answer(self, prediction: Any) -> Array:
+        """Return all numbers of a prediction as one array, those that predict the measurement first."""
+        return np.asarray(prediction)
+
+    def classes(self) -> tuple[type, ...]:
+        """Return the classes whose default arguments are checked."""
+        return (type(self.make()),)
+
+    def samples(self, n: int = N_SAMPLES, seed: int = 0) -> list[Sample]:
+        """Draw `n` samples; the same ones for the same seed."""
+        rng = np.random.default_rng(seed)
+        return [self.sample(rng) for _ in range(n)]
+
+    def taught(self) -> Any:
+        """Return a learner that has learned N_SAMPLES samples."""
+        return self._after(N_SAMPLES)
+
+    def check(self) -> None:
+        """Run all checks. Raises ContractError with every failure."""
+        failures = {}
+        for name in (name for name in dir(self) if name.startswith(PREFIX)):
+            try:
+                getattr(self, name)()
+            except Exception as error:  # whatever a learner raises is a finding
+                found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+                failures[name.removeprefix(PREFIX).replace("_", " ")] = found
+        if failures:
+            learner = " and ".join(kind.__name__ for kind in self.classes())
+            report = "".join(f"\n- {check}\n    {found}" for check, found in failures.items())
+            message = f"{learner} fails {len(failures)} checks of the learner's contract:{report}"
+            raise ContractError(message, name=learner, value=failures, bound="every check of the contract")
+
+    def test_it_learns(self) -> None:
+        """The error on new samples falls below half of what it was at first."""
+        learner = self.make()
+        errors = []
+        for inputs, measured in self.samples(300):
+            predicted = np.ravel(self.answer(learner.predict(*inputs)))[: measured.size]
+            errors.append(np.abs(predicted - measured).mean())
+            learner.update(*inputs, measured)
+        first, last = np.mean(errors[:5]), np.mean(errors[-50:])
+        assert last < 0.5 * first, (
+            f"the mean absolute error is {first:.3g} over the first 5 samples and {last:.3g} over the last 50 of 300"
+        )
+
+    def test_inputs_are_never_written_to(self) -> None:
+        """predict and update accept read-only arrays and leave them as they are."""
+        learner = self.make()
+        for inputs, measured in self.samples():
+            given = (*inputs, measured)
+            copies = [array.copy() for array in given]
+            for array in given:
+                array.flags.writeable = False
+            learner.predict(*inputs)
+            learner.update(*inputs, measured)
+            for place, (array, copy) in enumerate(zip(given, copies, strict=True)):
+                assert np.array_equal(array, copy), f"{_name(place, inputs)} was {copy} and has become {array}"
+
+    def test_inputs_may_be_changed_afterwards(self) -> None:
+        """The learner keeps no reference to an array that it was given."""
+        learner, other = self.make(), self.make()
+        for inputs, measured in self.samples():
+            learner.update(*inputs, measured)
+            handed_over = [array.copy() for array in (*inputs, measured)]
+            other.update(*handed_over)
+            for array in handed_over:
+                array[...] = 1e9
+        assert_same(learner.state(), other.state(), "a learner whose inputs were overwritten after each update")
+
+    def test_lists_are_as_good_as_arrays(self) -> None:
+        """A sample given as lists of numbers is learned exactly as one given as arrays."""
+        learner, other = self.make(), self.make()
+        for inputs, measured in self.samples():
+            learner.update(*inputs, measured)
+            other.update(*(array.tolist() for array in inputs), measured.tolist())
+        assert_same(learner.state(), other.state(), "a learner that was given lists")
+
+    def test_predicting_changes_nothing(self) -> None:
+        """Two predictions from the same inputs are equal, and the state stays as it was."""
+        learner = self.taught()
+        before = learner.state()
+        self._assert_same_answers(self._answers(learner), self._answers(learner), "the second time")
+        assert_same(before, learner.state(), "the learner after it predicted")
+
+    def test_results_are_the_callers_own(self) -> None:
+        """Whoever overwrites a prediction or a state does not change the learner."""
+        learner = self.taught()
+        before = {key: value.copy() for key, value in learner.state().items()}
+        expected = self._answers(learner)
+        for inputs, _ in self.samples(3, seed=2):
+            for array in _arrays_of(learner.predict(*inputs)):
+                array[...] = 1e9
+        for array in learner.state().values():
+            if array.dtype.kind in "fiu":
+                array[...] = 1
+        assert_same(before, learner.state(), "the learner after its results were overwritten")
+        self._assert_same_answers(expected, self._answers(learner), "after its results were overwritten")
+
+    def test_a_state_holds_arrays_only_and_does_not_follow_the_learner(self) -> None:
+        """A state maps names to arrays of numbers or text, which later updates do not change."""
+        learner = self.taught()
+        state = learner.state()
+        for key, value in state.items():
+            assert isinstance(key, str), f"the key {key!r} of the state is not a str"
+            assert isinstance(value, np.ndarray), f"state[{key!r}] is a {type(value).__name__}, not an array"
+            assert value.dtype != object, f"state[{key!r}] has dtype object, which needs pickle"
+        copy = {key: value.copy() for key, value in state.items()}
+        for inputs, measured in self.samples(5, seed=3):
+            learner.update(*inputs, measured)
+        assert_same(copy, state, "the state that was returned before more was learned")
+
+    def test_a_restored_learner_predicts_and_learns_on_bit_for_bit(self) -> None:
+        """A learner saved as .npz and restored, new or taught, cannot be told from the one that was saved."""
+        for n in (0, 1, N_SAMPLES):
+            learner = self._after(n)
+            file = io.BytesIO()
+            np.savez(file, allow_pickle=False, **learner.state())
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as content:
+                restored = self.restore(dict(content))
+            who = f"the learner restored after {n} samples"
+            assert_same(learner.state(), restored.state(), who)
+            self._assert_same_answers(self._answers(learner), self._answers(restored), who)
+            for inputs, measured in self.samples(seed=4):
+                learner.update(*inputs, measured)
+                restored.update(*inputs, measured)
+            assert_same(learner.state(), restored.state(), f"{who}, after {N_SAMPLES} more")
+            self._assert_same_answers(self._answers(learner), self._answers(restored), f"{who}, after {N_SAMPLES} more")
+
+    def test_equal_settings_and_samples_give_equal_learners(self) -> None:
+        """Learning is deterministic: randomness comes from a seed among the settings."""
+        assert_same(self.taught().state(), self.taught().state(), "a second learner taught the same samples")
+
+    def test_a_refused_number_is_named_and_changes_nothing(self) -> None:
+        """update refuses NaN and infinity by an IcubLearningError that has a name, and the learner stays as it was."""
+        for bad in (np.nan, np.inf, -np.inf):
+            learner = self.taught()
+            before = learner.state()
+            inputs, measured = self.samples(1, seed=5)[0]
+            for place, argument in enumerate((*inputs, measured)):
+                for index in range(argument.size):
+                    spoiled = [array.copy() for array in (*inputs, measured)]
+                    spoiled[place].flat[index] = bad
+                    what = f"{bad} in entry {index} of {_name(place, inputs)}"
+                    error = _refusal(learner.update, spoiled, what)
+                    assert error.name, f"the error for {what} has no name: {error!r}"
+                    assert_same(before, learner.state(), f"the learner after it refused {what}")
+            learner.update(*inputs, measured)
+            twin = self.restore(dict(before))
+            twin.update(*inputs, measured)
+            assert_same(twin.state(), learner.state(), f"the learner that has refused {bad}, after one more sample")
+
+    def test_a_huge_number_is_refused_or_does_no_harm(self) -> None:
+        """After an update with a finite but absurd number, all numbers of the state are finite."""
+        inputs, measured = self.samples(1, seed=5)[0]
+        for huge in (1e60, 1e200, -1e300):
+            for place in range(len(inputs) + 1):
+                learner = self.taught()
+                before = learner.state()
+                arguments = [array.copy() for array in (*inputs, measured)]
+                arguments[place][0] = huge
+                what = f"{huge:g} in {_name(place, inputs)}"
+                try:
+                    learner.update(*arguments)
+                except IcubLearningError as error:
+                    assert error.name, f"the error for {what} has no name: {error!r}"
+                    assert_same(before, learner.state(), f"the learner after it refused {what}")
+                for key, value in learner.state().items():
+                    finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
+                    assert finite, f"after {what}, state[{key!r}] is not finite"
+
+    def test_a_wrong_size_is_refused_and_changes_nothing(self) -> None:
+        """update and predict refuse arrays that are too short, too long, empty, or single numbers."""
+        learner = self.taught()
+        before = learner.state()
+        inputs, measured = self.samples(1, seed=5)[0]
+        for place in range(len(inputs) + 1):
+            right = (*inputs, measured)[place]
+            for wrong in (right[:-1], np.append(right, 0.0), np.empty(0), 0.0):
+                arguments: list[Any] = [*inputs, measured]
+                arguments[place] = wrong
+                what = f"shape {np.shape(wrong)} of {_name(place, inputs)}, which has shape {right.shape}"
+                _refusal(learner.update, arguments, what)
+                if place < len(inputs):
+                    _refusal(learner.predict, arguments[:-1], what)
+        assert_same(before, learner.state(), "the learner after it refused arrays of a wrong size")
+
+    def test_a_state_with_an_entry_missing_or_wrong_is_refused(self) -> None:
+        """Restoring raises an IcubLearningError if an entry of the state is missing or of another shape."""
+        state = self.taught().state()
+        for entry in state:
+            missing = {key: value for key, value in state.items() if key != entry}
+            _refusal(self.restore, [missing], f"a state without {entry!r}")
+            wrong = {**state, entry: np.full((2, 2, 2), np.nan)}
+            _refusal(self.restore, [wrong], f"a state whose {entry!r} is a (2, 2, 2) array of NaN")
+
+    def test_what_it_keeps_does_not_grow(self) -> None:
+        """The state of a taught learner has a fixed size: no samples are stored for ever."""
+        learner = self.taught()
+        before = {key: value.nbytes for key, value in learner.state().items()}
+        for inputs, measured in self.samples(3 * N_SAMPLES, seed=6):
+            learner.update(*inputs, measured)
+        after = {key: value.nbytes for key, value in learner.state().items()}
+        grown = {key: (before.get(key), size) for key, size in after.items() if size != before.get(key)}
+        assert before == after, f"after {3 * N_SAMPLES} more samples these sizes [bytes] changed: {grown}"
+
+    def test_no_default_can_be_changed_from_outside(self) -> None:
+        """No method has a list, dict, set or array as a default argument."""
+        for kind in self.classes():
+            for name, method in inspect.getmembers(kind, inspect.isfunction):
+                for parameter in inspect.signature(method).parameters.values():
+                    mutable = isinstance(parameter.default, (list, dict, set, np.ndarray))
+                    assert not mutable, f"{kind.__name__}.{name} has a default that can be changed: {parameter}"
+
+    def _after(self, n: int) -> Any:
+        """Return a learner that has learned `n` samples."""
+        learner = self.make()
+        for inputs, measured in self.samples(n):
+            learner.update(*inputs, measured)
+        return learner
+
+    def _answers(self, learner: Any) -> Array:
+        return np.array([self.answer(learner.predict(*inputs)) for inputs, _ in self.samples(10, seed=1)])
+
+    def _assert_same_answers(self, expected: Array, found: Array, who: str) -> None:
+        assert_same({"prediction": expected}, {"prediction": found}, who)
+
+
+def check_learner(
+    make: Callable[[], Any],
+    sample: Callable[[np.random.Generator], Sample],
+    *,
+    restore: Callable[[dict[str, NDArray[Any]]], Any] | None = None,
+    answer: Callable[[Any], ArrayLike] | None = None,
+) -> None:
+    """Check that a learner keeps every promise of LearnerContract.
+
+    Args:
+        make: returns a new learner, an equal one at each call.
+        sample: draws one sample: the inputs of a prediction as a tuple of arrays, and the measurement as an array.
+        restore: returns a learner from a saved state; by default the class method `from_state` of what `make` returns.
+        answer: all numbers of a prediction as one array, those that predict the measurement first; by default the
+            prediction itself.
+
+    Raises:
+        ContractError: the learner fails a check; the message lists every failure.
+    """
+
+    class Given(LearnerContract):
+        def make(self) -> Any:
+            return make()
+
+        def sample(self, rng: np.random.Generator) -> Sample:
+            return sample(rng)
+
+        def restore(self, state: dict[str, NDArray[Any]]) -> Any:
+            return restore(state) if restore else super().restore(state)
+
+        def answer(self, prediction: Any) -> Array:
+            return np.asarray(answer(prediction) if answer else prediction)
+
+    Given().check()
+
+
+class ClassifierAsLearner:
+    """A classifier seen as a learner of 0/1 targets: an example is learned as the class whose target is 1.
+
+    Args:
+        classifier: has `learn(x, label)`, `scores(x)`, `classes` and `state()`, as IncrementalClassifier has.
+        n_classes: size of the targets; the labels are "0", "1", ...
+    """
+
+    def __init__(self, classifier: Any, n_classes: int = 3) -> None:
+        self.classifier, self.n_classes = classifier, n_classes
+
+    def update(self, x: ArrayLike, target: ArrayLike) -> None:
+        """Learn `x` (d,) as the class at the largest entry of `target` (n_classes,)."""
+        self.classifier.learn(x, str(int(vector("target", target, self.n_classes).argmax())))
+
+    def predict(self, x: ArrayLike) -> Array:
+        """Return the scores (n_classes,) of `x` (d,); 0 for a class that has no example yet."""
+        scores = dict(zip(self.classifier.classes, np.ravel(self.classifier.scores(x)), strict=True))
+        return np.array([scores.get(str(place), 0.0) for place in range(self.n_classes)])
+
+    def state(self) -> State:
+        """Return the state of the classifier."""
+        state: State = self.classifier.state()
+        return state
+
+
+def same_arrays(first: State, second: State) -> bool:
+    """Whether two states have equal names, dtypes, shapes and numbers, bit for bit."""
+    return not list(_differences(first, second))
+
+
+def assert_same(expected: State, found: State, who: str) -> None:
+    """Raise AssertionError with the entries in which `found`, which belongs to `who`, differs from `expected`."""
+    differences = list(_differences(expected, found))
+    assert not differences, f"{who} differs: {'; '.join(differences)}"
+
+
+def _differences(first: State, second: State) -> Iterator[str]:
+    for key in sorted(first.keys() ^ second.keys()):
+        yield f"{key!r} is in one of the two only"
+    for key in sorted(first.keys() & second.keys()):
+        a, b = np.asarray(first[key]), np.asarray(second[key])
+        if (a.dtype, a.shape) != (b.dtype, b.shape):
+            yield f"{key!r} is {a.dtype} {a.shape} and {b.dtype} {b.shape}"
+        elif not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+            place = tuple(int(index) for index in np.argwhere(~((a == b) | ((a != a) & (b != b))))[0])
+            yield f"{key!r} is {a[place]} and {b[place]} at {place}"
+
+
+def _refusal(call: Callable[..., Any], arguments: list[Any], what: str) -> IcubLearningError:
+    """Return the IcubLearningError that the call raises; any other outcome is an AssertionError."""
+    try:
+        call(*arguments)
+    except IcubLearningError as error:
+        return error
+    except Exception as error:
+        raise AssertionError(f"{what} raises {error!r} instead of an IcubLearningError") from error
+    raise AssertionError(f"{what} is accepted by {getattr(call, '__name__', call)}")
+
+
+def _arrays_of(prediction: Any) -> list[NDArray[Any]]:
+    """Return the arrays of a prediction: itself, the entries of a tuple, or the attributes of an object."""
+    if isinstance(prediction, np.ndarray):
+        return [prediction]
+    entries = prediction if isinstance(prediction, tuple) else vars(prediction).values()
+    return [entry for entry in entries if isinstance(entry, np.ndarray)]
+
+
+def _name(place: int, inputs: tuple[Array, ...]) -> str:
+    return f"input {place}" if place < len(inputs) else "the measurement"

@@ -1,0 +1,114 @@
+"""Every example runs as a user starts it, and what it prints is true."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from icub_learning.errors import ObjectError, RenderingError
+from icub_learning.models import load_state
+from icub_learning.recognition import AdaptiveClassifier
+from icub_learning.simulation import ObjectScene
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TESTED = {
+    "learn_a_recording",
+    "wrench_on_a_stream",
+    "teach_objects_from_a_folder",
+    "kernel_methods_on_a_data_set",
+    "merge_two_robots",
+    "use_predicted_wrench",
+}
+
+
+def run(name: str, *arguments: object) -> str:
+    """Run an example; returns what it printed."""
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr
+    return done.stdout
+
+
+def numbers(line: str) -> list[float]:
+    return [float(number) for number in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e[-+]\d+)?", line)]
+
+
+def test_all_examples_are_tested_and_listed() -> None:
+    assert {file.stem for file in EXAMPLES.glob("*.py")} == TESTED
+    text = (EXAMPLES / "README.md").read_text()
+    assert not [name for name in TESTED if f"[{name}.py]({name}.py)" not in text]
+
+
+def test_learn_a_recording(tmp_path: Path) -> None:
+    text = run("learn_a_recording", "--seconds", 12, "--model", tmp_path / "arm")
+    rows = {line.split()[0]: numbers(line) for line in text.splitlines() if line.startswith(("force.", "torque."))}
+    assert len(rows) == 6
+    assert all(last < first for first, last, _ in rows.values())
+    assert all(share < 0.1 for *_, share in rows.values())
+    state = load_state(tmp_path / "arm.npz")
+    assert str(state["estimator"]) == "semiparametric"
+
+
+def test_wrench_on_a_stream() -> None:
+    text = run("wrench_on_a_stream", "--seconds", 8, "--mass", 1.0)
+    quarters = [numbers(line)[-1] for line in text.splitlines() if line.startswith("  after")]
+    assert quarters[-1] < 0.8 * quarters[0]
+    (line,) = (line for line in text.splitlines() if line.startswith("external force"))
+    free, felt, mass = numbers(line)
+    assert mass == 1.0
+    assert felt - free > 0.7 * 9.81  # its weight, less what the empty hand shows already
+    assert felt < 2 * 9.81
+
+
+def test_teach_objects_from_a_folder(tmp_path: Path) -> None:
+    """Pictures that any eye tells apart: stripes of one colour each, at random places."""
+    rng = np.random.default_rng(0)
+    for label, colour in {"red": (220, 30, 30), "green": (30, 200, 40), "blue": (40, 50, 220)}.items():
+        (tmp_path / label).mkdir()
+        for number in range(10):
+            pixels = rng.integers(0, 60, (120, 160, 3), dtype=np.uint8)
+            start = rng.integers(0, 60)
+            pixels[:, start : start + 80] = colour
+            Image.fromarray(pixels).save(tmp_path / label / f"{number}.png")
+    text = run("teach_objects_from_a_folder", tmp_path, "--model", tmp_path / "objects.npz")
+    assert "taught red            with   8 pictures: 6 of 6 unseen ones" in text
+    classifier = AdaptiveClassifier.from_state(load_state(tmp_path / "objects.npz"))
+    assert sorted(classifier.classes) == ["blue", "green", "red"]
+
+
+def test_teach_simulated_objects(tmp_path: Path) -> None:
+    try:
+        ObjectScene(["duck"]).close()
+    except (ObjectError, RenderingError) as error:
+        pytest.skip(str(error))
+    text = run("teach_objects_from_a_folder", "--views", 10, "--model", tmp_path / "objects.npz")
+    right, asked = numbers(text.splitlines()[3].partition(":")[2])
+    assert asked == 8
+    assert right >= 7
+
+
+def test_kernel_methods_on_a_data_set(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.0, 1.0, (400, 3))
+    y = np.sin(3.0 * x[:, 0]) + x[:, 1] * x[:, 2] + 0.1 * rng.normal(size=400)
+    np.savetxt(tmp_path / "table.csv", np.column_stack([x, y]), delimiter=",")
+    noise = 0.1 / y.std()
+    rows = [line.split() for line in run("kernel_methods_on_a_data_set", tmp_path / "table.csv").splitlines()]
+    errors = {row[0]: float(row[1]) for row in rows if len(row) == 4 and row[0] != "method"}
+    assert set(errors) == {"KRLS", "NystromKRLS", "FALKON", "RandomFeaturesKRLS", "POLKRegressor"}
+    assert errors.pop("POLKRegressor") < 0.7  # sees each sample once
+    assert all(noise * 0.8 < error < noise * 1.6 for error in errors.values()), (noise, errors)
+
+
+def test_merge_two_robots() -> None:
+    lines = run("merge_two_robots").splitlines()
+    rows = {line[:28].strip(): numbers(line[28:]) for line in lines[1:5]}
+    assert rows["merged"] == rows["one robot, all data"]
+    assert rows["merged"][1] < 0.5 * rows["robot 1"][1]
+    assert rows["merged"][0] < 0.9 * rows["robot 2"][0]
+    assert float(lines[5].split()[-4]) < 1e-8

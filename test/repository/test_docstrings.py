@@ -1,0 +1,70 @@
+"""Every public class and function of rings 1 to 3 says what it is or does, in a sentence that stands on its own."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+RINGS = (
+    "recursive", "features",
+    "kernel_methods", "dynamics", "recognition",
+    "simulation", "recording", "evaluation",
+)  # fmt: skip
+# A sentence or a noun phrase does not begin with these: the reader would have to guess what they belong to.
+DANGLING = {"as", "at", "by", "for", "from", "in", "of", "on", "than", "that", "to", "until", "whose", "which", "with"}
+ENTRY = re.compile(r"^\s+[\w, ]+: of\b")  # of Args and Attributes
+
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
+    """Public classes, functions and methods; not setters, and not the methods of protocols."""
+    for node in tree.body:
+        if not isinstance(node, Documented) or node.name.startswith("_"):
+            continue
+        decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+        if not decorators & {"setter", "overload"}:
+            yield node
+        if isinstance(node, ast.ClassDef) and "Protocol" not in {ast.unparse(base) for base in node.bases}:
+            yield from definitions(node)
+
+
+def findings(text: str) -> Iterator[str]:
+    """What is wrong with the docstrings of a module, each with its line."""
+    for node in definitions(ast.parse(text)):
+        docstring = ast.get_docstring(node)
+        if not docstring:
+            yield f"line {node.lineno}: {node.name} has no docstring"
+            continue
+        summary = docstring.split("\n\n")[0]
+        if re.match(r"[A-Za-z]*", summary).group().lower() in DANGLING:
+            yield f"line {node.lineno}: {node.name}: {summary.splitlines()[0]!r} does not stand on its own"
+        if not summary.endswith((".", ":", "?")):
+            yield f"line {node.lineno}: {node.name}: its first paragraph does not end in a period"
+        for entry in filter(ENTRY.match, docstring.splitlines()):
+            yield f"line {node.lineno}: {node.name}: {entry.strip()!r} does not name the thing"
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_public_docstrings_stand_on_their_own(ring: str, checkout: Path) -> None:
+    files = sorted((checkout / "icub_learning" / ring).rglob("*.py"))
+    assert files
+    wrong = [f"{file.relative_to(checkout)}, {found}" for file in files for found in findings(file.read_text())]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "finding"),
+    [
+        ("", "has no docstring"),
+        ('"""Of W, by power iterations."""', "does not stand on its own"),
+        ('"""The norm of W"""', "does not end in a period"),
+        ('"""Return the norm.\n\n    Args:\n        seed: of the draw.\n    """', "'seed: of the draw.'"),
+    ],
+)
+def test_findings_are_found(docstring: str, finding: str) -> None:
+    (found,) = findings(f"class A:\n    '''A thing.'''\n    def f(self):\n        {docstring or 'pass'}\n")
+    assert finding in found
+    assert not list(findings('def f():\n    """Return the norm."""\ndef _g(): pass\n'))
