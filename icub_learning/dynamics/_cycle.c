@@ -67,7 +67,7 @@ static PyObject *read_motion(PyObject *self, PyObject *args) {
     Py_buffer views[3];
     static const char *names[] = {"out", "reader", "samples"};
     const ptrdiff_t least[] = {3 * joints, 3 * columns, 2 * joints * (first + count)};
-    if (!take_all(objects, views, names, least, 3)) return NULL;
+    if (!take_all(objects, views, names, least, 3, 1)) return NULL;
     double *out = views[0].buf;
     const double *reader = views[1].buf, *samples = (const double *)views[2].buf + 2 * joints * first;
     memset(out, 0, 3 * joints * sizeof(double));
@@ -117,17 +117,8 @@ static PyObject *pick(PyObject *self, PyObject *args) {
     return picked && known ? PyBool_FromLong(inside) : NULL;
 }
 
-/* Rows of a matrix may lie `stride` numbers apart. */
-CLONES static void multiply(double *restrict out, const double *restrict matrix, const double *restrict vector,
-                            ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t stride) {
-    for (ptrdiff_t i = 0; i < rows; i++) {
-        const double *restrict row = matrix + i * stride;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t k = 0; k < columns; k++) sum += row[k] * vector[k];
-        out[i] = sum;
-    }
-}
+#define LOOPS "_cycle_loops.h"
+#include "_versions.h"
 
 PyDoc_STRVAR(linear_doc, "linear(out, start, matrix, vector)\n\n"
              "Write matrix (rows, columns), whose rows lie whole in memory, times vector (columns,) into out from out[start] on.");
@@ -145,7 +136,7 @@ static PyObject *linear(PyObject *self, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "matrix: expected float64 in two dimensions, rows whole; start: at least 0");
     else if ((out = take(objects[0], &views[0], "out", start + matrix.shape[0])) &&
              (vector = look_exactly(objects[2], &views[1], "vector", matrix.shape[1])))
-        multiply(out + start, matrix.buf, vector, matrix.shape[0], matrix.shape[1], matrix.strides[0] / 8);
+        CHOSEN(multiply)(out + start, matrix.buf, vector, matrix.shape[0], matrix.shape[1], matrix.strides[0] / 8);
     release_all(views, vector ? 2 : out ? 1 : 0);
     PyBuffer_Release(&matrix);
     if (!vector) return NULL;
@@ -178,10 +169,14 @@ static PyMethodDef methods[] = {
     {"plain", plain, METH_VARARGS, plain_doc},
     {"pick", pick, METH_VARARGS, pick_doc},
     {"linear", linear, METH_VARARGS, linear_doc},
+    VERSION_METHODS,
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_cycle", "Compiled steps to a prediction.", -1, methods,
                                     NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__cycle(void) { return PyModule_Create(&module); }
+PyMODINIT_FUNC PyInit__cycle(void) {
+    use_best_version();
+    return PyModule_Create(&module);
+}

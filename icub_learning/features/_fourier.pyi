@@ -10,6 +10,8 @@ def row(
     frequencies: Array,
     half: int,
     inputs: int,
-    size: float,
+    amplitude: float,
     /,
 ) -> bool: ...
+def available() -> list[str]: ...
+def use(name: str, /) -> str: ...

@@ -16,7 +16,7 @@ class Loss:
     Attributes:
         value: l(y, a), elementwise.
         slope: its derivative in a, at a kink the one of least magnitude.
-        curvature: the largest second derivative, None where there is no bound.
+        curvature: the largest second derivative, None if unbounded.
         margin: whether targets must be -1 and +1.
     """
 
@@ -27,7 +27,7 @@ class Loss:
 
 
 def losses(epsilon: float) -> dict[str, Loss]:
-    """All losses by name; epsilon is half the width in which "epsilon_insensitive" is zero."""
+    """Return all losses by name; epsilon is half the width in which "epsilon_insensitive" is zero."""
     return {
         "square": Loss(lambda y, a: (a - y) ** 2 / 2, lambda y, a: a - y, 1.0, False),
         "absolute": Loss(lambda y, a: np.abs(a - y), lambda y, a: np.sign(a - y), None, False),

@@ -14,7 +14,7 @@ from icub_learning.recognition.classifiers.classifier import Classifier, read_ma
 from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_right
 from icub_learning.recursive import RegularizedCovariance
-from icub_learning.recursive.neighbours import neighbours
+from icub_learning.recursive.shifted_solutions import shifted_solutions
 
 STATE_VERSION = 1
 REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))
@@ -32,8 +32,8 @@ class AdaptiveClassifier(Classifier):
     examples are held out, the oldest are learned after all.
 
     One factorization serves all regularizations: the scores under those next to the one in force are computed from its
-    factor (see `neighbours`), and when one of them wins clearly, the factor is made anew for it, exactly, O(d^3). That
-    is looked at whenever the number of examples has grown by a sixteenth, so an example costs O(d^2) on average, hardly
+    factor (see `shifted_solutions`), and when one of them wins clearly, the factor is made anew for it, exactly, O(d^3).
+    That is looked at whenever the number of examples has grown by a sixteenth, so an example costs O(d^2) on average, hardly
     more than that of an IncrementalClassifier.
 
     Args:
@@ -250,9 +250,9 @@ class AdaptiveClassifier(Classifier):
         sums = self._moments.sums
         values = [self.regularizations[place] for place in places]
         if len(rows) < len(sums):
-            scores = [solution @ sums.T for solution in neighbours(self._covariance, rows, values)]
+            scores = [solution @ sums.T for solution in shifted_solutions(self._covariance, rows, values)]
         else:
-            scores = [rows @ solution.T for solution in neighbours(self._covariance, sums, values)]
+            scores = [rows @ solution.T for solution in shifted_solutions(self._covariance, sums, values)]
         log_ratio = self._moments.log_ratio
         right = np.array([count_right(one, own, log_ratio) for one in scores])
         errors = np.array([((one - np.eye(len(sums))[own]) ** 2).sum() for one in scores])

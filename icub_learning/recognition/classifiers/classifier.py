@@ -14,7 +14,7 @@ from icub_learning.models import nested, part
 from icub_learning.recognition.classifiers.class_moments import ClassMoments, check_labels
 from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.labels import check_label
-from icub_learning.recursive.checks import LARGEST_VALUE, numbers
+from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 ENOUGH_EXAMPLES = 5  # of a class, on average, from which on a new label shows what unknown things look like
 
@@ -68,7 +68,7 @@ class Classifier(ABC):
         Raises:
             ShapeError, NotFiniteError, ParameterError; nothing is learned then.
         """
-        rows = numbers("x", x, self.n_features, LARGEST_VALUE)
+        rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
         labels = check_labels(label, 1 if single else len(rows), single)
         self._learn(self._mapped(rows[None] if single else rows), labels)
@@ -79,7 +79,7 @@ class Classifier(ABC):
         Raises:
             ShapeError, NotFiniteError, ParameterError (so large that its map overflows).
         """
-        return self._raw(self._mapped(numbers("x", x, self.n_features))) * self._factors()
+        return self._raw(self._mapped(finite_rows("x", x, self.n_features))) * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
         """Label of the largest score: (d,) to a label, (n, d) to a list of n.
