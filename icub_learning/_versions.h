@@ -84,3 +84,12 @@ static PyObject *use(PyObject *self, PyObject *args) {
 }
 
 #define VERSION_METHODS {"available", available, METH_NOARGS, available_doc}, {"use", use, METH_VARARGS, use_doc}
+
+/* Defines a module of this name from its PyMethodDefs. */
+#define MODULE(name, doc, ...)                                                                                     \
+    static PyMethodDef methods[] = {__VA_ARGS__, VERSION_METHODS, {NULL, NULL, 0, NULL}};                          \
+    static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, #name, doc, -1, methods, NULL, NULL, NULL, NULL};   \
+    PyMODINIT_FUNC PyInit_##name(void) {                                                                           \
+        use_best_version();                                                                                        \
+        return PyModule_Create(&module);                                                                           \
+    }

@@ -163,20 +163,9 @@ static PyObject *plain(PyObject *self, PyObject *args) {
     Py_RETURN_TRUE;
 }
 
-static PyMethodDef methods[] = {
-    {"push", push, METH_VARARGS, push_doc},
-    {"read", read_motion, METH_VARARGS, read_doc},
-    {"plain", plain, METH_VARARGS, plain_doc},
-    {"pick", pick, METH_VARARGS, pick_doc},
-    {"linear", linear, METH_VARARGS, linear_doc},
-    VERSION_METHODS,
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_cycle", "Compiled steps to a prediction.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__cycle(void) {
-    use_best_version();
-    return PyModule_Create(&module);
-}
+MODULE(_cycle, "Compiled steps to a prediction.",
+       {"push", push, METH_VARARGS, push_doc},
+       {"read", read_motion, METH_VARARGS, read_doc},
+       {"plain", plain, METH_VARARGS, plain_doc},
+       {"pick", pick, METH_VARARGS, pick_doc},
+       {"linear", linear, METH_VARARGS, linear_doc})

@@ -80,17 +80,6 @@ static PyObject *row(PyObject *self, PyObject *args) {
     return PyBool_FromLong(finite);
 }
 
-static PyMethodDef methods[] = {
-    {"row", row, METH_VARARGS, row_doc},
-    {"waves", waves, METH_VARARGS, waves_doc},
-    VERSION_METHODS,
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fourier", "Compiled random Fourier features.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__fourier(void) {
-    use_best_version();
-    return PyModule_Create(&module);
-}
+MODULE(_fourier, "Compiled random Fourier features.",
+       {"row", row, METH_VARARGS, row_doc},
+       {"waves", waves, METH_VARARGS, waves_doc})

@@ -20,7 +20,6 @@ class SquaredDistances:
     """
 
     def __init__(self, centers: Array, scale: float) -> None:
-        self.n_centers = len(centers)
         self._origin = centers.mean(axis=0)
         self._scale = scale
         shifted = np.clip((centers - self._origin) * scale, -FARTHEST, FARTHEST)

@@ -39,7 +39,7 @@ class NystromFeatures:
     def transform(self, x: ArrayLike) -> Array:
         """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError."""
         x_rows, single = rows("x", x, self.n_inputs)
-        out = np.matmul(self._kernel(x_rows), self.whitening)
+        out: Array = self._kernel(x_rows) @ self.whitening
         return out[0] if single else out
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:

@@ -77,4 +77,5 @@ class RandomFourierFeatures(FourierFeatures):
         return out
 
     def _phases(self, x: Array) -> Array:
-        return np.matmul(x, self.frequencies.T)
+        phases: Array = x @ self.frequencies.T
+        return phases

@@ -116,7 +116,7 @@ def apply_by_blocks(features: Callable[[Array], Array], samples: Array, n_featur
 
 
 def read_training_data(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, dtype: Any = np.float64, **checks: Any
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, dtype: Any = np.float64, **checks: Any
 ) -> tuple[Array, NDArray[Any], bool]:
     """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
 
@@ -130,15 +130,14 @@ def read_training_data(
         DataError: X or y is not numeric, not finite, of unequal length, or y is None.
     """
     try:
-        samples, targets = validate_data(estimator, X, y, multi_output=True, y_numeric=True, dtype=dtype, **checks)
+        checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
+        samples, targets = validate_data(estimator, X, y, **checks)
     except ValueError as error:
         raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
     return samples, targets.reshape(len(samples), -1), targets.ndim == 1
 
 
-def read_labels(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True
-) -> tuple[Array, NDArray[Any]]:
+def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Array, NDArray[Any]]:
     """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`.
 
     Raises:
@@ -166,12 +165,8 @@ def check_varying(low: Array, high: Array) -> None:
     constant = np.flatnonzero(low == high)
     if constant.size:
         column = int(constant[0])
-        raise DataError(
-            f"y: target {column} is constant at {low[column] + 0.0:g}, but must take two values at least",
-            name="y",
-            value=float(low[column]),
-            bound="two different values in each target",
-        )
+        text = f"y: target {column} is constant at {low[column] + 0.0:g}, but must take two values at least"
+        raise DataError(text, name="y", value=float(low[column]), bound="two different values in each target")
 
 
 def check_regularization(value: float) -> float:
@@ -192,7 +187,7 @@ def check_levels(name: str, values: Iterable[float] | None, default: ArrayLike) 
     return levels
 
 
-def check_counts(path: Iterable[float] | None, most: int, bound: str = "") -> Array:
+def check_counts(path: Iterable[float] | None, most: int, bound: str = "") -> NDArray[np.int64]:
     """Return the whole numbers of a path, by default 1..most. Raises ParameterError, ShapeError."""
     levels = check_levels("path", path, np.arange(1, most + 1))
     if levels.max() > most or (levels != np.round(levels)).any():

@@ -14,6 +14,7 @@ KERNELS = ("gaussian", "linear", "polynomial", "matern")
 BLOCK_BYTES = 2**21  # of one block of a kernel matrix: product, exponential and use follow each other in the cache
 
 KernelFunction = Callable[[Array, Array], ArrayLike]
+Operator = Callable[[Array], Array]  # linear, on vectors (n,) or columns (n, T)
 
 
 class Kernel:
@@ -49,9 +50,10 @@ class Kernel:
 
     def gram(self, x: Array) -> Array:
         """Return the matrix k(x_i, x_j), (n, n), exactly symmetric."""
-        matrix = self.against(x)(x)
+        matrix: Array = self.against(x)(x)
         if callable(self.kernel):
-            return np.divide(matrix + matrix.T, 2)
+            matrix = (matrix + matrix.T) / 2
+            return matrix
         for start in range(0, len(x), 512):  # the upper triangle is the mirror of the lower, a stripe at a time
             stop = start + 512
             stripe = matrix[start:stop, start:stop]
@@ -69,7 +71,9 @@ class Kernel:
         if self.kernel in ("gaussian", "matern"):
             return np.ones(len(x))
         squares: Array = np.einsum("ij,ij->i", x, x)
-        return squares if self.kernel == "linear" else np.power(squares + 1.0, self.degree)
+        if self.kernel == "polynomial":
+            squares = (squares + 1.0) ** self.degree
+        return squares
 
     def against(self, centers: Array) -> "KernelAgainst":
         """Fix the second argument, so that what depends on the centres (m, d) alone is computed once."""

@@ -20,9 +20,12 @@ from icub_learning.kernel_methods.estimator import (
     check_regularization,
 )
 from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
-from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, NormalEquations, solve_ridge
+from icub_learning.kernel_methods.subsampling.least_squares import (
+    GrowingLeastSquares,
+    NormalEquations,
+    solve_ridge_path,
+)
 
 FEATURES = ("fourier", "fastfood")
 PANEL = 128  # features added at a time
@@ -70,7 +73,7 @@ class CosineFeatures:
     def __call__(self, samples: Array, first: int = 0) -> Array:
         """Return the features from number `first` on, (r, n_features - first), of rows (r, d)."""
         products = samples @ self._frequencies if self._fastfood is None else self._fastfood(samples)
-        out = np.add(products[:, first:], self._phases[first:])
+        out: Array = products[:, first:] + self._phases[first:]
         np.cos(out, out=out)
         out *= np.sqrt(2.0 / self.scale_by)
         return out
@@ -123,17 +126,9 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
         m = integer("n_features", self.n_features, 1)
         self._map = CosineFeatures(kernel, self.features, rows.n_inputs, m, draw_seeds(self.random_state), m)
         gram, moment = rows.sum(NormalEquations(self._map, rows.n_targets))
-        if self.path is None:
-            self._coefficients = solve_ridge(gram, moment, level * rows.n, rows.n)
-            self._path = self._coefficients[None]
-        else:
-            values, vectors = eigendecomposition(np.triu(gram) + np.triu(gram, 1).T)
-            moment = vectors.T @ moment
-            self._coefficients, *path = (
-                vectors @ (moment / (values + one * rows.n)[:, None]) for one in (level, *levels)
-            )
-            self._path = np.stack(path)
-        self.path_levels_ = levels
+        given = None if self.path is None else levels
+        self._coefficients, path = solve_ridge_path(gram, moment, rows.n, level, given)
+        self._path, self.path_levels_ = np.stack(path), levels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

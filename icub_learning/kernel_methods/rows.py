@@ -74,11 +74,8 @@ class DaskRows:
         import dask.array
 
         if samples.ndim != 2 or targets is None or targets.ndim not in (1, 2):
-            raise DataError(
-                f"X has {samples.ndim} dimensions and must have 2; y must have 1 or 2",
-                name="X, y",
-                bound="X (n, d), y (n,) or (n, T)",
-            )
+            text = f"X has {samples.ndim} dimensions and must have 2; y must have 1 or 2"
+            raise DataError(text, name="X, y", bound="X (n, d), y (n,) or (n, T)")
         if np.isnan(samples.shape[0]):
             samples = samples.compute_chunk_sizes()
         samples = samples.rechunk({1: -1})
@@ -87,16 +84,12 @@ class DaskRows:
         if np.isnan(targets.shape[0]):
             targets = targets.compute_chunk_sizes()
         if len(targets) != len(samples):
-            raise DataError(
-                f"X and y are of inconsistent lengths {len(samples)} and {len(targets)}",
-                name="y",
-                value=len(targets),
-                bound=f"{len(samples)} rows",
-            )
+            text = f"X and y are of inconsistent lengths {len(samples)} and {len(targets)}"
+            raise DataError(text, name="y", value=len(targets), bound=f"{len(samples)} rows")
         if samples.dtype.kind not in "fiub" or targets.dtype.kind not in "fiub":
             raise DataError(f"X and y are of type {samples.dtype} and {targets.dtype}, but must be real numbers")
         targets = targets.reshape(len(targets), -1).rechunk({0: samples.chunks[0], 1: -1})
-        self.n, self.n_inputs = samples.shape
+        self.n, self.n_inputs = map(int, samples.shape)
         self.n_targets = targets.shape[1]
         self._samples = samples
         self._blocks = list(

@@ -52,7 +52,7 @@ class StreamingRegressor(KernelRegressor):
     def _read_arrays(self, X: ArrayLike, y: ArrayLike) -> ArrayRows:
         # float32 passes, so that a file of it is not copied into memory as a whole.
         types = [np.float64, np.float32]
-        samples, targets, self._one_target = read_training_data(self, X, y, types, ensure_min_samples=2)
+        samples, targets, self._one_target = read_training_data(self, X, y, dtype=types, ensure_min_samples=2)
         if targets.dtype.kind != "f":
             targets = targets.astype(np.float64)
         self._n_targets = targets.shape[1]

@@ -79,7 +79,7 @@ class RecursiveLeastSquares:
     @property
     def live_weights(self) -> Array:
         """The current solution, (T, d): a read-only view, which changes with the next update."""
-        view = self._weights[:, : self.n_features]
+        view: Array = self._weights[:, : self.n_features]
         view.flags.writeable = False
         return view
 
@@ -92,7 +92,7 @@ class RecursiveLeastSquares:
     @property
     def prior(self) -> Array:
         """The present regularization, (d,): equal to `regularization` unless samples are forgotten."""
-        return self._prior.copy()
+        return np.array(self._prior)
 
     def update(self, z: ArrayLike, y: ArrayLike, *, same_instant: bool = False) -> None:
         """Learn one sample or several: equal, up to rounding, to learning their rows one after the other.
@@ -137,7 +137,8 @@ class RecursiveLeastSquares:
             return out
         z_rows = finite_rows("z", z, self.n_features)
         if z_rows.ndim == 2 and len(z_rows) > _cholesky.MAX_RANK:
-            return np.matmul(z_rows, self._weights[:, : self.n_features].T)
+            predicted: Array = z_rows @ self._weights[:, : self.n_features].T
+            return predicted
         return self.predict(z_rows)
 
     def leverage(self, z: ArrayLike) -> float | Array:

@@ -91,7 +91,9 @@ def test_update_equals_the_batch_solution(kernel, rank, forgetting, magnitude):
             np.concatenate([np.full(d, forgetting), np.ones(rank)]),
         )
         stored = padded(weights.T)
-        _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf)
+        _cholesky.update(
+            triangle, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf
+        )
         assert relative_error(unpacked(triangle, d), exact_factor) < 1e-13
         assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * magnitude
         assert not stored[:, d:].any()

@@ -11,6 +11,7 @@ from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+from icub_learning.kernel_methods.online.functional_gradient import compression_budget
 from icub_learning.models import nested, part, reading_state, scalar
 
 REGULARIZATION = 1e-6  # of POLK: a stream has no end, so this only keeps the norm finite
@@ -90,11 +91,6 @@ class PolkLearner:
     def ready(self) -> bool:
         """Whether the scale of inputs and targets is set, so that it learns and predicts."""
         return self._warm_up.done
-
-    @property
-    def model_order(self) -> int:
-        """Number of points kept."""
-        return self._dictionary.n
 
     @property
     def row(self) -> KernelRow | None:
@@ -200,6 +196,6 @@ class PolkLearner:
             self._step_size * (y - predicted),
             cross,
             shrink=1.0 - self._step_size * REGULARIZATION,
-            budget=self._parsimony * self._step_size**1.5,
+            budget=compression_budget(self._parsimony, self._step_size),
             limit=self._limit,
         )

@@ -105,17 +105,6 @@ static PyObject *prune(PyObject *self, PyObject *args) {
     return Py_BuildValue("nd", (Py_ssize_t)left, lost);
 }
 
-static PyMethodDef methods[] = {
-    {"extend", extend, METH_VARARGS, extend_doc},
-    {"prune", prune, METH_VARARGS, prune_doc},
-    VERSION_METHODS,
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_pursuit", "Compiled matching pursuit on a kernel dictionary.",
-                                    -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__pursuit(void) {
-    use_best_version();
-    return PyModule_Create(&module);
-}
+MODULE(_pursuit, "Compiled matching pursuit on a kernel dictionary.",
+       {"extend", extend, METH_VARARGS, extend_doc},
+       {"prune", prune, METH_VARARGS, prune_doc})

@@ -1,5 +1,7 @@
 """Stochastic gradient descent in the kernel's space that keeps few points, as POLK does."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,7 +31,7 @@ def compression_budget(parsimony: float, step_size: float) -> float:
         parsimony: K >= 0.
         step_size: eta > 0.
     """
-    return parsimony * step_size**1.5
+    return float(parsimony * step_size**1.5)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -176,12 +178,18 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
         """Learn checked samples in their order, `batch_size` at a time; an error leaves the model unchanged."""
-        before = {name: getattr(self, name) for name in self._learned}
-        if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
-            self._dictionary = self._dictionary.copy()
-        try:
+        with self._unchanged_after_errors():
+            if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
+                self._dictionary = self._dictionary.copy()
             for batch in blocks(len(samples), self.batch_size):
                 self._learn_batch(samples[batch], targets[batch])
+
+    @contextmanager
+    def _unchanged_after_errors(self) -> Iterator[None]:
+        """Restore what was learned if a ParameterError ends the block."""
+        before = {name: getattr(self, name) for name in self._learned}
+        try:
+            yield
         except ParameterError:
             self.__dict__.update(before)
             raise

@@ -84,19 +84,13 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         codes = self._codes(labels, known)
         if first:
             self._begin(samples.shape[1], known, kernel, fixed)
+        with self._unchanged_after_errors():
+            if len(known) > len(self.classes_):
+                self._dictionary = self._dictionary.copy()
+                _widen(self._dictionary, len(self.classes_), len(known))
+                self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
+                self.classes_ = known
             self._learn(samples, codes)
-            return self
-        before = {name: getattr(self, name) for name in self._learned}
-        if len(known) > len(self.classes_):
-            self._dictionary = self._dictionary.copy()
-            _widen(self._dictionary, len(self.classes_), len(known))
-            self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
-            self.classes_ = known
-        try:
-            self._learn(samples, codes)
-        except ParameterError:
-            self.__dict__.update(before)
-            raise
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:

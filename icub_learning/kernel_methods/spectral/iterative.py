@@ -1,19 +1,17 @@
 """Regularization by early stopping of iterations on the full kernel matrix; the number of iterations is the level."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import check_counts
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.kernels import Kernel, Operator
 from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor
-
-Operator = Callable[[Array], Array]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,26 +40,19 @@ class IterativeRegressor(SpectralRegressor):
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        kept = check_iteration_levels(self.path, max_iter)
+        path = RecordedPath(self.path, max_iter)
         self.centers_, self._n = samples, len(samples)
         gram = kernel.gram(samples)
         self._prepare(gram)
         sizes = np.linalg.norm(targets, axis=0)
-        path: list[Array] = []
-        levels: list[int] = []
         self.n_iter_ = 0
         for coefficients, residual in self._iterate(lambda a: gram @ a, targets, max_iter):
             self.n_iter_ += 1
-            if kept is None or self.n_iter_ in kept:
-                path.append(coefficients.copy())
-                levels.append(self.n_iter_)
+            path.record(self.n_iter_, coefficients)
             if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
                 break
         self._coefficients, self._level = coefficients.copy(), self.n_iter_
-        if kept is not None:  # what was asked for beyond the last iteration has not changed since
-            path += [self._coefficients] * (len(kept) - len(path))
-            levels = sorted(kept)
-        self._path, self.path_levels_ = np.stack(path), np.asarray(levels)
+        self._path, self.path_levels_ = path.finish(self.n_iter_, self._coefficients)
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
@@ -72,7 +63,7 @@ class IterativeRegressor(SpectralRegressor):
         shape, flat = eigenvalues.shape, eigenvalues.reshape(-1, 1)
         for coefficients, _ in self._iterate(lambda a: flat * a, np.ones_like(flat), count):
             values = coefficients
-        return values.reshape(shape).copy()
+        return np.array(values.reshape(shape))
 
     def _prepare(self, gram: Array) -> None:
         """Set what the iteration needs to know of the kernel matrix (n, n)."""
@@ -271,11 +262,23 @@ def check_iterations(max_iter: int, tol: float) -> tuple[int, float]:
     return integer("max_iter", max_iter, 1), real("tol", tol, 0.0)
 
 
-def check_iteration_levels(path: Sequence[int] | None, max_iter: int) -> set[int] | None:
-    """Return the iterations to keep, None for all. Raises ParameterError, ShapeError."""
-    if path is None:
-        return None
-    return set(check_counts(path, max_iter, f"max_iter = {max_iter}").tolist())
+class RecordedPath:
+    """The solutions at given iterations, or at all if `path` is None. Raises ParameterError, ShapeError."""
+
+    def __init__(self, path: Sequence[int] | None, max_iter: int) -> None:
+        self._levels = None if path is None else np.sort(check_counts(path, max_iter, f"max_iter = {max_iter}"))
+        self._solutions: list[Array] = []
+
+    def record(self, iteration: int, solution: Array) -> None:
+        """Keep a copy of the solution after this iteration, if it belongs to the path."""
+        if self._levels is None or iteration in self._levels:
+            self._solutions.append(solution.copy())
+
+    def finish(self, n_iter: int, last: Array) -> tuple[Array, NDArray[np.int64]]:
+        """Return the solutions and their iterations; beyond the last iteration the solution stays as it is."""
+        if self._levels is None:
+            return np.stack(self._solutions), np.arange(1, n_iter + 1)
+        return np.stack(self._solutions + [last] * (len(self._levels) - len(self._solutions))), self._levels
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:

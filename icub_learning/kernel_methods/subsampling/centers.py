@@ -80,7 +80,7 @@ class CenterRegressor(KernelRegressor):
 
 def check_centers(centers: ArrayLike, n_inputs: int) -> Array:
     """Return given centres as a float64 array (m, d), m >= 1. Raises ShapeError, NotFiniteError."""
-    given = finite("centers", centers)
+    given = np.array(finite("centers", centers))
     if given.ndim != 2 or given.shape[1] != n_inputs or not len(given):
         raise ShapeError("centers", given.shape, f"(m, {n_inputs}) with m >= 1")
-    return given.copy()
+    return given

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.arrays import Array
-from icub_learning.kernel_methods.spectral.iterative import Operator
+from icub_learning.kernel_methods.kernels import Operator
 
 
 def conjugate_gradients(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -104,11 +105,13 @@ class FALKON(CenterRegressor, StreamingRegressor):
             raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
         if count == 0:
             echelon = basis.echelon * np.sqrt(weights / len(weights))
-            return np.matmul(echelon, echelon.T)
+            scatter: Array = echelon @ echelon.T
+            return scatter
         drawn = rows.take(sample_rows(check_random_state(self.random_state), rows.n, count))
         part = NormalEquations(BasisFeatures(kernel, basis), 1)
         scatter, _ = ArrayRows(drawn, np.zeros((count, 1))).sum(part)
-        return np.divide(np.triu(scatter) + np.triu(scatter, 1).T, count)
+        scatter = (np.triu(scatter) + np.triu(scatter, 1).T) / count
+        return scatter
 
     def _descend(
         self, system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
@@ -166,7 +169,8 @@ class PreconditionedSystem:
 
     def to_solution(self, coefficients: Array) -> Array:
         """Return the beta (k, T) of given alpha (m, T)."""
-        return np.sqrt(self._rows.n) * np.matmul(self._root, self.basis.to_coordinates(coefficients))
+        solution: Array = self._root @ self.basis.to_coordinates(coefficients)
+        return sqrt(self._rows.n) * solution
 
     def largest_eigenvalue(self) -> float:
         """Estimate the largest eigenvalue of W, slightly too small, by power iterations from a fixed start."""
@@ -176,19 +180,21 @@ class PreconditionedSystem:
         return float(np.linalg.norm(vector))
 
     def _precondition(self, solution: Array) -> Array:
-        return np.divide(solve_triangular(self._root, solution, check_finite=False), np.sqrt(self._rows.n))
+        return _solve(self._root, solution) / sqrt(self._rows.n)
 
     def _precondition_transposed(self, coordinates: Array) -> Array:
-        solved = solve_triangular(self._root, coordinates, trans="T", check_finite=False)
-        return np.divide(solved, np.sqrt(self._rows.n))
+        return _solve(self._root, coordinates, "T") / sqrt(self._rows.n)
 
     def _expand(self, coordinates: Array) -> Array:
-        solved: Array = solve_triangular(self.basis.triangle, coordinates, check_finite=False)
-        return solved
+        return _solve(self.basis.triangle, coordinates)
 
     def _reduce(self, moment: Array) -> Array:
-        coordinates = solve_triangular(self.basis.triangle, moment, trans="T", check_finite=False)
-        return self._precondition_transposed(coordinates)
+        return self._precondition_transposed(_solve(self.basis.triangle, moment, "T"))
+
+
+def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:
+    solved: Array = solve_triangular(triangle, right, trans=trans, check_finite=False)
+    return solved
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from scipy.linalg.blas import dsyrk, dtrsm
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, invert_triangle
 
 
@@ -21,7 +22,6 @@ class Features(Protocol):
 
     def __call__(self, samples: Array, /) -> Array:
         """Compute the features."""
-
 
 
 class BasisFeatures:
@@ -65,6 +65,28 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
     except np.linalg.LinAlgError:
         raise too_small(ridge / n, float(np.trace(gram)) / n) from None
     return solution
+
+
+def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
+    """Solve ridge regression at lambda and at further values of it, by one factorization.
+
+    Args:
+        gram: A^T A, upper triangle.
+        moment: A^T Y.
+        n: number of samples; the ridge is lambda n.
+        level: lambda.
+        path: further values of lambda, or None for `level` alone.
+
+    Returns:
+        The solution at lambda, and those of the path.
+    """
+    if path is None:
+        solution = solve_ridge(gram, moment, level * n, n)
+        return solution, [solution]
+    values, vectors = eigendecomposition(np.triu(gram) + np.triu(gram, 1).T)
+    moment = vectors.T @ moment
+    first, *others = (vectors @ (moment / (values + one * n)[:, None]) for one in (level, *path))
+    return first, others
 
 
 def too_small(regularization: float, trace: float) -> ParameterError:
@@ -126,7 +148,8 @@ class GrowingLeastSquares:
 
     def solution(self, t: int) -> Array:
         """Return b_t (t, T), the solution on the first t columns."""
-        return np.matmul(self.inverse[:t, :t], self.moments[:t])
+        solution: Array = self.inverse[:t, :t] @ self.moments[:t]
+        return solution
 
 
 def border(square: Array, across: Array, corner: Array) -> Array:

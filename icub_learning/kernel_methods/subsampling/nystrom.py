@@ -12,7 +12,6 @@ from icub_learning.arrays import Array
 from icub_learning.kernel_methods.estimator import check_counts, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
-from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky, invert_triangle
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor, check_centers
@@ -21,7 +20,7 @@ from icub_learning.kernel_methods.subsampling.least_squares import (
     GrowingLeastSquares,
     NormalEquations,
     border,
-    solve_ridge,
+    solve_ridge_path,
 )
 
 PANEL = 128  # centres in one block
@@ -57,15 +56,9 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
         gram, moment = rows.sum(NormalEquations(BasisFeatures(kernel, basis), rows.n_targets))
-        if self.path is None:
-            self._coefficients = basis.to_coefficients(solve_ridge(gram, moment, level * rows.n, rows.n))
-            self._path = self._coefficients[None]
-        else:
-            values, vectors = eigendecomposition(np.triu(gram) + np.triu(gram, 1).T)
-            moment = vectors.T @ moment
-            solutions = [vectors @ (moment / (values + one * rows.n)[:, None]) for one in (level, *levels)]
-            self._coefficients, *path = (basis.to_coefficients(solution) for solution in solutions)
-            self._path = np.stack(path)
+        solution, path = solve_ridge_path(gram, moment, rows.n, level, None if self.path is None else levels)
+        self._coefficients = basis.to_coefficients(solution)
+        self._path = np.stack([basis.to_coefficients(one) for one in path])
         self.path_levels_ = levels
 
 

@@ -16,7 +16,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import (
-    check_iteration_levels,
+    RecordedPath,
     check_iterations,
     choose_step,
     largest_eigenvalue,
@@ -68,7 +68,7 @@ class NYTRO(CenterRegressor):
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        levels = check_iteration_levels(self.path, max_iter)
+        path = RecordedPath(self.path, max_iter)
         rule = None if self.stopping is None else StoppingRule(self.stopping, self.window, self.threshold)
         random = check_random_state(self.random_state)
         if rule:
@@ -84,7 +84,6 @@ class NYTRO(CenterRegressor):
         checked = _kernel_rows(independent, validation) if rule else None
         sizes = np.linalg.norm(targets, axis=0)
         errors: list[float] = []
-        path: list[Array] = []
         coordinates = coefficients = np.zeros((len(basis.kept), targets.shape[1]))
         # Both the residual and the path need alpha_t = R beta_t, so one triangular solve serves both.
         gradient, _ = cross.sum(Residuals(coefficients))
@@ -92,8 +91,7 @@ class NYTRO(CenterRegressor):
             downhill = solve_triangular(basis.triangle, gradient, trans="T", check_finite=False)
             coordinates = coordinates + rate * downhill
             coefficients = solve_triangular(basis.triangle, coordinates, check_finite=False)
-            if levels is None or t in levels:
-                path.append(coefficients)
+            path.record(t, coefficients)
             if rule and checked is not None:
                 errors.append(float(np.sqrt(np.mean((checked @ coefficients - validation_targets) ** 2))))
                 if rule.stops(errors):
@@ -105,11 +103,9 @@ class NYTRO(CenterRegressor):
         self.n_iter_, self.centers_, self.n_kept_ = t, centers, len(basis.kept)
         if rule:
             self.validation_errors_ = np.asarray(errors)
-        if levels is not None:
-            path += [coefficients] * (len(levels) - len(path))
-        self.path_levels_ = np.arange(1, t + 1) if levels is None else np.asarray(sorted(levels))
-        self._path = np.zeros((len(path), len(centers), targets.shape[1]))
-        self._path[:, basis.kept] = np.stack(path)
+        solutions, self.path_levels_ = path.finish(t, coefficients)
+        self._path = np.zeros((len(solutions), len(centers), targets.shape[1]))
+        self._path[:, basis.kept] = solutions
         self._coefficients = np.zeros((len(centers), targets.shape[1]))
         self._coefficients[basis.kept] = coefficients
 

@@ -52,7 +52,8 @@ class PreconditionedKRLS(CenterRegressor):
             return rows.map(lambda some: apply_by_blocks(against, some, len(samples), vectors)) + ridge * vectors
 
         def precondition(residual: Array) -> Array:
-            return np.divide(residual - features @ cho_solve(small, features.T @ residual, check_finite=False), ridge)
+            image: Array = residual - features @ cho_solve(small, features.T @ residual, check_finite=False)
+            return image / ridge
 
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)

@@ -94,17 +94,6 @@ static PyObject *contract(PyObject *self, PyObject *args) {
     return PyFloat_FromDouble(sum);
 }
 
-static PyMethodDef methods[] = {
-    {"fill", fill, METH_VARARGS, fill_doc},
-    {"contract", contract, METH_VARARGS, contract_doc},
-    VERSION_METHODS,
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_symmetric", "Compiled walks through packed symmetric tensors.",
-                                    -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__symmetric(void) {
-    use_best_version();
-    return PyModule_Create(&module);
-}
+MODULE(_symmetric, "Compiled walks through packed symmetric tensors.",
+       {"fill", fill, METH_VARARGS, fill_doc},
+       {"contract", contract, METH_VARARGS, contract_doc})

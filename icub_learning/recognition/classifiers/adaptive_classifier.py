@@ -32,9 +32,9 @@ class AdaptiveClassifier(Classifier):
     examples are held out, the oldest are learned after all.
 
     One factorization serves all regularizations: the scores under those next to the one in force are computed from its
-    factor (see `shifted_solutions`), and when one of them wins clearly, the factor is made anew for it, exactly, O(d^3).
-    That is looked at whenever the number of examples has grown by a sixteenth, so an example costs O(d^2) on average, hardly
-    more than that of an IncrementalClassifier.
+    factor (see `shifted_solutions`), and when one of them wins clearly, the factor is made anew for it, exactly,
+    O(d^3). That is looked at whenever the number of examples has grown by a sixteenth, so an example costs O(d^2) on
+    average, hardly more than that of an IncrementalClassifier.
 
     Args:
         n_features: d, length of an example x.

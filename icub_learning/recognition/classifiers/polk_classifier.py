@@ -9,6 +9,7 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+from icub_learning.kernel_methods.online.functional_gradient import compression_budget
 from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, read_map
 
@@ -22,11 +23,11 @@ class PolkClassifier(Classifier):
     """Learns classes with a dictionary of examples that grows only where they are new, and never beyond a limit.
 
     As IncrementalClassifier it codes targets 0/1, one column a class, and recodes scores. It learns them by functional
-    gradient steps of the square loss, each cut back to the examples that matter (see Polk), on features scaled to unit
-    length, where the Gaussian kernel depends on their angle alone. Examples kept remember their class: with each new
-    example some of them are learned again, in turn. People teach one object after another, and stochastic gradients
-    alone, made for samples in random order, would forget the first while the last is shown. Unlike sums over all
-    examples, what it learns depends on their order.
+    gradient steps of the square loss, each cut back to the examples that matter (see FunctionalGradient), on features
+    scaled to unit length, where the Gaussian kernel depends on their angle alone. Examples kept remember their class:
+    with each new example some of them are learned again, in turn. People teach one object after another, and stochastic
+    gradients alone, made for samples in random order, would forget the first while the last is shown. Unlike sums over
+    all examples, what it learns depends on their order.
 
     Args:
         n_features: d, length of an example x.
@@ -148,7 +149,7 @@ class PolkClassifier(Classifier):
 
     @property
     def _budget(self) -> float:
-        return self.parsimony * self.step_size**1.5
+        return compression_budget(self.parsimony, self.step_size)
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         for row, label in zip(_unit(z), labels, strict=True):
