@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.dynamics import _cycle
+
+version = every_version(_cycle, autouse=True)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([0, 4]))

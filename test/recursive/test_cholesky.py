@@ -1,10 +1,11 @@
-"""Every compiled kernel against plain linear algebra, at every rank and around every block boundary."""
+"""Every version of the compiled update against plain linear algebra, at every rank and around every block boundary."""
 
 from math import inf
 
 import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution, relative_error
+from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,23 +15,18 @@ from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, un
 SIZES = [*range(1, 20), 31, 32, 33, 63, 64, 65, 71, 72, 127, 128, 129, 130]
 
 
-@pytest.fixture(params=_cholesky.available())
-def kernel(request):
-    """Runs the test on one kernel and puts the one in use back."""
-    before = _cholesky.use(request.param)
-    yield request.param
-    _cholesky.use(before)
+version = every_version(_cholesky)
 
 
 def padded(values):
-    """Rows of weights as the kernel keeps them."""
+    """Rows of weights as they are stored."""
     out = aligned_zeros(len(values), padded_size(values.shape[1]))
     out[:, : values.shape[1]] = values
     return out
 
 
 def factored(rng, d):
-    """A well conditioned unit triangle and pivots, as numbers and as the kernel keeps them."""
+    """A well conditioned unit triangle and pivots, as numbers and as they are stored."""
     unit = np.eye(d) + np.triu(rng.normal(size=(d, d)), 1) / np.sqrt(d)
     pivots = rng.uniform(0.25, 4.0, d)
     square = np.eye(padded_size(d))
@@ -53,13 +49,6 @@ def workspace(d, n_outputs):
     return aligned_zeros(_cholesky.MAX_RANK * (2 * padded_size(d) + n_outputs))
 
 
-def test_the_plain_kernel_is_always_there_and_the_last_one_is_in_use():
-    names = _cholesky.available()
-    assert names[0] == "portable"
-    assert len(set(names)) == len(names)
-    assert _cholesky.use(names[-1]) == names[-1]
-
-
 def test_packing_keeps_the_triangle_and_starts_on_a_cache_line():
     for size in (8, 16, 24, 72):
         square = np.triu(np.random.default_rng(size).normal(size=(size, size)))
@@ -72,7 +61,7 @@ def test_packing_keeps_the_triangle_and_starts_on_a_cache_line():
 @pytest.mark.parametrize("magnitude", [1.0, 1e3], ids=["moderate rows", "rows that dwarf the past"])
 @pytest.mark.parametrize("forgetting", [1.0, 0.8])
 @pytest.mark.parametrize("rank", [*range(1, _cholesky.MAX_RANK + 1), 19])
-def test_update_equals_the_batch_solution(kernel, rank, forgetting, magnitude):
+def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
     rng = np.random.default_rng(rank)
     for d in SIZES:
         n_outputs = 1 + d % 5
@@ -131,7 +120,7 @@ def test_several_rows_at_once_equal_a_factorization_of_all_rows(data):
         assert not stored[:, d:].any()
 
 
-def test_update_looks_at_samples_and_says_so(kernel):
+def test_update_looks_at_samples_and_says_so(version):
     bounded = good_update()
     bounded[-1] = 2.0
     assert _cholesky.update(*bounded) == 3
@@ -156,7 +145,7 @@ def test_a_wrong_number_of_arguments_is_refused(call):
 
 
 @pytest.mark.parametrize("rank", [1, 2, 8, 11])
-def test_predictions_and_leverages(kernel, rank):
+def test_predictions_and_leverages(version, rank):
     rng = np.random.default_rng(rank)
     for d in SIZES:
         unit, pivots, triangle = factored(rng, d)
@@ -176,7 +165,7 @@ def test_predictions_and_leverages(kernel, rank):
         np.testing.assert_allclose(leverages, (solved**2 / pivots[:, None]).sum(axis=0), rtol=1e-10)
 
 
-def test_many_outputs(kernel):
+def test_many_outputs(version):
     rng = np.random.default_rng(0)
     d, n_outputs, rank = 21, 150, 3
     unit, pivots, triangle = factored(rng, d)
@@ -187,7 +176,7 @@ def test_many_outputs(kernel):
     np.testing.assert_allclose(stored[:, :d], weights + ((gain @ (y - z @ weights.T)).T), rtol=0, atol=1e-11)
 
 
-def test_buffers_need_no_alignment(kernel):
+def test_buffers_need_no_alignment(version):
     rng = np.random.default_rng(1)
     d = 24
     _, _, triangle = factored(rng, d)
@@ -290,19 +279,12 @@ def test_bad_sizes_are_refused(call, wrong):
     ],
     ids=str,
 )
-def test_plain_knows_what_may_be_passed_on(kernel, values, plain):
+def test_plain_knows_what_may_be_passed_on(version, values, plain):
     assert _cholesky.plain(values, 3, 7.0) is plain
 
 
-def test_plain_finds_a_bad_number_anywhere(kernel):
+def test_plain_finds_a_bad_number_anywhere(version):
     for position in range(40):
         values = np.zeros(40)
         values[position] = np.nan
         assert not _cholesky.plain(values, 40, 1.0)
-
-
-def test_unknown_kernel_is_refused():
-    before = _cholesky.use("portable")
-    with pytest.raises(ValueError, match="sse9"):
-        _cholesky.use("sse9")
-    assert _cholesky.use(before) == "portable"

@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _cholesky
 from icub_learning.recursive.shifted_solutions import shifted_solutions
 
-
-@pytest.fixture(params=_cholesky.available())
-def kernel(request):
-    before = _cholesky.use(request.param)
-    yield request.param
-    _cholesky.use(before)
+version = every_version(_cholesky)
 
 
 def learned(d, n=50, regularization=0.3, seed=0):
@@ -23,7 +19,7 @@ def learned(d, n=50, regularization=0.3, seed=0):
 
 
 @pytest.mark.parametrize("d", [1, 5, 8, 9, 16, 33, 130])
-def test_factor_and_solutions(d, kernel):
+def test_factor_and_solutions(d, version):
     covariance, z, a = learned(d)
     for row in z[:3]:
         covariance.update(row)
