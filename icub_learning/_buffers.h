@@ -10,7 +10,7 @@ static inline ptrdiff_t length_of(const Py_buffer *view) { return view->len / (p
 /* Opens a C-contiguous buffer of native float64 with at least `least` numbers; NULL and an error otherwise. */
 static inline double *buffer(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t least, int flags) {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | flags)) return NULL;
-    const int is_double = view->itemsize == sizeof(double) && view->format && !strcmp(view->format, "d");
+    const int is_double = view->format && view->format[0] == 'd' && !view->format[1];
     if (is_double && length_of(view) >= least) return view->buf;
     if (is_double)
         PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, needs %zd", name, length_of(view), least);

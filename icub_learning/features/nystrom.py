@@ -43,5 +43,6 @@ class NystromFeatures:
         return out[0] if single else out
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
-        """Return the row (n_features,) of (x - mean) / scale, all of (n_inputs,). Raises as `transform` does."""
-        return self.transform((x - mean) / scale)
+        """Return the row (n_features,) of (x - mean) / scale, all of (n_inputs,), unchecked. Raises NotFiniteError."""
+        row: Array = (self._kernel(finite("x", (x - mean) / scale)[None]) @ self.whitening)[0]
+        return row
