@@ -19,7 +19,7 @@ from icub_learning.kernel_methods.estimator import (
     check_levels,
     check_regularization,
 )
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.least_squares import (
     GrowingLeastSquares,
@@ -172,14 +172,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t features for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
-        samples = self._check_samples(X)
-        moments, inverse = self._squares.moments, self._squares.inverse
-        out = np.empty((len(self.path_levels_), len(samples), moments.shape[1]))
-        for some in blocks(len(samples), rows_per_block(self._map.n_features)):
-            steps = self._map(samples[some]) @ inverse
-            for target in range(moments.shape[1]):
-                out[:, some, target] = np.cumsum(steps * moments[:, target], axis=1)[:, self.path_levels_ - 1].T
-        return out
+        return self._squares.predict(self._map, self._check_samples(X), self.path_levels_)
 
     def _grow(self, m: int, kernel: Kernel) -> None:
         self._map = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)

@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Its key in a file of results."""
+        """Key of this path in a file of results."""
         return f"{self.fold} {self.length_scale!r} {self.regularization!r}"
 
 

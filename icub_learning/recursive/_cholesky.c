@@ -19,6 +19,15 @@ static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
 #define FROM(r) (STEP + BLOCK - (r))
 #define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
 
+/* For the loops: names that differ between versions, a vector in memory, and a number among the parts of a row. */
+#define VEC NAME(vec)
+#define COEFFICIENTS NAME(coefficients)
+#define REFLECTION NAME(reflection)
+#define PARTS (BLOCK / LANES)
+#define AT(numbers) (*(VEC *)(numbers))
+#define LOAD(numbers) (*(const VEC *)(numbers))
+#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
+
 #define LOOPS "_sweep.h"
 #include "_versions.h"
 

@@ -7,13 +7,6 @@
  * are zero, so that no loop needs a tail.
  */
 
-#define VEC NAME(vec)
-#define COEFFICIENTS NAME(coefficients)
-#define REFLECTION NAME(reflection)
-#define PARTS (BLOCK / LANES)
-#define AT(numbers) (*(VEC *)(numbers))
-#define LOAD(numbers) (*(const VEC *)(numbers))
-#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
 typedef double VEC __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 /* What the rotations of one row of tiles do to every column in it. */
@@ -299,11 +292,3 @@ TARGET static ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count
 }
 
 #include "_reflect.h"
-
-#undef VEC
-#undef COEFFICIENTS
-#undef REFLECTION
-#undef PARTS
-#undef AT
-#undef LOAD
-#undef LANE

@@ -170,7 +170,7 @@ class KernelDictionary:
             self._weights[:, n_outputs : n_outputs + had] = before[:, had:]
 
     def keep_outputs(self, kept: list[int]) -> None:
-        """Drop the other outputs of f."""
+        """Drop all outputs of f but those with the given indices."""
         columns = [*kept, *(self.n_outputs + k for k in kept)] if self._averaged else kept
         self._weights, self.n_outputs = np.ascontiguousarray(self._weights[:, columns]), len(kept)
 

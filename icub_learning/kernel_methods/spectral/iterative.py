@@ -66,7 +66,7 @@ class IterativeRegressor(SpectralRegressor):
         return np.array(values.reshape(shape))
 
     def _prepare(self, gram: Array) -> None:
-        """Set what the iteration needs to know of the kernel matrix (n, n)."""
+        """Prepare the iteration for the kernel matrix (n, n), e.g. set its step size."""
         raise NotImplementedError
 
 
@@ -204,7 +204,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
     max_iter: int = 50
 
     def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
-        """g(sigma) as in the other methods, (..., T), or of the shape of `eigenvalues` for a 1-D target."""
+        """Return g(sigma) as the other methods do, but (..., T), or of the shape of `eigenvalues` for a 1-D target."""
         values = super().filter_function(eigenvalues, level)
         return values[..., 0] if self._one_target else values
 

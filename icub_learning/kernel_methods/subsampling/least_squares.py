@@ -10,7 +10,7 @@ from scipy.linalg.blas import dsyrk, dtrsm
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
 from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, invert_triangle
 
@@ -150,6 +150,26 @@ class GrowingLeastSquares:
         """Return b_t (t, T), the solution on the first t columns."""
         solution: Array = self.inverse[:t, :t] @ self.moments[:t]
         return solution
+
+    def predict(
+        self, features: Operator, samples: Array, counts: NDArray[np.intp], basis: Array | None = None
+    ) -> Array:
+        """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
+
+        Args:
+            features: maps rows (r, d) to features (r, m).
+            samples: (n, d).
+            counts: (levels,) numbers of columns.
+            basis: (m, m) upper triangular, of the columns in terms of the features; None for the identity.
+        """
+        weights = self.inverse if basis is None else basis @ self.inverse
+        out = np.zeros((len(counts), len(samples), self.moments.shape[1]))
+        for rows in blocks(len(samples), rows_per_block(len(self))):
+            steps = features(samples[rows]) @ weights  # each level adds one column to the level before
+            for target in range(out.shape[2]):
+                sums = np.cumsum(steps * self.moments[:, target], axis=1)
+                out[:, rows, target] = np.where(counts > 0, sums[:, np.maximum(counts - 1, 0)], 0.0).T
+        return out
 
 
 def border(square: Array, across: Array, corner: Array) -> Array:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.estimator import check_counts, check_levels, check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky, invert_triangle
@@ -119,22 +119,11 @@ class IncrementalNystromKRLS(CenterRegressor):
         return coefficients
 
     def predict_path(self, X: ArrayLike) -> Array:
-        """Predict with the first t centres for every t of `path_levels_`: (levels, n, T), T = 1 for a 1-D target.
-
-        All levels together cost O(n m^2): each adds one column of the inverse factor to the level before.
-        """
+        """Predict with the first t centres for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
         samples = self._check_samples(X)
-        counts = np.searchsorted(self._kept, self.path_levels_)
         against = self._make_kernel().against(self.centers_[self._kept])
-        weights = self._inverse @ self._squares.inverse
-        moments = self._squares.moments
-        out = np.zeros((len(counts), len(samples), moments.shape[1]))
-        for rows in blocks(len(samples), rows_per_block(len(self._kept))):
-            steps = against(samples[rows]) @ weights
-            for target in range(moments.shape[1]):
-                sums = np.cumsum(steps * moments[:, target], axis=1)
-                out[:, rows, target] = np.where(counts > 0, sums[:, np.maximum(counts - 1, 0)], 0.0).T
-        return out
+        counts = np.searchsorted(self._kept, self.path_levels_)
+        return self._squares.predict(against, samples, counts, self._inverse)
 
     def _border(self, centers: Array, kernel: Kernel) -> None:
         m, old = len(self.centers_), self.centers_[self._kept]
