@@ -48,7 +48,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
 
     Args:
         kernel, length_scale, degree, regularization: see `KernelSettings`.
-        random_state: of random draws, if the method has any: an integer, a numpy RandomState or None.
+        random_state: seed of random draws, if the method has any: an integer, a numpy RandomState or None.
 
     Attributes:
         centers_: (m, d), the centres of the kernel functions.

@@ -90,7 +90,7 @@ class RandomFeatureRegressor(KernelRegressor):
         regularization: lambda > 0.
         n_features: m, the number of random features.
         features: "fourier" or "fastfood"; see `CosineFeatures`.
-        random_state: of the draw; see `KernelRegressor`.
+        random_state: seed of the draw; see `KernelRegressor`.
     """
 
     n_features: int = 100

@@ -43,7 +43,7 @@ class StochasticKernelMachine(KernelRegressor):
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
         tol: passes end once the coefficients change by at most tol of their norm in a pass.
-        random_state: of the order; see `KernelRegressor`.
+        random_state: seed of the order of samples; see `KernelRegressor`.
 
     Attributes:
         dual_coef_: (n,) or (n, T).

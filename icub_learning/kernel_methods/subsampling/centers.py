@@ -28,7 +28,7 @@ class CenterRegressor(KernelRegressor):
         n_centers: m <= n, drawn from the samples; the default becomes n where there are fewer.
         centers: (m, d) centres, used as given and in their order instead of a draw; or None.
         sampling: "uniform" without replacement, or "leverage": with replacement, by approximate leverage scores.
-        random_state: of the draw; see `KernelRegressor`.
+        random_state: seed of the draw; see `KernelRegressor`.
     """
 
     n_centers: int = DEFAULT_CENTERS

@@ -46,7 +46,8 @@ class FALKON(CenterRegressor, StreamingRegressor):
         max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
         solver: "cg", or "gradient": gradient descent with the same B.
-        step_size: of "gradient": below 2 / ||B^T H B||, H the matrix of the normal equations, or "auto": half of that.
+        step_size: step of "gradient", below 2 / ||B^T H B|| with the matrix H of the normal equations; "auto": half of
+            that bound.
         warm_start: whether to start from the solution of the last fit, on its centres.
 
     Attributes:

@@ -64,7 +64,7 @@ def leverage_scores(
         kernel, length_scale, degree: the kernel; see `Kernel`.
         regularization: lambda > 0.
         n_pilots: number of samples, drawn uniformly, that approximate the scores; None for exact scores.
-        random_state: of that draw.
+        random_state: seed of that draw.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.

@@ -43,7 +43,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         n_subsample: number of samples, drawn at random, to train on; None for all.
         tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
         max_iter: largest number of iterations of the solver.
-        random_state: of the draw.
+        random_state: seed of the draw.
 
     Attributes:
         dual_coef_: a, (n,) or (n_subsample,).
