@@ -103,7 +103,7 @@ def number_or_automatic(value: float | str | None) -> float:
 
 @dataclass(frozen=True)
 class EstimatorSettings(LearnerSettings):
-    """Which estimator learns, and how. Raises ParameterError for a value outside its range."""
+    """The estimator and how it learns. Raises ParameterError for a value outside its range."""
 
     estimator: str = setting(
         "semiparametric", "rigid-body model with a nonparametric part, or one of the two alone", choices=ESTIMATORS

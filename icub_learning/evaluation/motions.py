@@ -54,7 +54,7 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
     """Return smoothed motions by stamp [ns], of all joint states that a stream with this reader would accept.
 
     Args:
-        events: of a recording.
+        events: the events of a recording.
         reader: a new one, with the settings of the stream's.
         motion_filter: a new one, likewise.
     """

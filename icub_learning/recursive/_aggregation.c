@@ -91,7 +91,7 @@ static PyObject *learn(PyObject *self, PyObject *args) {
     Py_buffer views[7];
     static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "errors", "work"};
     const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, ages * table, experts};
-    if (!take_all(objects, views, names, least, 7)) return NULL;
+    if (!take_all(objects, views, names, least, 7, 7)) return NULL;
     for (Py_ssize_t j = 0; j < outputs; j++)
         learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j,
                      (double *)views[3].buf + j, (double *)views[4].buf + j, (double *)views[5].buf + j, views[6].buf, ages, experts, outputs, fade, spread);

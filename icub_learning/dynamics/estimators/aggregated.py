@@ -19,7 +19,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
 from icub_learning.recursive.aggregation import ConvexAggregation
-from icub_learning.recursive.checks import numbers
+from icub_learning.recursive.checks import finite_rows
 
 HALF_LIFE = 3.0  # [s] in which errors lose half of their weight in the choice of experts
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
@@ -220,7 +220,9 @@ class AggregatedEstimator:
             stamp: ns, of the measurement; without it samples count as USUAL_PERIOD apart.
         """
         n = self.regressor.n_joints
-        measured = numbers("y", vector("y", y, self.regressor.n_outputs), self.regressor.n_outputs, LARGEST_MEASUREMENT)
+        measured = finite_rows(
+            "y", vector("y", y, self.regressor.n_outputs), self.regressor.n_outputs, LARGEST_MEASUREMENT
+        )
         exact = motion_vectors(n, q, v, a)
         motion = exact if known is None else motion_vectors(n, *known)
         rows = self._pool.features.rows(self._pool.features.waves(np.concatenate(motion)))
@@ -229,7 +231,7 @@ class AggregatedEstimator:
             exact_rows = self.regressor(*exact)
             known_rows = exact_rows if known is None else self.regressor(*motion)
             targets = np.concatenate([measured, measured - known_rows @ self._rigid.parameters])
-            numbers("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
+            finite_rows("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
         errors = self._answers(rows, known_rows) - measured
         if not np.isfinite(errors).all():
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")

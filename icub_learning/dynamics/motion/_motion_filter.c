@@ -4,7 +4,7 @@
  * joint under one hypothesis about the noise. Lanes lie side by side in memory so that a vector instruction serves
  * several. The first lanes are the joints under the levels in use; what the others are for is the caller's affair.
  */
-#include "../../_buffers.h"
+#include "_buffers.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,107 +71,8 @@ INLINE Passage passage(double d, double leak) {
     return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
 }
 
-/* Let lanes from..to pass the time: x <- F x, P <- F P F' + Q. */
-CLONES static void predict(double *restrict x, double *restrict p, const double *restrict density, Passage f,
-                           ptrdiff_t from, ptrdiff_t to, ptrdiff_t lanes) {
-    const double d = f.d, d2 = f.d2, c0 = f.to_q, c1 = f.to_v, c2 = f.to_a, c3 = f.stays;
-    const double s2 = d * d, s4 = s2 * s2;
-    const double q00 = s4 * s2 * d / 252.0, q01 = s4 * s2 / 72.0, q02 = s4 * d / 30.0, q03 = s4 / 24.0;
-    const double q11 = s4 * d / 20.0, q12 = s4 / 8.0, q13 = s2 * d / 6.0, q22 = s2 * d / 3.0, q23 = d2, q33 = d;
-#pragma omp simd
-    for (ptrdiff_t l = from; l < to; l++) {
-        const double x1 = x[lanes + l], x2 = x[2 * lanes + l], x3 = x[3 * lanes + l], s = density[l];
-        x[l] += d * x1 + d2 * x2 + c0 * x3;
-        x[lanes + l] = x1 + d * x2 + c1 * x3;
-        x[2 * lanes + l] = x2 + c2 * x3;
-        x[3 * lanes + l] = c3 * x3;
-        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
-        const double p11 = p[P11 * lanes + l], p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l];
-        const double p22 = p[P22 * lanes + l], p23 = p[P23 * lanes + l], p33 = p[P33 * lanes + l];
-        const double m00 = p[l] + d * p01 + d2 * p02 + c0 * p03, m01 = p01 + d * p11 + d2 * p12 + c0 * p13;
-        const double m02 = p02 + d * p12 + d2 * p22 + c0 * p23, m03 = p03 + d * p13 + d2 * p23 + c0 * p33;
-        const double m11 = p11 + d * p12 + c1 * p13, m12 = p12 + d * p22 + c1 * p23, m13 = p13 + d * p23 + c1 * p33;
-        const double m22 = p22 + c2 * p23, m23 = p23 + c2 * p33;
-        p[l] = m00 + d * m01 + d2 * m02 + c0 * m03 + s * q00;
-        p[P01 * lanes + l] = m01 + d * m02 + c1 * m03 + s * q01;
-        p[P02 * lanes + l] = m02 + c2 * m03 + s * q02;
-        p[P03 * lanes + l] = c3 * m03 + s * q03;
-        p[P11 * lanes + l] = m11 + d * m12 + c1 * m13 + s * q11;
-        p[P12 * lanes + l] = m12 + c2 * m13 + s * q12;
-        p[P13 * lanes + l] = c3 * m13 + s * q13;
-        p[P22 * lanes + l] = m22 + c2 * m23 + s * q22;
-        p[P23 * lanes + l] = c3 * m23 + s * q23;
-        p[P33 * lanes + l] = c3 * c3 * p33 + s * q33;
-    }
-}
-
-/* Take the lanes' positions `z` of variance `r` in. */
-CLONES static void take_position(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
-    const ptrdiff_t lanes = f->lanes;
-    double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kq, *restrict weighted = f->gq;
-#pragma omp simd
-    for (ptrdiff_t l = 0; l < n; l++) {
-        const double p0 = p[l], p1 = p[P01 * lanes + l], p2 = p[P02 * lanes + l], p3 = p[P03 * lanes + l];
-        const double inverse = 1.0 / (p0 + r[l]), g = (z[l] - x[l]) * inverse, rest = r[l] * inverse;
-        const double k1 = p1 * inverse, k2 = p2 * inverse, k3 = p3 * inverse;
-        x[l] += p0 * g;
-        x[lanes + l] += p1 * g;
-        x[2 * lanes + l] += p2 * g;
-        x[3 * lanes + l] += p3 * g;
-        gain[l] = p0 * inverse;
-        gain[lanes + l] = k1;
-        gain[2 * lanes + l] = k2;
-        gain[3 * lanes + l] = k3;
-        weighted[l] = g;
-        p[l] = p0 * rest; /* not a difference: stays positive */
-        p[P01 * lanes + l] = p1 * rest;
-        p[P02 * lanes + l] = p2 * rest;
-        p[P03 * lanes + l] = p3 * rest;
-        p[P11 * lanes + l] -= p1 * k1;
-        p[P12 * lanes + l] -= p1 * k2;
-        p[P13 * lanes + l] -= p1 * k3;
-        p[P22 * lanes + l] -= p2 * k2;
-        p[P23 * lanes + l] -= p2 * k3;
-        p[P33 * lanes + l] -= p3 * k3;
-    }
-}
-
-/* Take velocities in, each `delay` older than the sample: v(t - d) = v - d a + d^2/2 j. */
-CLONES static void take_velocity(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
-    const ptrdiff_t lanes = f->lanes;
-    double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kv, *restrict weighted = f->gv;
-    const double *restrict delay = f->delay;
-#pragma omp simd
-    for (ptrdiff_t l = 0; l < n; l++) {
-        const double d = delay[l], d2 = d * d / 2.0;
-        const double h0 = p[P01 * lanes + l] - d * p[P02 * lanes + l] + d2 * p[P03 * lanes + l];
-        const double h1 = p[P11 * lanes + l] - d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l];
-        const double h2 = p[P12 * lanes + l] - d * p[P22 * lanes + l] + d2 * p[P23 * lanes + l];
-        const double h3 = p[P13 * lanes + l] - d * p[P23 * lanes + l] + d2 * p[P33 * lanes + l];
-        const double inverse = 1.0 / (h1 - d * h2 + d2 * h3 + r[l]);
-        const double g = (z[l] - x[lanes + l] + d * x[2 * lanes + l] - d2 * x[3 * lanes + l]) * inverse;
-        const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
-        x[l] += h0 * g;
-        x[lanes + l] += h1 * g;
-        x[2 * lanes + l] += h2 * g;
-        x[3 * lanes + l] += h3 * g;
-        gain[l] = k0;
-        gain[lanes + l] = k1;
-        gain[2 * lanes + l] = k2;
-        gain[3 * lanes + l] = k3;
-        weighted[l] = g;
-        p[l] -= h0 * k0;
-        p[P01 * lanes + l] -= h0 * k1;
-        p[P02 * lanes + l] -= h0 * k2;
-        p[P03 * lanes + l] -= h0 * k3;
-        p[P11 * lanes + l] -= h1 * k1;
-        p[P12 * lanes + l] -= h1 * k2;
-        p[P13 * lanes + l] -= h1 * k3;
-        p[P22 * lanes + l] -= h2 * k2;
-        p[P23 * lanes + l] -= h2 * k3;
-        p[P33 * lanes + l] -= h3 * k3;
-    }
-}
+#define LOOPS "_motion_filter_loops.h"
+#include "_versions.h"
 
 /* Squared error over its variance; outliers count by their magnitude, not its square. */
 INLINE double squared(double error, double variance) {
@@ -249,26 +150,6 @@ static void roughness(Filter *f, const double *position, const double *velocity,
     }
 }
 
-/* One step of the adjoint recursion over a record's measurements and the time before it, for `width` lanes. */
-CLONES static void step_back(const Record *record, double *restrict a, ptrdiff_t width) {
-    const double d = record->delay, d2 = d * d / 2.0;
-    const Passage f = passage(record->step, record->leak);
-    const double *restrict kq = record->kq, *restrict kv = record->kv, *restrict gq = record->gq, *restrict gv = record->gv;
-#pragma omp simd
-    for (ptrdiff_t l = 0; l < width; l++) {
-        double a0 = a[l], a1 = a[width + l], a2 = a[2 * width + l], a3 = a[3 * width + l];
-        const double v = gv[l] - kv[l] * a0 - kv[width + l] * a1 - kv[2 * width + l] * a2 - kv[3 * width + l] * a3;
-        a1 += v;
-        a2 -= d * v;
-        a3 += d2 * v;
-        a0 += gq[l] - kq[l] * a0 - kq[width + l] * a1 - kq[2 * width + l] * a2 - kq[3 * width + l] * a3;
-        a[l] = a0;
-        a[width + l] = a1 + f.d * a0;
-        a[2 * width + l] = a2 + f.d * a1 + f.d2 * a0;
-        a[3 * width + l] = f.stays * a3 + f.to_a * a2 + f.to_v * a1 + f.to_q * a0;
-    }
-}
-
 /* Smoothed position, velocity and acceleration at a record: x + P a. */
 static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
     static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
@@ -298,7 +179,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
         f->ev[l] = velocity ? f->rv[l] : UNSEEN;
         f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
     }
-    take_velocity(f, f->eq, f->ev, lanes);
+    CHOSEN(take_velocity)(f, f->eq, f->ev, lanes);
     for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0, f->origin_stamp[j] = -1;
     f->repeated = 0;
     f->samples = 0;
@@ -383,7 +264,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     for (ptrdiff_t g = 0; g * width < active;) { /* neighbouring groups of the same leak together */
         ptrdiff_t end = g + 1;
         while (end * width < active && f->leak[end] == f->leak[g]) end++;
-        predict(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
+        CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
         g = end;
     }
     const int old = f->had_velocity == (velocity != NULL) && f->repeated < 2 * STALE_AT_MOST && row_repeats(f, position, velocity);
@@ -419,7 +300,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
         j = j + 1 == width ? 0 : j + 1;
     }
-    take_position(f, z, r, active);
+    CHOSEN(take_position)(f, z, r, active);
     f->stamp = stamp;
     for (ptrdiff_t j = 0; j < n; j++) {
         if (f->origin_stamp[j] < 0 || f->skip[j]) continue;
@@ -453,7 +334,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             r[l] = old ? UNSEEN : f->rv[l];
             j = j + 1 == width ? 0 : j + 1;
         }
-        take_velocity(f, z, r, active);
+        CHOSEN(take_velocity)(f, z, r, active);
     } else {
         memset(f->kv, 0, STATES * lanes * sizeof(double));
         memset(f->gv, 0, lanes * sizeof(double));
@@ -540,7 +421,7 @@ static PyObject *smooth(Filter *f, PyObject *object) {
                 read_smoothed(record, a, out + place * size, f->width, f->joints);
                 PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
             }
-            step_back(record, a, f->width);
+            CHOSEN(step_back)(record, a, f->width);
         }
         f->first += k;
         if (f->ripe < f->first) f->ripe = f->first;
@@ -622,7 +503,7 @@ static PyObject *evidence(Filter *f, PyObject *args) {
     static const char *names[3] = {"scores", "tallies", "steps"};
     const ptrdiff_t n = f->joints, used = f->groups * n, least[3] = {4 * used, TALLIES * n, 2 * n};
     Py_buffer views[3];
-    if (!take_all(objects, views, names, least, 3)) return NULL;
+    if (!take_all(objects, views, names, least, 3, 3)) return NULL;
     double *scores = views[0].buf, *tallies = views[1].buf, *steps = views[2].buf;
     double *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
     for (int i = 0; i < 4; i++) {
@@ -740,10 +621,13 @@ static PyTypeObject type = {
     .tp_getset = getters,
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_motion_filter", "Compiled motion filter.", -1, NULL,
+static PyMethodDef functions[] = {VERSION_METHODS, {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_motion_filter", "Compiled motion filter.", -1, functions,
                                     NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__motion_filter(void) {
+    use_best_version();
     PyObject *made = PyModule_Create(&module);
     if (!made || PyType_Ready(&type) < 0) return NULL;
     Py_INCREF(&type);
