@@ -66,7 +66,8 @@ class ConvexAggregation:
     def rates(self) -> Array:
         """Learning rates eta (N, m), inverse units of a squared error; infinite before the first error."""
         with np.errstate(divide="ignore"):
-            return np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
+            result: Array = np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
+            return result
 
     def update(self, errors: Array, fade: float = 1.0) -> None:
         """Learn from errors (k, N, m), predicted minus measured, of predictions made at k ages.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.recursive.pooling import joined
+from icub_learning.recursive.pooling import append_rows
 
 
 def with_columns(
@@ -18,7 +18,7 @@ def with_columns(
 
     Args:
         saved: learner with one target whose columns are `names`.
-        names: of its parameters, all among `wanted`.
+        names: names of its parameters, all among `wanted`.
         fresh: learner with one target whose columns are `wanted`, as it is before any sample.
         wanted: names in the order of the result.
     """
@@ -29,7 +29,7 @@ def with_columns(
     rows[:, where] = saved.factor
     prior = fresh.prior
     prior[where] = 0.0
-    factor = joined(np.diag(np.sqrt(prior)), rows)
+    factor = append_rows(np.diag(np.sqrt(prior)), rows)
     state, old = fresh.state(), saved.state()
     diagonal = np.diag(factor)
     state["unit_factor"], state["pivots"] = factor / diagonal[:, None], diagonal**2
