@@ -14,9 +14,9 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.launching.signals import stop_signals
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.recording import JointStateEvent, WrenchEvent
+from icub_learning.signals import stop_signals
 
 SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
 

@@ -9,8 +9,8 @@ from typing import IO
 
 from icub_learning.launching import children
 from icub_learning.launching.commands import Command
-from icub_learning.launching.signals import stop_signals
 from icub_learning.launching.table import AtEnd
+from icub_learning.signals import stop_signals
 
 
 class Supervisor:

@@ -13,7 +13,7 @@ import pytest
 ROOT = "icub_learning"
 MOST_MODULES = 20  # in one folder
 # Modules beside the packages, which serve all rings.
-BASE = {"errors", "arrays", "settings", "lazy", "files", "models", "robots"}
+BASE = {"errors", "arrays", "settings", "lazy", "files", "models", "robots", "signals"}
 # Package or module: which others of this project it may import.
 NUMERICS = BASE | {"recursive", "features"}
 KERNELS = NUMERICS | {"kernel_methods"}
@@ -27,6 +27,7 @@ ALLOWED = {
     "files": set(),
     "models": {"errors", "arrays", "files"},
     "robots": {"errors"},
+    "signals": set(),
     "testing": BASE,
     "recursive": BASE,
     "features": BASE,
@@ -53,6 +54,7 @@ FOREIGN = {
     "files": set(),
     "models": {"numpy"},
     "robots": {"icub_models"},
+    "signals": set(),
     "testing": {"numpy"},
     "recursive": {"numpy", "scipy"},
     "features": {"numpy", "scipy"},

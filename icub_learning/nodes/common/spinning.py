@@ -17,9 +17,9 @@ from rclpy.signals import SignalHandlerOptions
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.launching.signals import stop_signals
 from icub_learning.nodes.common import parameters
 from icub_learning.settings import Setting, setting
+from icub_learning.signals import stop_signals
 
 
 @dataclass(frozen=True)
