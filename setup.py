@@ -35,28 +35,21 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     ext_modules=[
         Extension(
-            f"{NAME}.recursive._kernel",
-            sources=[f"{NAME}/recursive/_kernel.c"],
-            depends=[f"{NAME}/recursive/{header}.h" for header in ("_arguments", "_reflect", "_sweep")],
-            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno"],
-        ),
-        *(
-            Extension(
-                f"{NAME}.{module.replace('/', '.')}",
-                sources=[f"{NAME}/{module}.c"],
-                depends=[f"{NAME}/_buffers.h"],
-                include_dirs=[NAME],
-                extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
-            )
-            for module in (
-                "kernel_methods/online/_pursuit",
-                "kernel_methods/tensor/_symmetric",
-                "features/_fourier",
-                "dynamics/_checks",
-                "dynamics/estimators/_product",
-                "dynamics/motion/_window",
-            )
-        ),
+            f"{NAME}.{module.replace('/', '.')}",
+            sources=[f"{NAME}/{module}.c"],
+            depends=[str(header) for header in Path(NAME).rglob("*.h")],
+            include_dirs=[NAME, str(Path(NAME, module).parent)],  # of the shared headers, and of the module's loops
+            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
+        )
+        for module in (
+            "recursive/_cholesky",
+            "kernel_methods/online/_pursuit",
+            "kernel_methods/tensor/_symmetric",
+            "features/_fourier",
+            "dynamics/_checks",
+            "dynamics/estimators/_product",
+            "dynamics/motion/_window",
+        )
     ],
     data_files=data_files(),
     # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS 2, or the wheels of requirements-ros.in.

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsymv, dsyr, dtrsv
 
-from icub_learning.recursive import RecursiveLeastSquares, _kernel
+from icub_learning.recursive import RecursiveLeastSquares, _cholesky
 
 CONTESTANTS: dict[str, Callable[[int, int], Any]] = {}
 MISSING: dict[str, str] = {}
@@ -44,7 +44,7 @@ class Ours:
         return self.learner.weights
 
 
-for _name in _kernel.available():
+for _name in _cholesky.available():
     contestant(f"ours/{_name}")(type("Ours", (Ours,), {"kernel": _name}))
 
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
-from icub_learning.recursive import _kernel
+from icub_learning.recursive import _cholesky
 
 FEATURES = (100, 200, 560, 1000, 2000)
 OUTPUTS = (1, 6, 100, 1000)
@@ -53,18 +53,18 @@ def _time_one_size(d: int, n_outputs: int, seconds_each: float) -> list[dict[str
             learned[name] += 1
 
         def step_on_kernel(i: int) -> None:
-            _kernel.use(kernel)
+            _cholesky.use(kernel)
             step(i)
 
         return step_on_kernel if kernel else step
 
     steps = {name: stepper(name) for name in made}
     steps[FLOOR] = lambda i: np.negative(triangle, out=triangle)
-    before = _kernel.use("portable")
+    before = _cholesky.use("portable")
     try:
         spreads = time_in_turns(steps, seconds_each, 1000)
     finally:
-        _kernel.use(before)
+        _cholesky.use(before)
     _check(made, learned, z, y)
     spreads |= {name: "left out: too large for it" for name in CONTESTANTS if name not in able}
     known = {name: spread.median for name, spread in spreads.items() if isinstance(spread, Spread)}

@@ -45,7 +45,7 @@ def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader
 
 
 def velocity_weight(settings: Settings) -> float:
-    """Of the derivatives [s]: 0 where velocities are estimated from positions."""
+    """Return the velocity weight of the derivatives [s], 0 where velocities are estimated from positions."""
     return settings.velocity_weight if settings.velocity_source == "message" else 0.0
 
 

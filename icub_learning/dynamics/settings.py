@@ -64,7 +64,7 @@ class LearnerSettings(Validated):
 
 @dataclass(frozen=True)
 class EstimatorSettings(LearnerSettings):
-    """Which estimator learns, and how. Raises ParameterError for a value outside its range."""
+    """The estimator and how it learns. Raises ParameterError for a value outside its range."""
 
     estimator: str = setting(
         "semiparametric", "rigid-body model with a nonparametric part, or one of the two alone", choices=ESTIMATORS

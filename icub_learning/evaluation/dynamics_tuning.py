@@ -192,7 +192,7 @@ def check(
     """Evaluate the settings on all events, to be judged on those after the first `tuned_on`.
 
     Args:
-        events: of the whole recording.
+        events: all events of the recording.
         settings: as for the node.
         tuned_on: number of first events, which settings may have been chosen on.
         stop_learning: whether learning stops after them, to measure predictions further ahead in time.

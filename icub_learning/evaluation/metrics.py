@@ -49,7 +49,7 @@ def group_rmse(errors: ArrayLike) -> float:
     """Return the root mean squared error over all entries, e.g. of the three axes of a force; NaN without samples.
 
     Args:
-        errors: of any shape, predicted minus measured.
+        errors: predicted minus measured, any shape.
 
     Raises:
         NotFiniteError: an error is NaN or infinite.

@@ -61,7 +61,7 @@ def smooth(
     as many samples before as after it and so without phase shift, except at the ends of a stretch without gaps.
 
     Args:
-        events: of a recording.
+        events: the events of a recording.
         reader: a new one, with the settings of the stream's.
         velocity_weight: standard deviation of positions over that of velocities [s]; 0: positions alone.
         velocity_delay: time by which velocities lag behind the positions they come with [s].

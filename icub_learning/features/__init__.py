@@ -1,4 +1,4 @@
-"""Feature maps from samples to fixed-length rows on which the fixed-cost core learns."""
+"""Feature maps from samples to rows of fixed length, on which recursive least squares learns."""
 
 from icub_learning.features.fastfood import FastfoodFeatures
 from icub_learning.features.nystrom import NystromFeatures

@@ -1,8 +1,8 @@
-/* Cosines and sines of many phases at once: what random Fourier features cost, where NumPy calls the C library for each. */
+/* Cosines and sines of many phases at once, in vectors; NumPy would call the C library for each number. */
 #include "_buffers.h"
 #include <math.h>
 
-#define LARGEST_PHASE 1e5 /* so far the three parts of pi / 2 take multiples of it off exactly */
+#define LARGEST_PHASE 1e5 /* up to here the three parts of pi / 2 subtract its multiples exactly */
 
 /* pi / 2 in parts of 33 bits each, and the polynomials of sine and cosine on [-pi/4, pi/4]: fdlibm (Sun, 1993). */
 static const double PART_1 = 1.57079632673412561417e+00, PART_2 = 6.07710050630396597660e-11,
@@ -28,36 +28,12 @@ INLINE double cosine(double z) {
     return 1.0 - (0.5 * z - z * z * p);
 }
 
-/* One row: out[0..half) takes scale * cos, out[half..2 half) scale * sin; 0 if a phase is not finite. */
-CLONES static int fill_row(double *restrict out, const double *restrict phase, ptrdiff_t half, double scale) {
-    ptrdiff_t beyond = 0;
-    for (ptrdiff_t i = 0; i < half; i++) beyond += !(fabs(phase[i]) <= LARGEST_PHASE);
-    if (beyond) {
-        int finite = 1;
-        for (ptrdiff_t i = 0; i < half; i++) {
-            finite &= !!isfinite(phase[i]);
-            out[i] = scale * cos(phase[i]);
-            out[half + i] = scale * sin(phase[i]);
-        }
-        return finite;
-    }
-    double *restrict sines = out + half;
-    for (ptrdiff_t i = 0; i < half; i++) {
-        const double n = rint(phase[i] * TWO_OVER_PI);
-        const double r = ((phase[i] - n * PART_1) - n * PART_2) - n * PART_3;
-        const double z = r * r, c = cosine(z), s = sine(r, z);
-        const double quarter = n - 4.0 * floor(0.25 * n); /* 0 to 3 */
-        const double swapped_c = quarter == 0.0 || quarter == 2.0 ? c : s;
-        const double swapped_s = quarter == 0.0 || quarter == 2.0 ? s : c;
-        out[i] = quarter == 1.0 || quarter == 2.0 ? -scale * swapped_c : scale * swapped_c;
-        sines[i] = quarter >= 2.0 ? -scale * swapped_s : scale * swapped_s;
-    }
-    return 1;
-}
+#define LOOPS "_fourier_loops.h"
+#include "_versions.h"
 
 PyDoc_STRVAR(waves_doc, "waves(out, phase, rows, half, scale)\n\n"
-             "Write scale * cos and scale * sin of each row of phase (rows, half) into that of out (rows, 2 half); whether all\n"
-             "phases are finite.");
+             "Write scale * cos and scale * sin of each row of phase (rows, half) into that of out (rows, 2 half). Returns whether\n"
+             "all phases are finite.");
 static PyObject *waves(PyObject *self, PyObject *args) {
     PyObject *objects[2];
     Py_ssize_t rows, half;
@@ -70,38 +46,24 @@ static PyObject *waves(PyObject *self, PyObject *args) {
     Py_buffer views[2];
     static const char *names[] = {"out", "phase"};
     const ptrdiff_t least[] = {2 * rows * half, rows * half};
-    if (!take_all(objects, views, names, least, 2)) return NULL;
+    if (!take_all(objects, views, names, least, 2, 1)) return NULL;
     double *out = views[0].buf;
     const double *phase = views[1].buf;
     int finite = 1;
-    for (Py_ssize_t row = 0; row < rows; row++) finite &= fill_row(out + 2 * half * row, phase + half * row, half, scale);
+    for (Py_ssize_t row = 0; row < rows; row++) finite &= CHOSEN(fill_row)(out + 2 * half * row, phase + half * row, half, scale);
     release_all(views, 2);
     return PyBool_FromLong(finite);
 }
 
-/* Phases of one standardized input. */
-CLONES static void fill_phases(double *restrict phase, double *restrict standard, const double *restrict x,
-                               const double *restrict mean, const double *restrict scale,
-                               const double *restrict frequencies, ptrdiff_t half, ptrdiff_t n) {
-    for (ptrdiff_t k = 0; k < n; k++) standard[k] = (x[k] - mean[k]) / scale[k];
-    for (ptrdiff_t i = 0; i < half; i++) {
-        const double *restrict frequency = frequencies + i * n;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t k = 0; k < n; k++) sum += frequency[k] * standard[k];
-        phase[i] = sum;
-    }
-}
-
-PyDoc_STRVAR(row_doc, "row(out, work, x, mean, scale, frequencies, half, inputs, size)\n\n"
+PyDoc_STRVAR(row_doc, "row(out, work, x, mean, scale, frequencies, half, inputs, amplitude)\n\n"
              "Write the features of the standardized input (x - mean) / scale, all of (inputs,), into out (2 half,), each times\n"
-             "size; frequencies (half, inputs), work (half + inputs,). Whether all phases are finite.");
+             "amplitude; frequencies (half, inputs), work (half + inputs,). Returns whether all phases are finite.");
 static PyObject *row(PyObject *self, PyObject *args) {
     PyObject *objects[6];
     Py_ssize_t half, n;
-    double size;
+    double amplitude;
     if (!PyArg_ParseTuple(args, "OOOOOOnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &half, &n, &size))
+                          &half, &n, &amplitude))
         return NULL;
     if (half < 1 || n < 1 || half > PY_SSIZE_T_MAX / 16 / n) {
         PyErr_Format(PyExc_ValueError, "(half, inputs) is (%zd, %zd)", half, n);
@@ -110,21 +72,14 @@ static PyObject *row(PyObject *self, PyObject *args) {
     Py_buffer views[6];
     static const char *names[] = {"out", "work", "x", "mean", "scale", "frequencies"};
     const ptrdiff_t least[] = {2 * half, half + n, n, n, n, half * n};
-    if (!take_all(objects, views, names, least, 6)) return NULL;
+    if (!take_all(objects, views, names, least, 6, 2)) return NULL;
     double *work = views[1].buf;
-    fill_phases(work, work + half, views[2].buf, views[3].buf, views[4].buf, views[5].buf, half, n);
-    const int finite = fill_row(views[0].buf, work, half, size);
+    CHOSEN(fill_phases)(work, work + half, views[2].buf, views[3].buf, views[4].buf, views[5].buf, half, n);
+    const int finite = CHOSEN(fill_row)(views[0].buf, work, half, amplitude);
     release_all(views, 6);
     return PyBool_FromLong(finite);
 }
 
-static PyMethodDef methods[] = {
-    {"row", row, METH_VARARGS, row_doc},
-    {"waves", waves, METH_VARARGS, waves_doc},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fourier", "Compiled random Fourier features.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__fourier(void) { return PyModule_Create(&module); }
+MODULE(_fourier, "Compiled random Fourier features.",
+       {"row", row, METH_VARARGS, row_doc},
+       {"waves", waves, METH_VARARGS, waves_doc})

@@ -1,7 +1,7 @@
-"""Feature maps as a kind: what they offer, and how they are kept in a saved state."""
+"""FeatureMap protocol, and feature maps as entries of a saved state."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ class FeatureMap(Protocol):
 
 
 def feature_map_state(feature_map: FeatureMap | None) -> dict[str, Array]:
-    """A map of this package, or none, as a dict of arrays. Raises ParameterError for other maps."""
+    """Return a feature map of this package, or None, as a dict of arrays. Raises ParameterError for other maps."""
     if feature_map is None:
         return {"kind": np.asarray("none")}
     if isinstance(feature_map, RandomFourierFeatures):
@@ -43,7 +43,7 @@ def feature_map_state(feature_map: FeatureMap | None) -> dict[str, Array]:
     raise ParameterError("feature_map", type(feature_map).__name__, "RandomFourierFeatures or NystromFeatures")
 
 
-def feature_map_from_state(state: Mapping[str, Any]) -> FeatureMap | None:
+def feature_map_from_state(state: Mapping[str, Array]) -> FeatureMap | None:
     """Rebuild the map from `feature_map_state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
     kind = str(np.asarray(state["kind"]))
     if kind == "none":
@@ -53,7 +53,7 @@ def feature_map_from_state(state: Mapping[str, Any]) -> FeatureMap | None:
         whitening = finite("whitening", state["whitening"])
         if whitening.ndim != 2 or len(whitening) != len(nystrom.centers) or not whitening.size:
             raise StateError(f"whitening has shape {whitening.shape}", name="whitening")
-        nystrom.whitening, nystrom.n_features = whitening, whitening.shape[1]  # other machines turn it otherwise
+        nystrom.whitening, nystrom.n_features = whitening, whitening.shape[1]  # eigenvectors differ between machines
         return nystrom
     if kind != "random_fourier":
         raise StateError(f"feature map is of kind {kind!r}, not none, random_fourier or nystrom", name="kind")
@@ -62,5 +62,5 @@ def feature_map_from_state(state: Mapping[str, Any]) -> FeatureMap | None:
         raise StateError(f"frequencies have shape {frequencies.shape}, not two dimensions", name="frequencies")
     half, n_inputs = frequencies.shape
     made = RandomFourierFeatures(n_inputs, 2 * half, float(state["length_scale"]), int(state["seed"]))
-    made.frequencies = frequencies  # kept, so that a change of generator cannot change a model
+    made.frequencies = frequencies  # saved, so that another random generator cannot change a model
     return made

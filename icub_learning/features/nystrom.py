@@ -1,4 +1,4 @@
-"""Nyström features: the kernel's own coordinates on a set of centres."""
+"""Nyström features: coordinates in the span of the Gaussian kernel's functions at given centres."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,6 +6,7 @@ from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite, real, rows
 from icub_learning.errors import ShapeError
+from icub_learning.features.gaussian_kernel import GaussianKernel
 
 
 class NystromFeatures:
@@ -29,27 +30,19 @@ class NystromFeatures:
             raise ShapeError("centers", self.centers.shape, "(m, n_inputs) with m >= 1")
         self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)
         self.n_inputs = self.centers.shape[1]
-        self._origin = self.centers.mean(axis=0)  # distances are taken from here: far from zero they would cancel
-        self._shifted = self.centers - self._origin
-        self._squared_norms = np.einsum("ij,ij->i", self._shifted, self._shifted)
+        self._kernel = GaussianKernel(self.centers, self.length_scale)
         values, vectors = eigh(self._kernel(self.centers))
         kept = values > values[-1] * len(values) * np.finfo(float).eps
-        self.whitening = np.ascontiguousarray((vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1])
+        self.whitening: Array = np.ascontiguousarray((vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1])
         self.n_features = self.whitening.shape[1]
 
     def transform(self, x: ArrayLike) -> Array:
         """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError."""
         x_rows, single = rows("x", x, self.n_inputs)
-        out = self._kernel(x_rows) @ self.whitening
+        out: Array = self._kernel(x_rows) @ self.whitening
         return out[0] if single else out
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
-        """The row (n_features,) at (x - mean) / scale, all of (n_inputs,). Raises as `transform` does."""
-        return self.transform((x - mean) / scale)
-
-    def _kernel(self, x: Array) -> Array:
-        shifted = x - self._origin
-        squared = (
-            np.einsum("ij,ij->i", shifted, shifted)[:, None] + self._squared_norms - 2.0 * (shifted @ self._shifted.T)
-        )
-        return np.exp(np.maximum(squared, 0.0) / (-2.0 * self.length_scale**2))
+        """Return the row (n_features,) of (x - mean) / scale, all of (n_inputs,), unchecked. Raises NotFiniteError."""
+        row: Array = (self._kernel(finite("x", (x - mean) / scale)[None]) @ self.whitening)[0]
+        return row

@@ -1,6 +1,6 @@
 """Running mean and scale of a stream of samples."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,16 +9,16 @@ from icub_learning.arrays import Array, finite, integer, rows
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import reading_state
 
-STILL = 1e-12  # relative to the mean: what varies less does so by rounding
+CONSTANT = 1e-12  # standard deviation over the mean up to which an input only varies by rounding
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow
 
 
 class Standardizer:
-    """Brings each input to zero mean and unit variance over the samples seen so far.
+    """Scales each input to zero mean and unit variance over the samples seen so far.
 
     Mean and variance follow by Welford's recurrence (exact, one pass, no cancellation). The scale is the population
-    standard deviation; an input that stands still (varies by no more than 1e-12 of its mean) has scale 1, so that
-    `transform` is always defined and rounding is never magnified.
+    standard deviation, or 1 for a constant input (whose deviation is at most 1e-12 of its mean), so that `transform`
+    is always defined and rounding is never magnified.
 
     Args:
         n_inputs: length of a sample.
@@ -35,7 +35,7 @@ class Standardizer:
         self.scale = np.ones(self.n_inputs)  # unit of the input
 
     def update(self, x: ArrayLike) -> None:
-        """Take one sample (n_inputs,) or several (k, n_inputs) in.
+        """Include one sample (n_inputs,) or several (k, n_inputs).
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing changes then.
@@ -51,18 +51,18 @@ class Standardizer:
         self._refresh_scale()
 
     def transform(self, x: ArrayLike) -> Array:
-        """(x - mean) / scale, of the shape of x. Raises ShapeError, NotFiniteError."""
+        """Return (x - mean) / scale, of the shape of x. Raises ShapeError, NotFiniteError."""
         x_rows, single = rows("x", x, self.n_inputs)
         standardized = (x_rows - self.mean) / self.scale
         return standardized[0] if single else standardized
 
     def state(self) -> dict[str, Array]:
-        """What was seen so far, as a dict of arrays; see `from_state`."""
+        """Return mean and variance as a dict of arrays; see `from_state`."""
         return {"mean": self.mean.copy(), "squares": self._squares.copy(), "n_samples": np.asarray(self.n_samples)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "Standardizer":
-        """Rebuild from `state`. Raises StateError that names what does not fit."""
+    def from_state(cls, state: Mapping[str, Array]) -> "Standardizer":
+        """Rebuild from `state`. Raises StateError that names the entry which does not fit."""
         with reading_state("a standardizer"):
             mean, squares = finite("mean", state["mean"]), finite("squares", state["squares"])
             n_samples = integer("n_samples", int(state["n_samples"]), 0)
@@ -76,6 +76,5 @@ class Standardizer:
 
     def _refresh_scale(self) -> None:
         deviation = np.sqrt(self._squares / max(self.n_samples, 1))
-        # A constant input gives exactly zero here; a computed one that should be constant, its rounding.
-        still = deviation <= STILL * np.abs(self.mean)
-        self.scale = np.where(still, 1.0, deviation)
+        constant = deviation <= CONSTANT * np.abs(self.mean)  # computed inputs that should be constant vary by rounding
+        self.scale = np.where(constant, 1.0, deviation)

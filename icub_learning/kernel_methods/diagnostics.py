@@ -1,4 +1,4 @@
-"""What a data set says about the methods that suit it: effective dimensions, signal-to-noise ratio, fastest method."""
+"""Diagnostics of a data set: effective dimensions, signal-to-noise ratio, and the method that is fastest for it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import check_varying
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.kernels import Kernel, KernelFunction
 from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.subsampling.leverage import check_samples, leverage_scores
 
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 METHODS = ("KRLS", "early stopping", "NystromKRLS", "NYTRO")
-LEVELS = np.logspace(-12, 2, 57)  # of lambda, over the largest eigenvalue of K / n, tried by `signal_to_noise`
+LEVELS = np.logspace(-12, 2, 57)  # lambda over the largest eigenvalue of K / n, as tried by `signal_to_noise`
 
 
 @dataclass(frozen=True)
 class EffectiveDimensions:
-    """d_eff = Tr K (K + lambda n I)^-1 <= d_max = n max_i l_i <= max k(x, x) / lambda, at lambda."""
+    """Effective and maximal dimension at lambda: Tr K (K + lambda n I)^-1 <= n max_i l_i <= max k(x, x) / lambda."""
 
     effective: float
     maximal: float
@@ -41,11 +41,12 @@ class EffectiveDimensions:
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    """Estimates: SNR = ||f||^2_H / noise variance and the lambda* = 1 / (n SNR) at which KRLS does best.
+    """Estimates of SNR = ||f||^2_H / noise variance and of lambda* = 1 / (n SNR), which is best for KRLS.
 
     Attributes:
-        ratio: the mean over the targets.
-        squared_norm: ||f||^2_H, summed over the targets; noise_variance: likewise.
+        ratio: SNR, over all targets together.
+        squared_norm: ||f||^2_H, summed over the targets.
+        noise_variance: summed over the targets.
         regularization: lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint).
     """
 
@@ -55,41 +56,28 @@ class SignalToNoise:
     regularization: float
 
 
-def effective_dimensions(
-    X: ArrayLike,
-    *,
-    kernel: Any = "gaussian",
-    length_scale: float = 1.0,
-    degree: int = 3,
-    regularization: float = 1e-6,
-    n_pilots: int | None = None,
-    random_state: Any = None,
-) -> EffectiveDimensions:
-    """Effective and maximal dimension of samples X (n, d) at lambda, exact or from pilots; see `leverage_scores`.
+def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
+    """Return the effective and maximal dimension of samples X (n, d) at lambda.
+
+    Args:
+        X: (n, d).
+        regularization: lambda > 0.
+        settings: further keywords of `leverage_scores`.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
-    scores = leverage_scores(
-        X,
-        kernel=kernel,
-        length_scale=length_scale,
-        degree=degree,
-        regularization=regularization,
-        n_pilots=n_pilots,
-        random_state=random_state,
-    )
+    scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
 
 
 def signal_to_noise(
-    X: ArrayLike, y: ArrayLike, *, kernel: Any = "gaussian", length_scale: float = 1.0, degree: int = 3
+    X: ArrayLike, y: ArrayLike, *, kernel: str | KernelFunction = "gaussian", length_scale: float = 1.0, degree: int = 3
 ) -> SignalToNoise:
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
-    In the model y ~ N(0, s (K + lambda n I)) lambda is the most
-    likely one, all targets together, and s lambda n the noise variance; ||f||^2_H is that of KRLS at this lambda, a
-    lower bound: what lies below the noise does not show. One eigendecomposition.
+    In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
+    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
@@ -103,13 +91,14 @@ def signal_to_noise(
     values, vectors = eigendecomposition(Kernel(kernel, length_scale, degree).gram(samples))
     squares = ((vectors.T @ targets) ** 2).sum(axis=1)
 
-    def unlikelihood(ridge: float) -> float:
-        return n * n_targets * np.log((squares / (values + ridge)).sum()) + n_targets * np.log(values + ridge).sum()
+    def negative_log_likelihood(ridge: float) -> float:
+        return float(n_targets * (n * np.log((squares / (values + ridge)).sum()) + np.log(values + ridge).sum()))
 
     ridges = LEVELS * values[-1]
-    best = int(np.argmin([unlikelihood(ridge) for ridge in ridges]))
+    best = int(np.argmin([negative_log_likelihood(ridge) for ridge in ridges]))
     low, high = np.log(ridges[max(best - 1, 0)]), np.log(ridges[min(best + 1, len(ridges) - 1)])
-    ridge = float(np.exp(minimize_scalar(lambda r: unlikelihood(np.exp(r)), bounds=(low, high), method="bounded").x))
+    found = minimize_scalar(lambda r: negative_log_likelihood(np.exp(r)), bounds=(low, high), method="bounded")
+    ridge = float(np.exp(found.x))
     scale = float((squares / (values + ridge)).sum()) / (n * n_targets)
     noise = scale * ridge
     fitted = float((squares * values / (values + ridge) ** 2).sum()) / n_targets
@@ -120,11 +109,12 @@ def signal_to_noise(
 def fixed_design_risk(
     smoother: ArrayLike, mean: ArrayLike, noise_variance: float, projection: ArrayLike | None = None
 ) -> float:
-    """E R = (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y of y = mu + noise at fixed samples.
+    """Return the risk (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y for y = mu + noise.
 
     Args:
         smoother: Q (n, n), symmetric.
-        mean: mu (n,); noise_variance: sigma^2 >= 0.
+        mean: mu (n,).
+        noise_variance: sigma^2 >= 0.
         projection: P (n, n), onto the range of K; None for the identity.
 
     Raises:
@@ -141,10 +131,10 @@ def fixed_design_risk(
 
 
 def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
-    """Leading terms of the operations that each method needs for the accuracy of KRLS at lambda* = 1 / (n SNR).
+    """Return the leading term of the operations that each method needs for the accuracy of KRLS at lambda*.
 
-    With m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* = n SNR iterations (kernel <= 1): KRLS n^3, early
-    stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3).
+    With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
+    KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3).
 
     Args:
         n: number of samples.
@@ -171,13 +161,13 @@ def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
 
 
 def fastest_method(n: int, dimension: float, ratio: float) -> str:
-    """Which of `METHODS` is the cheapest by `costs`; of equals, the one without subsampling."""
+    """Return the cheapest of `METHODS` by `costs`; of equals, the one without subsampling."""
     found = costs(n, dimension, ratio)
     return min(METHODS, key=lambda name: found[name])
 
 
 def regime_map(n: int, dimensions: ArrayLike, ratios: ArrayLike) -> NDArray[Any]:
-    """`fastest_method` by SNR (rows) and dimension (columns); "" where no problem has these (NYTRO paper, fig. 1)."""
+    """Return `fastest_method` by SNR (rows) and dimension (columns), "" if impossible (NYTRO paper, fig. 1)."""
     return np.array(
         [
             [fastest_method(n, d, ratio) if d <= min(n, n * ratio) else "" for d in finite("dimensions", dimensions)]

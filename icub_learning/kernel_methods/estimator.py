@@ -1,36 +1,66 @@
-"""What all kernel regressors share: scikit-learn's conventions, checks of data, prediction by blocks, paths."""
+"""What kernel regressors share: their settings, scikit-learn's conventions, checks of data, prediction by blocks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icub_learning.arrays import Array, finite, integer, real
+from icub_learning.arrays import Array, finite, real
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.kernels import Kernel, KernelFunction, blocks, rows_per_block
 
-DEFAULT_CENTERS = 100
+Seed = int | RandomState | None
 
 
-class KernelRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelSettings:
+    """The settings that all kernel estimators share.
 
-    A subclass takes its settings as keywords, sets `centers_`, `_coefficients` (m, T), `path_levels_` and
-    `_path` (levels, m, T) in `_fit(X, Y)`, and leaves the rest to this class. There is no intercept, as in the
-    sources: center the target where its mean is not zero.
+    Estimators are dataclasses: each setting is declared once, and their `__init__` is what scikit-learn's `get_params`
+    and `clone` read. Values are checked by `fit`, as scikit-learn asks.
+
+    Args:
+        kernel, length_scale, degree: the kernel; see `Kernel`.
+        regularization: lambda > 0.
     """
 
-    kernel: Any
-    length_scale: float
-    degree: int
-    random_state: Any
-    centers_: Array
-    path_levels_: Any
-    _coefficients: Array
-    _path: Array
+    kernel: str | KernelFunction = "gaussian"
+    length_scale: float = 1.0
+    degree: int = 3
+    regularization: float = 1e-6
+
+    def _make_kernel(self) -> Kernel:
+        return Kernel(self.kernel, self.length_scale, self.degree)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
+
+    A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in
+    `_fit(samples, targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
+
+    Args:
+        kernel, length_scale, degree, regularization: see `KernelSettings`.
+        random_state: seed of random draws, if the method has any: an integer, a numpy RandomState or None.
+
+    Attributes:
+        centers_: (m, d), the centres of the kernel functions.
+        dual_coef_: their coefficients, (m,) for a 1-D target, else (m, T).
+        path_levels_: the levels at which `predict_path` predicts.
+    """
+
+    random_state: Seed = None
+    centers_: Array = field(init=False)
+    path_levels_: NDArray[Any] = field(init=False)
+    _coefficients: Array = field(init=False)
+    _path: Array = field(init=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T).
@@ -40,8 +70,9 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             ParameterError, ShapeError: a setting is outside its range; the message names the bound.
         """
         kernel = self._make_kernel()
-        samples, targets = self._check_data(X, y)
-        self._fit(samples, targets, kernel)
+        samples, targets, self._one_target = read_training_data(self, X, y, order="C", ensure_min_samples=2)
+        check_varying(targets.min(axis=0), targets.max(axis=0))
+        self._fit(samples, np.ascontiguousarray(targets, dtype=np.float64), kernel)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -67,60 +98,84 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         raise NotImplementedError
 
-    def _make_kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.length_scale, self.degree)
-
-    def _check_data(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        """Samples (n, d) and targets (n, T), both float64; sets n_features_in_ and the shape of predictions."""
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,) or (n, T)")
-        try:
-            samples, targets = validate_data(
-                self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, order="C", ensure_min_samples=2
-            )
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
-        self._one_target = targets.ndim == 1
-        targets = np.ascontiguousarray(targets.reshape(len(samples), -1), dtype=np.float64)
-        check_varying(targets.min(axis=0), targets.max(axis=0))
-        return samples, targets
-
     def _check_samples(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "_coefficients")
-        try:
-            return validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        except ValueError as error:
-            raise DataError(str(error), name="X", bound=f"finite numbers, (n, {self.n_features_in_})") from error
+        return read_samples(self, X)
 
     def _apply(self, samples: Array, coefficients: Array) -> Array:
-        """sum_j k(x_i, centers_[j]) coefficients[j], (n, columns), without holding the whole kernel matrix."""
-        against = self._make_kernel().against(self.centers_)
-        out = np.empty((len(samples), coefficients.shape[1]))
-        for rows in blocks(len(samples), rows_per_block(len(self.centers_))):
-            np.matmul(against(samples[rows]), coefficients, out=out[rows])
-        return out
+        """Return sum_j k(x_i, centers_[j]) coefficients[j], (n, columns), without holding the whole kernel matrix."""
+        return apply_by_blocks(self._make_kernel().against(self.centers_), samples, len(self.centers_), coefficients)
+
+
+def apply_by_blocks(features: Callable[[Array], Array], samples: Array, n_features: int, coefficients: Array) -> Array:
+    """Return features(samples) @ coefficients, (n, columns), computing the features of one block of rows at a time."""
+    out = np.empty((len(samples), coefficients.shape[1]))
+    for rows in blocks(len(samples), rows_per_block(n_features)):
+        np.matmul(features(samples[rows]), coefficients, out=out[rows])
+    return out
+
+
+def read_training_data(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, dtype: Any = np.float64, **checks: Any
+) -> tuple[Array, NDArray[Any], bool]:
+    """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
+
+    Args:
+        estimator: gets `n_features_in_`.
+        X, y: samples (n, d) of numbers, targets (n,) or (n, T).
+        dtype: to which the samples are converted; one of several types stays as it is. Targets keep theirs.
+        checks: further keywords of scikit-learn's `validate_data`.
+
+    Raises:
+        DataError: X or y is not numeric, not finite, of unequal length, or y is None.
+    """
+    try:
+        checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
+        samples, targets = validate_data(estimator, X, y, **checks)
+    except ValueError as error:
+        raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
+    return samples, targets.reshape(len(samples), -1), targets.ndim == 1
+
+
+def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Array, NDArray[Any]]:
+    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`.
+
+    Raises:
+        DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
+    """
+    try:
+        samples, labels = validate_data(estimator, X, y, reset=reset, dtype=np.float64, order="C")
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise DataError(str(error), name="X, y", bound="finite numbers and one label for each row") from error
+    return samples, labels
+
+
+def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
+    """Check samples to predict at by scikit-learn's rules: float64 (n, n_features_in_). Raises DataError."""
+    try:
+        samples: Array = validate_data(estimator, X, reset=False, dtype=np.float64, order="C")
+    except ValueError as error:
+        raise DataError(str(error), name="X", bound=f"finite numbers, (n, {estimator.n_features_in_})") from error
+    return samples
 
 
 def check_varying(low: Array, high: Array) -> None:
-    """Raise DataError for the first constant target, of which there is nothing to learn."""
+    """Raise DataError for the first constant target, given the least and the largest value of each."""
     constant = np.flatnonzero(low == high)
     if constant.size:
         column = int(constant[0])
-        raise DataError(
-            f"y: target {column} is constant at {low[column] + 0.0:g}, but must take two values at least",
-            name="y",
-            value=float(low[column]),
-            bound="two different values in each target",
-        )
+        text = f"y: target {column} is constant at {low[column] + 0.0:g}, but must take two values at least"
+        raise DataError(text, name="y", value=float(low[column]), bound="two different values in each target")
 
 
-def check_regularization(value: Any) -> float:
-    """lambda > 0. Raises ParameterError."""
+def check_regularization(value: float) -> float:
+    """Return lambda > 0. Raises ParameterError."""
     return real("regularization", value, 0.0, low_open=True)
 
 
 def check_levels(name: str, values: Iterable[float] | None, default: ArrayLike) -> Array:
-    """The positive, strictly monotonic levels of a path, or `default`. Raises ParameterError, ShapeError."""
+    """Return the positive, strictly monotonic levels of a path, or `default`. Raises ParameterError, ShapeError."""
     if values is None:
         return finite(name, default)
     levels = finite(name, list(values))
@@ -132,24 +187,9 @@ def check_levels(name: str, values: Iterable[float] | None, default: ArrayLike) 
     return levels
 
 
-def check_n_centers(n_centers: Any, n: int) -> int:
-    """m <= n. The default becomes n where there are fewer samples; any other number beyond n is refused."""
-    m = integer("n_centers", n_centers, 1)
-    if m > n:
-        if m != DEFAULT_CENTERS:
-            raise ParameterError("n_centers", m, f"at most the number of samples, {n}")
-        m = n
-    return m
-
-
-def check_centers(centers: ArrayLike, n_inputs: int) -> Array:
-    """Given centres as a float64 array (m, d). Raises ShapeError, NotFiniteError."""
-    given = finite("centers", centers)
-    if given.ndim != 2 or given.shape[1] != n_inputs or not len(given):
-        raise ShapeError("centers", given.shape, f"(m, {n_inputs}) with m >= 1")
-    return given.copy()
-
-
-def draw_uniform(samples: Array, m: int, random: Any) -> Array:
-    """m rows of `samples` drawn uniformly without replacement, in random order."""
-    return np.ascontiguousarray(samples[sample_rows(random, len(samples), m)], dtype=np.float64)
+def check_counts(path: Iterable[float] | None, most: int, bound: str = "") -> NDArray[np.int64]:
+    """Return the whole numbers of a path, by default 1..most. Raises ParameterError, ShapeError."""
+    levels = check_levels("path", path, np.arange(1, most + 1))
+    if levels.max() > most or (levels != np.round(levels)).any():
+        raise ParameterError("path", levels.tolist(), f"whole numbers from 1 to {bound or most}")
+    return levels.astype(np.int64)

@@ -1,19 +1,20 @@
 """Kernels and their matrices: one matrix product and one pass in place, by blocks of rows that stay in the cache."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.features.gaussian_kernel import GaussianKernel, SquaredDistances
 
 KERNELS = ("gaussian", "linear", "polynomial", "matern")
 BLOCK_BYTES = 2**21  # of one block of a kernel matrix: product, exponential and use follow each other in the cache
-FARTHEST = 1e150  # in length scales; the squares of what is farther overflow
 
 KernelFunction = Callable[[Array, Array], ArrayLike]
+Operator = Callable[[Array], Array]  # linear, on vectors (n,) or columns (n, T)
 
 
 class Kernel:
@@ -23,13 +24,14 @@ class Kernel:
     * "matern": (1 + r) exp(-r) with r = sqrt(3) ||x - x'|| / sigma (smoothness 3/2)
     * "polynomial": (x^T x' + 1)^degree
     * "linear": x^T x'
-    * a callable: `kernel(X, Z)` for X (n, d), Z (m, d) returns (n, m); symmetric and positive definite, which is not
-      checked. The functions of `sklearn.metrics.pairwise` and the kernels of `sklearn.gaussian_process` are such.
+    * a callable: `kernel(X, Z)` for X (n, d), Z (m, d) returns (n, m); it must be symmetric and positive definite,
+      which is not checked. The functions of `sklearn.metrics.pairwise` and the kernels of
+      `sklearn.gaussian_process` qualify.
 
     Args:
         kernel: one of the names above, or a callable.
-        length_scale: sigma > 0, in the unit of x; of "gaussian" and "matern".
-        degree: integer >= 1; of "polynomial".
+        length_scale: sigma > 0, in the unit of x; for "gaussian" and "matern".
+        degree: integer >= 1; for "polynomial".
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -43,14 +45,15 @@ class Kernel:
         self.degree = integer("degree", degree, 1)
 
     def __call__(self, x: Array, z: Array, out: Array | None = None) -> Array:
-        """The matrix k(x_i, z_j), (n, m), for rows x (n, d) and z (m, d); written into `out` where that is given."""
+        """Return the matrix k(x_i, z_j), (n, m), for rows x (n, d) and z (m, d), written into `out` if given."""
         return self.against(z)(x, out)
 
     def gram(self, x: Array) -> Array:
-        """The symmetric matrix k(x_i, x_j), (n, n), to the bit equal to its transpose."""
-        matrix = self.against(x)(x)
+        """Return the matrix k(x_i, x_j), (n, n), exactly symmetric."""
+        matrix: Array = self.against(x)(x)
         if callable(self.kernel):
-            return (matrix + matrix.T) / 2
+            matrix = (matrix + matrix.T) / 2
+            return matrix
         for start in range(0, len(x), 512):  # the upper triangle is the mirror of the lower, a stripe at a time
             stop = start + 512
             stripe = matrix[start:stop, start:stop]
@@ -62,41 +65,39 @@ class Kernel:
         return matrix
 
     def diagonal(self, x: Array) -> Array:
-        """k(x_i, x_i), (n,)."""
+        """Return k(x_i, x_i), (n,)."""
         if callable(self.kernel):
             return np.concatenate([np.diag(self(x[rows], x[rows])) for rows in blocks(len(x), 32)])
         if self.kernel in ("gaussian", "matern"):
             return np.ones(len(x))
-        squares = np.einsum("ij,ij->i", x, x)
-        return squares if self.kernel == "linear" else (squares + 1.0) ** self.degree
+        squares: Array = np.einsum("ij,ij->i", x, x)
+        if self.kernel == "polynomial":
+            squares = (squares + 1.0) ** self.degree
+        return squares
 
     def against(self, centers: Array) -> "KernelAgainst":
-        """The kernel with its second argument fixed: what depends on the centres alone is computed once."""
+        """Fix the second argument, so that what depends on the centres (m, d) alone is computed once."""
         return KernelAgainst(self, centers)
 
 
 class KernelAgainst:
-    """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
-
-    Distances are taken from the mean of the centres (far from zero they would cancel), and the squared norms ride in
-    two further columns of the matrix product, so that one product gives the whole exponent.
-    """
+    """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once."""
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
         self.kernel = kernel
         self.n_centers = len(centers)
         self._centers = centers
-        if kernel.kernel in ("gaussian", "matern"):
-            self._origin = centers.mean(axis=0)
-            # gaussian: exponent -||x-z||^2 / 2 sigma^2; matern: -||x-z||^2, scaled so that sqrt gives r.
-            factor = 1.0 if kernel.kernel == "gaussian" else 6.0
-            self._scale = np.sqrt(factor) / kernel.length_scale
-            shifted = np.clip((centers - self._origin) * self._scale, -FARTHEST, FARTHEST)
-            halves = np.einsum("ij,ij->i", shifted, shifted) / 2
-            self._right = np.ascontiguousarray(np.column_stack([shifted, np.ones(len(centers)), -halves]).T)
+        if kernel.kernel == "gaussian":
+            self._gaussian = GaussianKernel(centers, kernel.length_scale)
+        elif kernel.kernel == "matern":  # r^2 = 6 ||x - z||^2 / 2 sigma^2
+            self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """k(x_i, z_j), (n, m), into `out` where given. Raises ShapeError, NotFiniteError if a callable misbehaves."""
+        """Return k(x_i, z_j), (n, m), written into `out` if given.
+
+        Raises:
+            ShapeError, NotFiniteError: a callable kernel returns another shape, or numbers that are not finite.
+        """
         kernel = self.kernel
         if callable(kernel.kernel):
             values = finite("kernel(X, Z)", kernel.kernel(x, self._centers))
@@ -106,52 +107,35 @@ class KernelAgainst:
                 return values.copy() if np.may_share_memory(values, x) else values
             out[...] = values
             return out
-        if out is None:
-            out = np.empty((len(x), self.n_centers))
-        if kernel.kernel in ("gaussian", "matern"):
-            # Inputs far apart overflow to an exponent of -inf, which is the kernel's value 0.
-            with np.errstate(over="ignore", under="ignore"):
-                np.matmul(self._left(x), self._right, out=out)
-                if kernel.kernel == "gaussian":
-                    np.minimum(out, 0.0, out=out)
-                    return np.exp(out, out=out)
-                np.clip(out, -1e6, 0.0, out=out)  # exp(-1000) is zero already, and infinity times zero is none
-                out *= -1.0
-                np.sqrt(out, out=out)
-                decay = np.exp(-out)
-                out += 1.0
-                out *= decay
-                return out
-        np.matmul(x, self._centers.T, out=out)
+        if kernel.kernel == "gaussian":
+            return self._gaussian(x, out)
+        if kernel.kernel == "matern":
+            out = self._distances(x, out)
+            np.clip(out, -1e6, 0.0, out=out)  # exp(-1000) is zero already, and infinity times zero is not a number
+            out *= -1.0
+            np.sqrt(out, out=out)
+            decay = np.exp(-out)
+            out += 1.0
+            out *= decay
+            return out
+        out = np.matmul(x, self._centers.T, out=out)
         if kernel.kernel == "polynomial":
             out += 1.0
             np.power(out, kernel.degree, out=out)
         return out
 
-    def _left(self, x: Array) -> Array:
-        d = x.shape[1]
-        left = np.empty((len(x), d + 2))
-        shifted = left[:, :d]
-        np.subtract(x, self._origin, out=shifted)
-        shifted *= self._scale
-        np.clip(shifted, -FARTHEST, FARTHEST, out=shifted)
-        np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
-        left[:, d] *= -0.5
-        left[:, d + 1] = 1.0
-        return left
-
 
 def blocks(n: int, size: int) -> Iterator[slice]:
-    """Slices that cover range(n) in order, `size` at a time."""
+    """Yield slices that cover range(n) in order, `size` at a time."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
 def rows_per_block(n_columns: int, block_bytes: int = BLOCK_BYTES) -> int:
-    """How many rows of `n_columns` doubles make a block: at least 16."""
+    """Return how many rows of `n_columns` doubles make a block: at least 16."""
     return max(16, block_bytes // (8 * max(n_columns, 1)))
 
 
-def sample_rows(random: Any, n: int, size: int) -> NDArray[np.int64]:
-    """`size` of range(n), drawn without replacement, in random order (`random`: a numpy RandomState)."""
+def sample_rows(random: RandomState, n: int, size: int) -> NDArray[np.int64]:
+    """Draw `size` of range(n) without replacement, in random order."""
     return random.permutation(n)[:size].astype(np.int64)

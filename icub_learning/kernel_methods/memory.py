@@ -1,14 +1,14 @@
-"""How much memory may still be taken, so that what cannot fit is refused before it is tried."""
+"""Available memory, so that arrays that cannot fit are refused before they are allocated."""
 
 from pathlib import Path
 
 from icub_learning.errors import ParameterError
 
-UNKNOWN = 2**62  # where the system does not say
+UNKNOWN = 2**62  # bytes, where the system reports no limit
 
 
 def available_bytes() -> int:
-    """What the system and the limits of this process's control group leave."""
+    """Return the memory that the system and the limits of this process's control group leave."""
     return min(_system(), _group())
 
 

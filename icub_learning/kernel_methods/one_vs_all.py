@@ -5,29 +5,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
+from icub_learning.kernel_methods.estimator import KernelRegressor, read_labels, read_samples
 from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
-    """Makes a classifier of any regressor with several targets.
+    """Makes a classifier of any regressor for several targets.
 
     The regressor learns one code for each class, +1 for its samples and -1 for the others (one column alone where there
     are two classes), with one factorization or one run of iterations for all of them; the largest score wins.
 
     Args:
-        estimator: a regressor of this package, or None for `KRLS()`. Its settings stay its own.
+        estimator: a regressor of this package, which is cloned, or None for `KRLS()`.
 
     Attributes:
         classes_: (C,), sorted.
         estimator_: the fitted regressor.
     """
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: KernelRegressor | None = None) -> None:
         self.estimator = estimator
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OneVsAllClassifier":
@@ -37,47 +37,37 @@ class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
             DataError: X is not finite, the lengths differ, or there is one class only.
             ParameterError, ShapeError: from the regressor.
         """
-        try:
-            samples, labels = validate_data(self, X, y, dtype=np.float64)
-            check_classification_targets(labels)
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers and one label for each row") from error
+        samples, labels = read_labels(self, X, y)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError("y holds 1 class, but must hold at least 2", name="y", value=1, bound="2 classes or more")
         targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        self.estimator_ = clone(KRLS() if self.estimator is None else self.estimator)
+        self.estimator_: KernelRegressor = clone(KRLS() if self.estimator is None else self.estimator)
         self.estimator_.fit(samples, targets[:, 1] if len(self.classes_) == 2 else targets)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Scores: (n,) for two classes, positive for the second one, else (n, C)."""
-        samples = self._check(X)
-        return self.estimator_.predict(samples)
+        """Return scores: (n,) for two classes, positive for the second one, else (n, C)."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(read_samples(self, X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of the largest score, (n,)."""
+        """Return the class of the largest score, (n,)."""
         return self._labels(self.decision_function(X))
 
     def predict_path(self, X: ArrayLike) -> NDArray[Any]:
-        """The classes at every level of the regressor's path, (levels, n)."""
-        samples = self._check(X)
-        scores = self.estimator_.predict_path(samples)
+        """Return the classes at every level of the regressor's path, (levels, n)."""
+        check_is_fitted(self, "estimator_")
+        scores = self.estimator_.predict_path(read_samples(self, X))
         return self._labels(scores[..., 0] if len(self.classes_) == 2 else scores)
 
     @property
-    def path_levels_(self) -> Array:
+    def path_levels_(self) -> NDArray[Any]:
         """The levels of `predict_path`."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.path_levels_
 
-    def _check(self, X: ArrayLike) -> Array:
-        check_is_fitted(self, "estimator_")
-        try:
-            return validate_data(self, X, reset=False, dtype=np.float64)
-        except ValueError as error:
-            raise DataError(str(error), name="X", bound=f"finite numbers, (n, {self.n_features_in_})") from error
-
     def _labels(self, scores: Array) -> NDArray[Any]:
         two = len(self.classes_) == 2
-        return self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)]
+        labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)]
+        return labels

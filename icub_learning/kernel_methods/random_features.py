@@ -1,45 +1,57 @@
 """Regularized least squares on random features: on a fixed number of them, and along a path of growing numbers."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.features.fastfood import FastfoodProjection
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
-from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
+from icub_learning.kernel_methods.estimator import (
+    KernelRegressor,
+    Seed,
+    apply_by_blocks,
+    check_counts,
+    check_levels,
+    check_regularization,
+)
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, NormalEquations, solve_ridge
-from icub_learning.kernel_methods.subsampling.nystrom import check_level_counts
+from icub_learning.kernel_methods.subsampling.least_squares import (
+    GrowingLeastSquares,
+    NormalEquations,
+    solve_ridge_path,
+)
 
 FEATURES = ("fourier", "fastfood")
-PANEL = 128  # features added at a time where their number is known
+PANEL = 128  # features added at a time
 
 
 class CosineFeatures:
     """x -> sqrt(2 / scale_by) cos(omega_j^T x + b_j), (r, d) to (r, n_features).
 
-    Products of rows are unbiased for the kernel at scale_by = n_features: omega ~ N(0, sigma^-2 I) for the Gaussian
-    kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis 5.1). Fewer
-    features are the first of more.
+    Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
+    Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
+    5.1). A map with fewer features has the first features of a map with more.
 
     Args:
-        kernel: "gaussian" or "matern"; "fastfood" frequencies for "gaussian" alone.
+        kernel: "gaussian" or "matern"; "gaussian" alone with "fastfood".
         features: "fourier" (independent frequencies) or "fastfood" (see `FastfoodFeatures`).
+        n_inputs: d.
+        n_features: number of features.
         seeds: three integers.
+        scale_by: number of features that the scale is meant for.
 
     Raises:
         ParameterError: the kernel has no such features.
     """
 
     def __init__(
-        self, kernel: Kernel, features: str, n_inputs: int, n_features: int, seeds: NDArray[Any], scale_by: int
+        self, kernel: Kernel, features: str, n_inputs: int, n_features: int, seeds: NDArray[np.int64], scale_by: int
     ) -> None:
         if features not in FEATURES:
             raise ParameterError("features", features, f"one of {', '.join(FEATURES)}")
@@ -49,34 +61,48 @@ class CosineFeatures:
         self.n_features = n_features
         self.scale_by = scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
-        self._project: Any
+        self._fastfood: FastfoodProjection | None = None
         if features == "fastfood":
-            self._project = FastfoodProjection(n_inputs, n_features, kernel.length_scale, int(seeds[1]))
+            self._fastfood = FastfoodProjection(n_inputs, n_features, kernel.length_scale, int(seeds[1]))
             return
         frequencies = np.random.default_rng(seeds[1]).standard_normal((n_features, n_inputs)) / kernel.length_scale
         if kernel.kernel == "matern":
             frequencies *= np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))[:, None]
-        self._project = Projection(frequencies)
+        self._frequencies = np.ascontiguousarray(frequencies.T)
 
     def __call__(self, samples: Array, first: int = 0) -> Array:
-        """Features first.. of the rows."""
-        out = self._project(samples)[:, first:] + self._phases[first:]
+        """Return the features from number `first` on, (r, n_features - first), of rows (r, d)."""
+        products = samples @ self._frequencies if self._fastfood is None else self._fastfood(samples)
+        out: Array = products[:, first:] + self._phases[first:]
         np.cos(out, out=out)
         out *= np.sqrt(2.0 / self.scale_by)
         return out
 
 
-class Projection:
-    """x -> frequencies x, for independent frequencies (m, d)."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomFeatureRegressor(KernelRegressor):
+    """Base of regressors on random features.
 
-    def __init__(self, frequencies: Array) -> None:
-        self._transposed = np.ascontiguousarray(frequencies.T)
+    Args:
+        kernel: "gaussian" or "matern".
+        length_scale: sigma > 0, in the unit of x.
+        degree: unused.
+        regularization: lambda > 0.
+        n_features: m, the number of random features.
+        features: "fourier" or "fastfood"; see `CosineFeatures`.
+        random_state: seed of the draw; see `KernelRegressor`.
+    """
 
-    def __call__(self, samples: Array) -> Array:
-        return samples @ self._transposed
+    n_features: int = 100
+    features: str = "fourier"
+    _map: CosineFeatures = field(init=False)
+
+    def _apply(self, samples: Array, coefficients: Array) -> Array:
+        return apply_by_blocks(self._map, samples, self._map.n_features, coefficients)
 
 
-class RandomFeaturesKRLS(StreamingRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     """Least squares on m random features: alpha = (S^T S + lambda I)^-1 S^T Y / sqrt(n), S = psi / sqrt(n m).
 
     f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.1, eq. 5.6). S^T S is
@@ -84,11 +110,7 @@ class RandomFeaturesKRLS(StreamingRegressor):
     Dask arrays.
 
     Args:
-        kernel: "gaussian" or "matern"; length_scale: sigma > 0; degree: taken for uniformity and not used.
-        regularization: lambda > 0.
-        n_features: m.
-        features: "fourier" or "fastfood".
-        random_state: of the draw.
+        kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeatureRegressor`.
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
@@ -96,26 +118,7 @@ class RandomFeaturesKRLS(StreamingRegressor):
         path_levels_: the values of `path`, or `regularization` alone.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: str = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        n_features: int = 100,
-        features: str = "fourier",
-        random_state: Any = None,
-        path: Sequence[float] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.n_features = n_features
-        self.features = features
-        self.random_state = random_state
-        self.path = path
+    path: Sequence[float] | None = None
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
@@ -123,35 +126,22 @@ class RandomFeaturesKRLS(StreamingRegressor):
         m = integer("n_features", self.n_features, 1)
         self._map = CosineFeatures(kernel, self.features, rows.n_inputs, m, draw_seeds(self.random_state), m)
         gram, moment = rows.sum(NormalEquations(self._map, rows.n_targets))
-        if self.path is None:
-            self._coefficients = solve_ridge(gram, moment, level * rows.n, rows.n)
-            self._path = self._coefficients[None]
-        else:
-            values, vectors = eigendecomposition(np.triu(gram) + np.triu(gram, 1).T)
-            moment = vectors.T @ moment
-            self._coefficients, *path = (
-                vectors @ (moment / (values + one * rows.n)[:, None]) for one in (level, *levels)
-            )
-            self._path = np.stack(path)
-        self.path_levels_ = levels
-
-    def _apply(self, samples: Array, coefficients: Array) -> Array:
-        out = np.empty((len(samples), coefficients.shape[1]))
-        for some in blocks(len(samples), rows_per_block(self._map.n_features)):
-            np.matmul(self._map(samples[some]), coefficients, out=out[some])
-        return out
+        given = None if self.path is None else levels
+        self._coefficients, path = solve_ridge_path(gram, moment, rows.n, level, given)
+        self._path, self.path_levels_ = np.stack(path), levels
 
 
-class IncrementalRandomFeaturesKRLS(KernelRegressor):
-    """Random features KRLS for every number of features 1..m, for the price of one fit with m (thesis appendix C).
+@dataclass(kw_only=True, eq=False, repr=False)
+class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
+    """Random features KRLS for every number of features 1..m, at the cost of one fit with m (thesis appendix C).
 
     The recurrence with c_t = A_{t-1}^T a_t and gamma_t = a_t^T a_t + lambda n, in blocks; its printed u and v, both
     for updates, are a misprint. All features carry the factor m^(-1/2) of the last level, so that the penalty does not
     change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t, the last one with
-    lambda. `add_features` goes on where m was not known, with that factor.
+    lambda. `add_features` continues with further features, which carry the same factor.
 
     Args:
-        kernel, length_scale, degree, regularization, n_features, features, random_state: see `RandomFeaturesKRLS`.
+        kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeatureRegressor`.
         path: the numbers of features at which `predict_path` predicts, strictly monotonic; by default 1..m.
 
     Attributes:
@@ -159,56 +149,30 @@ class IncrementalRandomFeaturesKRLS(KernelRegressor):
         path_levels_: the numbers of features of the path.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: str = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        n_features: int = 100,
-        features: str = "fourier",
-        random_state: Any = None,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.n_features = n_features
-        self.features = features
-        self.random_state = random_state
-        self.path = path
+    path: Sequence[int] | None = None
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
         m = integer("n_features", self.n_features, 1)
-        check_level_counts(self.path, m)
+        check_counts(self.path, m)
         self._seeds, self._scale_by, self._samples = draw_seeds(self.random_state), m, samples
         self._squares = GrowingLeastSquares(targets, level * len(samples), m)
         self._grow(m, kernel)
 
     def add_features(self, count: int) -> "IncrementalRandomFeaturesKRLS":
-        """Go on with `count` further features: O(n (m + count) count). Raises NotFittedError, ParameterError."""
+        """Continue with `count` further features: O(n (m + count) count). Raises NotFittedError, ParameterError."""
         check_is_fitted(self, "_coefficients")
         self._grow(len(self._squares) + integer("count", count, 1), self._make_kernel())
         return self
 
     def coefficients_at(self, n_features: int) -> Array:
-        """The coefficients (n_features, T) of the solution on the first `n_features` features."""
+        """Return the coefficients (n_features, T) of the solution on the first `n_features` features."""
         check_is_fitted(self, "_coefficients")
         return self._squares.solution(n_features)
 
-    def predict_path(self, X: Any) -> Array:
+    def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t features for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
-        samples = self._check_samples(X)
-        moments, inverse = self._squares.moments, self._squares.inverse
-        out = np.empty((len(self.path_levels_), len(samples), moments.shape[1]))
-        for some in blocks(len(samples), rows_per_block(self._map.n_features)):
-            steps = self._map(samples[some]) @ inverse
-            for target in range(moments.shape[1]):
-                out[:, some, target] = np.cumsum(steps * moments[:, target], axis=1)[:, self.path_levels_ - 1].T
-        return out
+        return self._squares.predict(self._map, self._check_samples(X), self.path_levels_)
 
     def _grow(self, m: int, kernel: Kernel) -> None:
         self._map = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)
@@ -217,15 +181,10 @@ class IncrementalRandomFeaturesKRLS(KernelRegressor):
         for some in blocks(m - first, PANEL):
             self._squares.extend(columns[:, some])
         self._coefficients = self._squares.solution(m)
-        self.path_levels_ = check_level_counts(self.path, m)
-
-    def _apply(self, samples: Array, coefficients: Array) -> Array:
-        out = np.empty((len(samples), coefficients.shape[1]))
-        for some in blocks(len(samples), rows_per_block(self._map.n_features)):
-            np.matmul(self._map(samples[some]), coefficients, out=out[some])
-        return out
+        self.path_levels_ = check_counts(self.path, m)
 
 
-def draw_seeds(random_state: Any) -> NDArray[Any]:
-    """Three seeds, so that each kind of draw has a stream of its own, whatever the number of features."""
-    return check_random_state(random_state).randint(2**31 - 1, size=3)
+def draw_seeds(random_state: Seed) -> NDArray[np.int64]:
+    """Return three seeds, so that each kind of draw has its own stream, whatever the number of features."""
+    seeds: NDArray[np.int64] = check_random_state(random_state).randint(2**31 - 1, size=3)
+    return seeds

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,19 +14,21 @@ from icub_learning.errors import DataError
 LEAST_ROWS_A_THREAD = 2048  # below this, starting a thread costs more than it saves
 FAN_IN = 8  # partial sums that one task of a Dask graph adds up
 
+T = TypeVar("T")
+
 
 class Sum(Protocol):
-    """What a pass over the data accumulates: picklable, so that it can travel to where the data are."""
+    """A sum over the rows, computed in one pass; picklable, so that it can travel to where the data are."""
 
     def start(self) -> tuple[Array, ...]:
         """Zeros to add to."""
 
     def add(self, totals: tuple[Array, ...], samples: Array, targets: Array) -> None:
-        """Add the part of some rows, samples (r, d) and targets (r, T), to `totals` in place."""
+        """Add the contribution of rows, samples (r, d) and targets (r, T), to `totals` in place."""
 
 
 class ArrayRows:
-    """Rows of arrays in memory or memory-mapped; float32 stays so in the file and is converted block by block."""
+    """Rows of arrays, in memory or memory-mapped; float32 is converted block by block."""
 
     def __init__(self, samples: NDArray[Any], targets: NDArray[Any]) -> None:
         self.samples = samples
@@ -36,11 +38,11 @@ class ArrayRows:
         self._threads = max(1, min(blas_threads(), self.n // LEAST_ROWS_A_THREAD))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
-        """The samples of the given rows, in the given order."""
+        """Return the samples of the given rows, in the given order."""
         return np.ascontiguousarray(self.samples[indices], dtype=np.float64)
 
     def sum(self, part: Sum) -> tuple[Array, ...]:
-        """`part` added up over all rows, one stripe of rows a thread, BLAS within a thread single."""
+        """Return `part` summed over all rows: one stripe of rows for each thread, in which BLAS is single-threaded."""
 
         def stripe(start: int, stop: int) -> tuple[Array, ...]:
             totals = part.start()
@@ -50,10 +52,10 @@ class ArrayRows:
         return add_totals(self._in_stripes(stripe))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
-        """`function` of the samples, one row for each of theirs."""
+        """Return `function` of the samples, which gives one row for each of theirs."""
         return np.concatenate(self._in_stripes(lambda start, stop: function(self.samples[start:stop])))
 
-    def _in_stripes(self, work: Callable[[int, int], Any]) -> list[Any]:
+    def _in_stripes(self, work: Callable[[int, int], T]) -> list[T]:
         if self._threads == 1:
             return [work(0, self.n)]
         edges = np.linspace(0, self.n, self._threads + 1).astype(int).tolist()
@@ -62,21 +64,18 @@ class ArrayRows:
 
 
 class DaskRows:
-    """Rows of Dask arrays: each block is reduced where it lies, and small sums travel.
+    """Rows of Dask arrays: each block is reduced where it lies, and only sums travel.
 
-    The current `distributed.Client` runs the work, or Dask's threads where there is none. Blocks that are lost with a
-    worker are computed again by Dask.
+    The current `distributed.Client` runs the work, or Dask's threads if there is none. Dask computes blocks again that
+    are lost with a worker.
     """
 
     def __init__(self, samples: Any, targets: Any) -> None:
         import dask.array
 
         if samples.ndim != 2 or targets is None or targets.ndim not in (1, 2):
-            raise DataError(
-                f"X has {samples.ndim} dimensions and must have 2; y must have 1 or 2",
-                name="X, y",
-                bound="X (n, d), y (n,) or (n, T)",
-            )
+            text = f"X has {samples.ndim} dimensions and must have 2; y must have 1 or 2"
+            raise DataError(text, name="X, y", bound="X (n, d), y (n,) or (n, T)")
         if np.isnan(samples.shape[0]):
             samples = samples.compute_chunk_sizes()
         samples = samples.rechunk({1: -1})
@@ -85,16 +84,12 @@ class DaskRows:
         if np.isnan(targets.shape[0]):
             targets = targets.compute_chunk_sizes()
         if len(targets) != len(samples):
-            raise DataError(
-                f"X and y are of inconsistent lengths {len(samples)} and {len(targets)}",
-                name="y",
-                value=len(targets),
-                bound=f"{len(samples)} rows",
-            )
+            text = f"X and y are of inconsistent lengths {len(samples)} and {len(targets)}"
+            raise DataError(text, name="y", value=len(targets), bound=f"{len(samples)} rows")
         if samples.dtype.kind not in "fiub" or targets.dtype.kind not in "fiub":
             raise DataError(f"X and y are of type {samples.dtype} and {targets.dtype}, but must be real numbers")
         targets = targets.reshape(len(targets), -1).rechunk({0: samples.chunks[0], 1: -1})
-        self.n, self.n_inputs = samples.shape
+        self.n, self.n_inputs = map(int, samples.shape)
         self.n_targets = targets.shape[1]
         self._samples = samples
         self._blocks = list(
@@ -102,7 +97,7 @@ class DaskRows:
         )
 
     def take(self, indices: NDArray[np.int64]) -> Array:
-        """The samples of the given rows, in the given order."""
+        """Return the samples of the given rows, in the given order."""
         order = np.argsort(indices)
         found = np.asarray(self._samples[indices[order]].compute(), dtype=np.float64)
         out = np.empty_like(found)
@@ -110,17 +105,18 @@ class DaskRows:
         return out
 
     def sum(self, part: Sum) -> tuple[Array, ...]:
-        """`part` added up over all rows: one task a block, then sums of sums."""
+        """Return `part` summed over all rows: one task for each block, then sums of sums."""
         from dask import delayed
 
         shared = delayed(part, pure=False, traverse=False)
         sums = [delayed(_sum_block, pure=False)(shared, samples, targets) for samples, targets in self._blocks]
         while len(sums) > 1:
             sums = [delayed(add_totals, pure=False)(sums[k : k + FAN_IN]) for k in range(0, len(sums), FAN_IN)]
-        return sums[0].compute()
+        total: tuple[Array, ...] = sums[0].compute()
+        return total
 
     def extremes(self) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Smallest and largest value of each target, and whether all samples and targets are finite."""
+        """Return the least and the largest value of each target, and whether all samples and all targets are finite."""
         from dask import compute, delayed
 
         parts = compute(*[delayed(_extremes, pure=False)(samples, targets) for samples, targets in self._blocks])
@@ -128,7 +124,7 @@ class DaskRows:
         return low.min(axis=0), high.max(axis=0), np.asarray(finite.all(axis=0))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
-        """`function` of the samples, one row for each of theirs."""
+        """Return `function` of the samples, which gives one row for each of theirs."""
         from dask import compute, delayed
 
         shared = delayed(function, pure=False, traverse=False)
@@ -137,12 +133,12 @@ class DaskRows:
 
 
 def is_dask(data: Any) -> bool:
-    """Whether `data` is a Dask array (known without importing Dask)."""
+    """Return whether `data` is a Dask array, without importing Dask."""
     return type(data).__module__.partition(".")[0] == "dask"
 
 
 def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
-    """Sum of tuples of arrays; the first may be written to."""
+    """Return the sum of tuples of arrays; the first may be overwritten."""
     first, *others = totals
     total = tuple(array if array.flags.writeable else array.copy() for array in first)
     for one in others:
@@ -152,7 +148,7 @@ def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
 
 
 def blas_threads() -> int:
-    """How many threads BLAS may use at this moment."""
+    """Return how many threads BLAS may use at present."""
     return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
 
 

@@ -1,13 +1,13 @@
-"""Base of regressors whose training data come by blocks of rows, from memory, from a file or from a Dask cluster."""
+"""Base of regressors that read their training data in blocks of rows: from memory, a file or a Dask cluster."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_varying
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_varying, read_training_data
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows, DaskRows, is_dask
 
@@ -32,18 +32,15 @@ class StreamingRegressor(KernelRegressor):
     def predict(self, X: Any) -> Any:
         """Predict (n,) or (n, T), as the targets of `fit` were; for a Dask array, a Dask array not yet computed.
 
-        Raises NotFittedError, DataError.
+        Raises:
+            NotFittedError, DataError.
         """
         if not is_dask(X):
             return super().predict(X)
         check_is_fitted(self, "_coefficients")
         if X.ndim != 2 or X.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"X has shape {X.shape}, but must be (n, {self.n_features_in_})",
-                name="X",
-                value=X.shape,
-                bound=f"(n, {self.n_features_in_})",
-            )
+            bound = f"(n, {self.n_features_in_})"
+            raise DataError(f"X has shape {X.shape}, but must be {bound}", name="X", value=X.shape, bound=bound)
         X = X.rechunk({1: -1})
         if self._one_target:
             return X.map_blocks(super().predict, drop_axis=1, meta=np.empty(0))
@@ -53,17 +50,9 @@ class StreamingRegressor(KernelRegressor):
         raise NotImplementedError
 
     def _read_arrays(self, X: ArrayLike, y: ArrayLike) -> ArrayRows:
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,) or (n, T)")
-        try:
-            # float32 passes, so that a file of it is not copied into memory as a whole.
-            samples, targets = validate_data(
-                self, X, y, multi_output=True, y_numeric=True, dtype=[np.float64, np.float32], ensure_min_samples=2
-            )
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
-        self._one_target = targets.ndim == 1
-        targets = targets.reshape(len(samples), -1)
+        # float32 passes, so that a file of it is not copied into memory as a whole.
+        types = [np.float64, np.float32]
+        samples, targets, self._one_target = read_training_data(self, X, y, dtype=types, ensure_min_samples=2)
         if targets.dtype.kind != "f":
             targets = targets.astype(np.float64)
         self._n_targets = targets.shape[1]

@@ -1,4 +1,4 @@
-"""The fixed-cost core: recursive regularized least squares on a Cholesky factor."""
+"""Recursive regularized least squares on a Cholesky factor, at a fixed cost per sample."""
 
 from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.covariance import RegularizedCovariance

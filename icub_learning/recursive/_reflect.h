@@ -14,7 +14,7 @@ typedef struct {
     double p[MAX_RANK], fade, inverse, share, weight;
 } REFLECTION;
 
-INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t rank) {
+TARGET INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t rank) {
     VEC even = p[0] * x[0], odd = p[1] * x[1];
     for (ptrdiff_t l = 2; l < rank; l += 2) {
         even += p[l] * x[l];
@@ -24,26 +24,26 @@ INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t rank) {
 }
 
 /* LANES columns: a row of U, which is returned anew, and the samples below. */
-INLINE VEC NAME(reflect_row)(VEC old, VEC *restrict x, const REFLECTION *by, ptrdiff_t rank) {
+TARGET INLINE VEC NAME(reflect_row)(VEC old, VEC *restrict x, const REFLECTION *by, ptrdiff_t rank) {
     const VEC sum = NAME(weighted_sum)(by->p, x, rank), mean = by->share * (sum + by->weight * old);
     for (ptrdiff_t l = 0; l < rank; l++) x[l] -= by->p[l] * mean;
     return by->fade * old + by->inverse * sum;
 }
 
 /* The tiles right of the diagonal, LANES columns at a time. */
-INLINE void NAME(reflect_rest)(double *restrict row, double *restrict x, const REFLECTION *by, ptrdiff_t size,
+TARGET INLINE void NAME(reflect_rest)(double *restrict row, double *restrict x, const REFLECTION *by, ptrdiff_t size,
                                ptrdiff_t stop, ptrdiff_t rank) {
     for (ptrdiff_t j = BLOCK; j < stop; j += BLOCK)
         for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
             VEC rest[MAX_RANK];
-            for (ptrdiff_t l = 0; l < rank; l++) rest[l] = SEEN(x + l * size + j + h);
-            AT(row + j * BLOCK + h) = NAME(reflect_row)(SEEN(row + j * BLOCK + h), rest, by, rank);
+            for (ptrdiff_t l = 0; l < rank; l++) rest[l] = LOAD(x + l * size + j + h);
+            AT(row + j * BLOCK + h) = NAME(reflect_row)(LOAD(row + j * BLOCK + h), rest, by, rank);
             for (ptrdiff_t l = 0; l < rank; l++) AT(x + l * size + j + h) = rest[l];
         }
 }
 
 /* The right-hand sides e (rank, MAX_RANK); gain (width, size) takes what stands beside U. */
-INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *restrict gain, const REFLECTION *by, ptrdiff_t size,
+TARGET INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *restrict gain, const REFLECTION *by, ptrdiff_t size,
                                 ptrdiff_t rank, ptrdiff_t width) {
     if (width == 1) { /* not worth a vector for each row */
         double sum = 0.0;
@@ -54,7 +54,7 @@ INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *restrict
     }
     for (ptrdiff_t h = 0; h < width; h += LANES) {
         VEC rest[MAX_RANK];
-        for (ptrdiff_t l = 0; l < rank; l++) rest[l] = SEEN(e[l] + h);
+        for (ptrdiff_t l = 0; l < rank; l++) rest[l] = LOAD(e[l] + h);
         const VEC row = NAME(reflect_row)((VEC){0.0}, rest, by, rank);
         for (ptrdiff_t m = h; m < width && m < h + LANES; m++) gain[m * size] = row[m - h];
         for (ptrdiff_t l = 0; l < rank; l++) AT(e[l] + h) = rest[l];
@@ -62,7 +62,7 @@ INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *restrict
 }
 
 /* A row of tiles of which the rightmost ends `stop` columns right of the diagonal. */
-INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x, double *restrict gain,
+TARGET INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x, double *restrict gain,
                                        double (*restrict e)[MAX_RANK], ptrdiff_t size, ptrdiff_t features, ptrdiff_t stop,
                                        ptrdiff_t rank, ptrdiff_t width, double forgetting) {
     VEC rest[PARTS][MAX_RANK];
@@ -70,7 +70,7 @@ INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x
     for (ptrdiff_t r = 0; r < BLOCK; r++) pivot[r] = forgetting * tile[r * BLOCK + r];
     for (ptrdiff_t r = 0; r < BLOCK; r++) root[r] = sqrt(pivot[r]); /* a loop of its own becomes one vector operation */
     for (ptrdiff_t k = 0; k < PARTS; k++)
-        for (ptrdiff_t l = 0; l < rank; l++) rest[k][l] = SEEN(x + l * size + k * LANES);
+        for (ptrdiff_t l = 0; l < rank; l++) rest[k][l] = LOAD(x + l * size + k * LANES);
 #pragma GCC unroll 8
     for (ptrdiff_t r = 0; r < BLOCK; r++) {
         if (r >= features) { /* rows of the identity */
@@ -91,8 +91,8 @@ INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x
         here.weight = pivot[r] + root[r] * to;
         for (ptrdiff_t k = 0; k < PARTS; k++) {
             double *row = tile + r * BLOCK + k * LANES;
-            const VEC right = SEEN(RIGHT_OF(r) + k * LANES); /* neither pivots nor what rounding leaves are entries of U */
-            AT(row) = right * NAME(reflect_row)(right * SEEN(row), rest[k], &here, rank);
+            const VEC right = LOAD(RIGHT_OF(r) + k * LANES); /* neither pivots nor what rounding leaves are entries of U */
+            AT(row) = right * NAME(reflect_row)(right * LOAD(row), rest[k], &here, rank);
         }
         tile[r * BLOCK + r] = d;
         NAME(reflect_rest)(tile + r * BLOCK, x, &here, size, stop, rank);
@@ -100,7 +100,7 @@ INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x
     }
 }
 
-INLINE void NAME(reflect_as)(double *restrict triangle, double *restrict x, double *restrict gain,
+TARGET INLINE void NAME(reflect_as)(double *restrict triangle, double *restrict x, double *restrict gain,
                              double (*restrict e)[MAX_RANK], ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank,
                              ptrdiff_t width, double forgetting) {
     for (ptrdiff_t i = 0; i < size; i += BLOCK) {

@@ -1,24 +1,12 @@
-/* The passes over the triangle, written once and compiled for each instruction set (see _kernel.c).
+/* The passes over the triangle: loops that are compiled for each instruction set (see _versions.h).
  *
- * Before inclusion: LANES (doubles in a vector), SUFFIX (appended to the names), TARGET (function attribute).
  * A = U^T D U with U unit upper triangular, `size` x `size`, `size` a multiple of BLOCK. One packed array holds both, U
  * above the diagonal, the pivots D on it, zeros below: tiles of BLOCK x BLOCK numbers, each row-major, from the diagonal
- * tile to the right, one row of tiles after the other. So every pass runs through memory in one stream, and there is
- * nothing but the triangle. Rows beyond the last feature are rows of the identity and the matching columns of the data
+ * tile to the right, one row of tiles after the other. So every pass runs through memory in one stream, and nothing
+ * but the triangle is read or written. Rows beyond the last feature are rows of the identity and the matching columns of the data
  * are zero, so that no loop needs a tail.
  */
 
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
-#define NAME(name) JOIN(name, SUFFIX)
-#define VEC NAME(vec)
-#define COEFFICIENTS NAME(coefficients)
-#define REFLECTION NAME(reflection)
-#define INLINE TARGET static inline __attribute__((always_inline))
-#define PARTS (BLOCK / LANES)
-#define AT(numbers) (*(VEC *)(numbers))
-#define SEEN(numbers) (*(const VEC *)(numbers))
-#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
 typedef double VEC __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 /* What the rotations of one row of tiles do to every column in it. */
@@ -31,14 +19,14 @@ typedef struct {
 } COEFFICIENTS;
 
 /* The tiles from column `start` to `stop` (counted from the diagonal): each row and each sample read and written once. */
-INLINE void NAME(rotate_tiles_as)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
+TARGET INLINE void NAME(rotate_tiles_as)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
                                   ptrdiff_t start, ptrdiff_t stop, ptrdiff_t rank, int any_steep) {
     for (ptrdiff_t j = start; j < stop; j += BLOCK)
         for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
             VEC row[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) row[r] = SEEN(tile + j * BLOCK + r * BLOCK + h);
+            for (ptrdiff_t r = 0; r < BLOCK; r++) row[r] = LOAD(tile + j * BLOCK + r * BLOCK + h);
             for (ptrdiff_t l = 0; l < rank; l++) {
-                VEC rest = SEEN(x + l * size + j + h);
+                VEC rest = LOAD(x + l * size + j + h);
                 if (any_steep && by->steep[l])
                     for (ptrdiff_t r = 0; r < BLOCK; r++) {
                         const VEC old = row[r];
@@ -56,7 +44,7 @@ INLINE void NAME(rotate_tiles_as)(double *restrict tile, double *restrict x, con
         }
 }
 
-INLINE void NAME(rotate_tiles)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
+TARGET INLINE void NAME(rotate_tiles)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
                                ptrdiff_t start, ptrdiff_t stop, ptrdiff_t rank) {
     if (by->any_steep)
         NAME(rotate_tiles_as)(tile, x, by, size, start, stop, rank, 1);
@@ -65,7 +53,7 @@ INLINE void NAME(rotate_tiles)(double *restrict tile, double *restrict x, const 
 }
 
 /* The coefficients of one row of tiles, and what they make of its diagonal tile and of the right-hand sides. */
-INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict x, double *restrict gain, double *restrict t,
+TARGET INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict x, double *restrict gain, double *restrict t,
                                   double (*restrict unit)[MAX_RANK], COEFFICIENTS *by, ptrdiff_t size, ptrdiff_t rank,
                                   double forgetting) {
     VEC above[BLOCK][PARTS], pivot[PARTS], solved[BLOCK][MAX_RANK / LANES];
@@ -73,15 +61,15 @@ INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict 
     for (ptrdiff_t r = 0; r < BLOCK; r++) {
         diagonal[r] = forgetting * tile[r * BLOCK + r];
         for (ptrdiff_t k = 0; k < PARTS; k++)
-            above[r][k] = SEEN(tile + r * BLOCK + k * LANES) * SEEN(RIGHT_OF(r) + k * LANES);
+            above[r][k] = LOAD(tile + r * BLOCK + k * LANES) * LOAD(RIGHT_OF(r) + k * LANES);
         for (ptrdiff_t k = 0; k < MAX_RANK / LANES; k++) solved[r][k] = (VEC){0.0};
     }
-    for (ptrdiff_t k = 0; k < PARTS; k++) pivot[k] = SEEN(diagonal + k * LANES);
+    for (ptrdiff_t k = 0; k < PARTS; k++) pivot[k] = LOAD(diagonal + k * LANES);
     by->any_steep = 0;
     for (ptrdiff_t l = 0; l < rank; l++) {
         VEC rest[BLOCK + 1][PARTS], before[PARTS], after[PARTS], inverse[PARTS], beta[PARTS], keep[PARTS];
         for (ptrdiff_t k = 0; k < PARTS; k++) {
-            rest[0][k] = SEEN(x + l * size + k * LANES);
+            rest[0][k] = LOAD(x + l * size + k * LANES);
             inverse[k] = 1.0 / pivot[k];
             before[k] = after[k] = (VEC){0.0} + t[l];
         }
@@ -89,8 +77,8 @@ INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict 
             const double p = LANE(rest[r], r), growth = p * p * LANE(inverse, r);
             for (ptrdiff_t k = 0; k < PARTS; k++) {
                 rest[r + 1][k] = rest[r][k] - p * above[r][k];
-                before[k] += growth * SEEN(RIGHT_OF(r) + k * LANES);
-                after[k] += growth * SEEN(FROM(r) + k * LANES);
+                before[k] += growth * LOAD(RIGHT_OF(r) + k * LANES);
+                after[k] += growth * LOAD(FROM(r) + k * LANES);
             }
         }
         const double last = LANE(after, BLOCK - 1);
@@ -110,14 +98,14 @@ INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict 
             const double b = LANE(beta, r), kept = steep ? LANE(keep, r) : 1.0;
             for (ptrdiff_t k = 0; k < PARTS; k++)
                 above[r][k] = kept * above[r][k] +
-                              b * SEEN(RIGHT_OF(r) + k * LANES) * (steep ? rest[r][k] : rest[r + 1][k]);
+                              b * LOAD(RIGHT_OF(r) + k * LANES) * (steep ? rest[r][k] : rest[r + 1][k]);
         }
         if (rank == 1) { /* the recurrence below, written out */
             for (ptrdiff_t k = 0; k < PARTS; k++) AT(gain + k * LANES) = beta[k];
             continue;
         }
         for (ptrdiff_t k = 0; k < MAX_RANK / LANES; k++) {
-            VEC carried = SEEN(unit[l] + k * LANES);
+            VEC carried = LOAD(unit[l] + k * LANES);
             for (ptrdiff_t r = 0; r < BLOCK; r++) {
                 const double p = LANE(rest[BLOCK], r), b = LANE(beta, r);
                 const VEC old = solved[r][k], next = carried - p * old;
@@ -147,7 +135,7 @@ INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict 
  * the x from before (Fletcher and Powell 1974), so that the whole is backward stable for any size of x. The right-hand
  * sides are unit columns appended to the samples and zero columns appended to U, carried through the same recurrence.
  */
-INLINE void NAME(rotate_as)(double *restrict triangle, double *restrict x, double *restrict gain, ptrdiff_t size,
+TARGET INLINE void NAME(rotate_as)(double *restrict triangle, double *restrict x, double *restrict gain, ptrdiff_t size,
                             ptrdiff_t rank, double forgetting) {
     double t[MAX_RANK], unit[MAX_RANK][MAX_RANK];
     for (ptrdiff_t l = 0; l < rank; l++) {
@@ -179,7 +167,7 @@ TARGET static void NAME(rotate)(double *restrict triangle, double *restrict x, d
 }
 
 /* The sum of the numbers in a vector, in a tree. */
-INLINE double NAME(total)(VEC values) {
+TARGET INLINE double NAME(total)(VEC values) {
     double numbers[LANES];
     AT(numbers) = values;
     for (ptrdiff_t half = LANES / 2; half; half /= 2)
@@ -188,7 +176,7 @@ INLINE double NAME(total)(VEC values) {
 }
 
 /* Pass 2, bottom to top: solve U g = v in place for the `rank` rows of `gain`. U is read once. */
-INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restrict gain, ptrdiff_t size, ptrdiff_t rank) {
+TARGET INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restrict gain, ptrdiff_t size, ptrdiff_t rank) {
     const double *tile = triangle + size * (size + BLOCK) / 2;
     for (ptrdiff_t i = size - BLOCK; i >= 0; i -= BLOCK) {
         tile -= (size - i) * BLOCK;
@@ -198,11 +186,11 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
             const ptrdiff_t stop = start + STRIP < size - i ? start + STRIP : size - i;
             for (ptrdiff_t l = 0; l < rank; l++) {
                 VEC sum[BLOCK];
-                for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = SEEN(sums[l][r]);
+                for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] = LOAD(sums[l][r]);
                 for (ptrdiff_t j = start; j < stop; j += BLOCK)
                     for (ptrdiff_t h = 0; h < BLOCK; h += LANES) {
-                        const VEC known = SEEN(gain + l * size + i + j + h);
-                        for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += SEEN(tile + j * BLOCK + r * BLOCK + h) * known;
+                        const VEC known = LOAD(gain + l * size + i + j + h);
+                        for (ptrdiff_t r = 0; r < BLOCK; r++) sum[r] += LOAD(tile + j * BLOCK + r * BLOCK + h) * known;
                     }
                 for (ptrdiff_t r = 0; r < BLOCK; r++) AT(sums[l][r]) = sum[r];
             }
@@ -210,7 +198,7 @@ INLINE void NAME(solve_back_as)(const double *restrict triangle, double *restric
         for (ptrdiff_t l = 0; l < rank; l++) {
             double *restrict g = gain + l * size + i;
             double rest[BLOCK];
-            for (ptrdiff_t r = 0; r < BLOCK; r++) rest[r] = g[r] - NAME(total)(SEEN(sums[l][r]));
+            for (ptrdiff_t r = 0; r < BLOCK; r++) rest[r] = g[r] - NAME(total)(LOAD(sums[l][r]));
 #pragma GCC unroll 8
             for (ptrdiff_t r = BLOCK - 1; r >= 0; r--) {
                 g[r] = rest[r];
@@ -245,8 +233,8 @@ TARGET static void NAME(leverage)(const double *restrict triangle, double *restr
             for (ptrdiff_t h = 0; h < BLOCK; h += LANES)
                 for (ptrdiff_t l = 0; l < rank; l++) {
                     const double *w = z + l * size + i;
-                    VEC rest = SEEN(w + j + h);
-                    for (ptrdiff_t r = 0; r < BLOCK; r++) rest -= w[r] * SEEN(tile + j * BLOCK + r * BLOCK + h);
+                    VEC rest = LOAD(w + j + h);
+                    for (ptrdiff_t r = 0; r < BLOCK; r++) rest -= w[r] * LOAD(tile + j * BLOCK + r * BLOCK + h);
                     AT(z + l * size + i + j + h) = rest;
                 }
     }
@@ -275,8 +263,8 @@ TARGET static void NAME(predict)(const double *restrict weights, const double *r
             for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] = (VEC){0.0};
             ptrdiff_t j = 0;
             for (; j + UNROLL * LANES <= whole; j += UNROLL * LANES)
-                for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] += SEEN(w + j + u * LANES) * SEEN(zl + j + u * LANES);
-            for (; j < whole; j += LANES) sum[0] += SEEN(w + j) * SEEN(zl + j);
+                for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] += LOAD(w + j + u * LANES) * LOAD(zl + j + u * LANES);
+            for (; j < whole; j += LANES) sum[0] += LOAD(w + j) * LOAD(zl + j);
             double tail = 0.0;
             for (; j < features; j++) tail += w[j] * zl[j];
             for (ptrdiff_t u = 1; u < UNROLL; u++) sum[0] += sum[u];
@@ -290,8 +278,8 @@ TARGET static void NAME(correct)(double *restrict weights, const double *restric
                                  ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
     for (ptrdiff_t o = 0; o < outputs; o++)
         for (ptrdiff_t j = 0; j < size; j += LANES) {
-            VEC w = SEEN(weights + o * size + j);
-            for (ptrdiff_t l = 0; l < rank; l++) w += innovation[l * outputs + o] * SEEN(gain + l * size + j);
+            VEC w = LOAD(weights + o * size + j);
+            for (ptrdiff_t l = 0; l < rank; l++) w += innovation[l * outputs + o] * LOAD(gain + l * size + j);
             AT(weights + o * size + j) = w;
         }
 }
@@ -304,15 +292,3 @@ TARGET static ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count
 }
 
 #include "_reflect.h"
-
-#undef JOIN2
-#undef JOIN
-#undef NAME
-#undef VEC
-#undef COEFFICIENTS
-#undef REFLECTION
-#undef INLINE
-#undef PARTS
-#undef AT
-#undef SEEN
-#undef LANE

@@ -1,4 +1,4 @@
-"""What the recursive learners accept from outside."""
+"""Checks of the samples and settings that recursive learners are given."""
 
 from sys import float_info
 
@@ -7,19 +7,19 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, rows
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.recursive import _kernel
+from icub_learning.recursive import _cholesky
 
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
 REGULARIZATION_RANGE = (1e-50, 1e50)
 
 
-def numbers(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
-    """Finite contiguous float64 (width,) or (k, width), within +-limit.
+def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
+    """Return values as contiguous float64 (width,) or (k, width), all finite and within +-limit.
 
     Raises:
         ShapeError, NotFiniteError, ParameterError (beyond the limit).
     """
-    if type(values) is np.ndarray and _kernel.plain(values, width, limit):
+    if type(values) is np.ndarray and _cholesky.plain(values, width, limit):
         return values
     checked, single = rows(name, values, width)
     if checked.size and np.abs(checked).max() > limit:
@@ -28,7 +28,11 @@ def numbers(name: str, values: ArrayLike, width: int, limit: float = float_info.
 
 
 def check_regularization(value: float | ArrayLike, n_features: int) -> Array:
-    """Return a regularization as (n_features,). Raises ShapeError, NotFiniteError, ParameterError."""
+    """Return a regularization, one number or one for each feature, as (n_features,).
+
+    Raises:
+        ShapeError, NotFiniteError, ParameterError (outside [1e-50, 1e50]).
+    """
     low, high = REGULARIZATION_RANGE
     values = finite("regularization", value)
     if np.shape(value) not in ((), (n_features,)):
@@ -36,4 +40,5 @@ def check_regularization(value: float | ArrayLike, n_features: int) -> Array:
     if values.min() < low or values.max() > high:
         worst = float(values.min() if values.min() < low else values.max())
         raise ParameterError("regularization", worst, f"in [{low:g}, {high:g}]")
-    return np.broadcast_to(values, (n_features,)).copy()
+    regularization: Array = np.broadcast_to(values, (n_features,)).copy()
+    return regularization

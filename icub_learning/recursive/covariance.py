@@ -1,7 +1,6 @@
-"""The regularized covariance of all samples seen so far, as a factor: least squares without its targets."""
+"""Regularized covariance of all samples seen so far, as a Cholesky factor: least squares without targets."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,18 +9,18 @@ from scipy.linalg.lapack import dlauum, dpotrf
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.models import check_version, reading_state
-from icub_learning.recursive import _kernel, pooling
-from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
+from icub_learning.recursive import _cholesky, pooling
+from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
 STATE_VERSION = 1
 
 
 class RegularizedCovariance:
-    """A = Z^T Z + diag(regularization), learned row by row and solved with at any time, O(d^2) either way.
+    """A = Z^T Z + diag(regularization), updated row by row and solved with at any time, O(d^2) either way.
 
-    A = R^T R is kept as in RecursiveLeastSquares (thesis 8.2.4, eq. 8.14-8.15), without weights: where the targets are
-    sparse, as those of a classifier are, it is cheaper to sum Z^T Y and to solve when a prediction is asked for.
+    The factor A = R^T R is kept as in RecursiveLeastSquares (thesis 8.2.4, eq. 8.14-8.15), but no weights are: for
+    sparse targets, as in classification, it is cheaper to sum Z^T Y and to solve when a prediction is needed.
 
     Args:
         n_features: d, length of a row z.
@@ -35,38 +34,38 @@ class RegularizedCovariance:
         self.n_features = integer("n_features", n_features, 1)
         self.regularization = check_regularization(regularization, self.n_features)
         self._size = padded_size(self.n_features)
-        self._work = aligned_zeros(2 * _kernel.MAX_RANK * self._size)
+        self._work = aligned_zeros(2 * _cholesky.MAX_RANK * self._size)
         self._triangle = pack_factor(np.eye(self.n_features), self.regularization)
 
     @property
     def factor(self) -> Array:
-        """Upper triangular R (d, d) with A = R^T R; a copy."""
+        """Upper triangular R (d, d) with A = R^T R, as a copy."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return np.sqrt(pivots)[:, None] * unit
 
     def update(self, z: ArrayLike) -> None:
         """Add z^T z to A: z (d,) or (k, d). Raises ShapeError, NotFiniteError, ParameterError (beyond 1e100)."""
-        z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
-        _kernel.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE)
+        _cholesky.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
-        """A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
+        """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
 
         Raises:
             ShapeError, NotFiniteError.
         """
-        z_rows = numbers("z", z, self.n_features)
+        z_rows = finite_rows("z", z, self.n_features)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
         out, leverages = np.empty((count, self._size)), np.empty(count)
-        _kernel.solve(out, leverages, self._triangle, z_rows, self._size, self.n_features)
+        _cholesky.solve(out, leverages, self._triangle, z_rows, self._size, self.n_features)
         out = out[:, : self.n_features]
         return (out[0], leverages[0]) if z_rows.ndim == 1 else (out, leverages)
 
     def merge(self, other: "RegularizedCovariance") -> None:
-        """Add the samples of another one exactly; the regularization stays. O(d^3), once.
+        """Add all samples of another covariance exactly; the regularization stays. O(d^3).
 
         Raises:
-            ParameterError: `other` is none, or has another number of features; nothing changes then.
+            ParameterError: `other` is no RegularizedCovariance or has another number of features; nothing changes then.
         """
         if not isinstance(other, RegularizedCovariance):
             raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
@@ -75,16 +74,16 @@ class RegularizedCovariance:
         self.update(other.equivalent_rows())
 
     def equivalent_rows(self) -> Array:
-        """(d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
+        """Return (d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
         _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
         return lengths[:, None] * vectors * np.sqrt(self.regularization)
 
     def with_regularization(self, regularization: float | ArrayLike) -> "RegularizedCovariance":
-        """The covariance of the same samples under another regularization. O(d^3), once.
+        """Return the covariance of the same samples under another regularization. O(d^3).
 
         Raises:
-            ParameterError, ShapeError, NotFiniteError: the regularization is outside its range, or so small beside
-                Z^T Z that rounding leaves nothing of it.
+            ParameterError, ShapeError, NotFiniteError: the regularization is outside its range, or lost in the
+                rounding of Z^T Z.
         """
         made = RegularizedCovariance(self.n_features, regularization)
         flipped = np.asfortranarray(self.factor.T[::-1, ::-1])  # upper triangular, as dlauum wants it: U U^T
@@ -93,12 +92,12 @@ class RegularizedCovariance:
         factor, failed = dpotrf(square, clean=1, overwrite_a=1)
         if failed:
             least = float(np.max(made.regularization))
-            raise ParameterError("regularization", least, "large enough beside the samples to survive rounding")
+            raise ParameterError("regularization", least, "larger, to survive rounding beside the samples")
         made._triangle = pack_factor(factor / np.diag(factor)[:, None], np.diag(factor) ** 2)
         return made
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned as a dict of arrays; see `from_state`."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return {
             "version": np.asarray(STATE_VERSION),
@@ -108,7 +107,7 @@ class RegularizedCovariance:
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "RegularizedCovariance":
+    def from_state(cls, state: Mapping[str, Array]) -> "RegularizedCovariance":
         """Rebuild from `state`. Raises StateError that names the entry which does not fit."""
         with reading_state("a covariance"):
             check_version(state, STATE_VERSION)

@@ -1,7 +1,7 @@
-"""Recursive regularized least squares: a factor and its weights, updated at a cost that history does not change."""
+"""Recursive regularized least squares: a Cholesky factor and weights, updated at a fixed cost per sample."""
 
+from collections.abc import Mapping
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,37 +9,36 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.models import check_version, reading_state
-from icub_learning.recursive import _kernel, pooling
+from icub_learning.recursive import _cholesky, pooling
 from icub_learning.recursive.certainty import Certainty
-from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, numbers
+from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
 STATE_VERSION = 1
 
 
 class RecursiveLeastSquares:
-    """Least squares with T targets that share one regularized covariance, learned sample by sample.
+    """Least squares for T targets that share one regularized covariance, learned sample by sample.
 
     The weights W (d, T) minimize, over all samples seen so far,
 
         sum_i forgetting^(n - i) ||z_i W - y_i||^2  +  ||sqrt(Lambda) (W - W_0)||^2,    Lambda = diag(regularization)
 
-    with no 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as R = D^(1/2) U with U unit upper
-    triangular, to which each sample is rotated in by Givens rotations (8.2.4, eq. 8.14-8.15) in their form without
-    square roots; W follows in the gain form W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T:
-    O(d^2 + d T) a sample.
+    without the factor 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as R = D^(1/2) U with U unit
+    upper triangular. Givens rotations without square roots take each sample in (8.2.4, eq. 8.14-8.15), and the weights
+    follow in the gain form W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T: O(d^2 + d T).
 
-    With forgetting < 1 the data fade but the regularization must not (a silent input would otherwise lose all
-    precision): after each sample the prior of a few coordinates in turn is refilled to Lambda, so that no coordinate's
-    prior ever falls below min(1/2, forgetting) of its Lambda. `prior` holds what it is at this moment. A sample then
-    costs that of d ln(forgetting) / ln(1/2) rows more: one for a memory much longer than d samples.
+    With forgetting < 1 the data fade but the regularization must not, or a silent input would lose all precision:
+    after each sample the prior of a few coordinates in turn is refilled to Lambda, so that no coordinate's prior falls
+    below min(1/2, forgetting) of its Lambda. `prior` is its present value. A sample then costs as much as
+    d ln(forgetting) / ln(1/2) rows more; that is one row if the memory is much longer than d samples.
 
     Args:
         n_features: d, length of a row z.
         n_outputs: T, number of targets.
         regularization: lambda > 0 in [1e-50, 1e50], one for all coordinates or (d,). Unit: that of z squared.
-        forgetting: in (0, 1]; weight of a sample after each further one.
-        initial_weights: W_0, (d, T) or None for zero: what the weights are before any sample and are drawn towards.
+        forgetting: in (0, 1]; factor on the weight of all past samples at each new one.
+        initial_weights: W_0, (d, T), the weights before any sample, towards which they are regularized; None for zero.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
@@ -61,8 +60,8 @@ class RecursiveLeastSquares:
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
         self._weights = aligned_zeros(self.n_outputs, size)
-        self._work = aligned_zeros(_kernel.MAX_RANK * (2 * size + self.n_outputs))  # of update
-        self._probe = aligned_zeros(_kernel.MAX_RANK * size)  # of leverage
+        self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
+        self._probe = aligned_zeros(_cholesky.MAX_RANK * size)  # for leverage
         self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
@@ -74,26 +73,26 @@ class RecursiveLeastSquares:
 
     @property
     def weights(self) -> Array:
-        """The current solution W, (d, T); a copy."""
-        return self._weights[:, : self.n_features].T.copy(order="C")
+        """The current solution W, (d, T), as a copy."""
+        return np.array(self._weights[:, : self.n_features].T, order="C")
 
     @property
     def live_weights(self) -> Array:
-        """The current solution as it is kept, (T, d): a view to read from, which changes with the next update."""
-        view = self._weights[:, : self.n_features]
+        """The current solution, (T, d): a read-only view, which changes with the next update."""
+        view: Array = self._weights[:, : self.n_features]
         view.flags.writeable = False
         return view
 
     @property
     def factor(self) -> Array:
-        """Upper triangular R (d, d) with A = R^T R; a copy. Without forgetting A = Z^T Z + diag(regularization)."""
+        """Upper triangular R (d, d) with A = R^T R, as a copy; without forgetting A = Z^T Z + diag(regularization)."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return np.sqrt(pivots)[:, None] * unit
 
     @property
     def prior(self) -> Array:
-        """The regularization in force at this moment, (d,): equal to `regularization` unless samples are forgotten."""
-        return self._prior.copy()
+        """The present regularization, (d,): equal to `regularization` unless samples are forgotten."""
+        return np.array(self._prior)
 
     def update(self, z: ArrayLike, y: ArrayLike, *, same_instant: bool = False) -> None:
         """Learn one sample or several: equal, up to rounding, to learning their rows one after the other.
@@ -101,28 +100,28 @@ class RecursiveLeastSquares:
         Args:
             z: (d,) or (k, d).
             y: (T,) or (k, T).
-            same_instant: the k rows are parts of one sample (the axes of one sensor, say), so the past is forgotten
-                once for all of them instead of once for each.
+            same_instant: the k rows belong to one sample (e.g. the axes of one sensor), so the past fades once, not
+                k times.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
         if self.forgetting == 1.0:
-            # Nearly all calls end here, so nothing is looked at twice and no function lies between.
-            learned = _kernel.update(
+            # The usual case: checked and learned by one call, since further calls would cost more than the arithmetic.
+            learned = _cholesky.update(
                 self._triangle, self._weights, self._work, z, y,
                 self._size, self.n_features, self.n_outputs, 1.0, LARGEST_VALUE,
             )  # fmt: skip
             if learned is not None:
                 self.n_samples += learned
                 return
-        z_rows = numbers("z", z, self.n_features, LARGEST_VALUE)
-        y_rows = numbers("y", y, self.n_outputs, LARGEST_VALUE)
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE)
+        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
         if count != (1 if y_rows.ndim == 1 else len(y_rows)):
             raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
         if self.forgetting == 1.0:
-            self.update(z_rows, y_rows)  # as they are now, the kernel takes them
+            self.update(z_rows, y_rows)  # converted, so that the compiled update takes them
             return
         if count and (same_instant or count == 1):
             self._learn_and_forget(np.atleast_2d(z_rows), np.atleast_2d(y_rows))
@@ -133,16 +132,17 @@ class RecursiveLeastSquares:
 
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
-        out = _kernel.predict(self._weights, z, self._size, self.n_features, self.n_outputs)
+        out = _cholesky.predict(self._weights, z, self._size, self.n_features, self.n_outputs)
         if out is not None:
             return out
-        z_rows = numbers("z", z, self.n_features)
-        if z_rows.ndim == 2 and len(z_rows) > _kernel.MAX_RANK:
-            return z_rows @ self._weights[:, : self.n_features].T
+        z_rows = finite_rows("z", z, self.n_features)
+        if z_rows.ndim == 2 and len(z_rows) > _cholesky.MAX_RANK:
+            predicted: Array = z_rows @ self._weights[:, : self.n_features].T
+            return predicted
         return self.predict(z_rows)
 
     def leverage(self, z: ArrayLike) -> float | Array:
-        """z^T A^-1 z, the predictive variance in units of the noise variance: (d,) to a float, (k, d) to (k,).
+        """Return z^T A^-1 z, the predictive variance over the noise variance: (d,) to a float, (k, d) to (k,).
 
         Raises:
             ShapeError, NotFiniteError.
@@ -150,15 +150,15 @@ class RecursiveLeastSquares:
         return Certainty(self._triangle, self.n_features, self._probe).leverage(z)
 
     def certainty(self) -> Certainty:
-        """What `leverage` says at this moment, independent of what is learned afterwards."""
+        """Return the leverages of this moment, unaffected by what is learned afterwards."""
         triangle = aligned_zeros(len(self._triangle))
         triangle[:] = self._triangle
         return Certainty(triangle, self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares") -> None:
-        """Pool the samples of another learner exactly: as if this one had seen all of them, with its own prior.
+        """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.
 
-        Where samples were forgotten, each learner's samples keep the weight they have at this moment. O(d^3), once.
+        Where samples were forgotten, each learner's samples keep their present weight. O(d^3).
 
         Raises:
             ParameterError: `other` is no RecursiveLeastSquares or has other sizes; nothing changes then.
@@ -177,7 +177,7 @@ class RecursiveLeastSquares:
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
-        """Everything that was learned, as a dict of arrays (no pickle needed); see `from_state`."""
+        """Return all that was learned as a dict of arrays, which need no pickle; see `from_state`."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return {
             "version": np.asarray(STATE_VERSION),
@@ -193,7 +193,7 @@ class RecursiveLeastSquares:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "RecursiveLeastSquares":
+    def from_state(cls, state: Mapping[str, Array]) -> "RecursiveLeastSquares":
         """Rebuild a learner from `state`. Raises StateError that names the entry which does not fit."""
         with reading_state("a learner"):
             check_version(state, STATE_VERSION)
@@ -209,12 +209,12 @@ class RecursiveLeastSquares:
         return learner
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
-        """Let the past fade once, rotate the new rows in, and refill the prior of the next coordinates."""
+        """Fade the past once, learn the new rows, and refill the prior of the next coordinates."""
         k, d = len(z_rows), self.n_features
         start, stop = self._next_refill, min(self._next_refill + self._n_refill, d)
         self._next_refill = stop % d
         self._prior *= self.forgetting
-        # A refill is an observation "weight j equals its initial value", with the precision that has faded since.
+        # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
         root = np.sqrt(self.regularization[start:stop] - self._prior[start:stop])
         self._prior[start:stop] = self.regularization[start:stop]
         z = np.zeros((k + stop - start, d))
@@ -222,7 +222,7 @@ class RecursiveLeastSquares:
         z.reshape(-1)[k * d + start :: d + 1] = root
         y = np.concatenate([y_rows, root[:, None] * self._initial_weights[start:stop]])
         sizes = self._size, d, self.n_outputs
-        _kernel.update(self._triangle, self._weights, self._work, z, y, *sizes, self.forgetting, inf)
+        _cholesky.update(self._triangle, self._weights, self._work, z, y, *sizes, self.forgetting, inf)
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:

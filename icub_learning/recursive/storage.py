@@ -1,25 +1,24 @@
-"""Memory layout that the compiled kernel expects: 64-byte aligned, sizes padded to whole tiles, the triangle packed."""
+"""Memory layout of the compiled update: 64-byte alignment, sizes padded to whole tiles, packed triangles."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
-from icub_learning.recursive import _kernel
+from icub_learning.recursive import _cholesky
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
-BLOCK = _kernel.BLOCK
+BLOCK = _cholesky.BLOCK
 
 
 def padded_size(n_features: int) -> int:
-    """The next multiple of the side of a tile."""
+    """Return n_features rounded up to a multiple of the side of a tile."""
     return -(-n_features // BLOCK) * BLOCK
 
 
 def aligned_zeros(*shape: int) -> Array:
-    """Zeros of the given shape, float64, C-contiguous, whose first element lies on a cache line."""
+    """Return C-contiguous float64 zeros whose first element lies on a cache line."""
     count = int(np.prod(shape))
     buffer = np.zeros(count + ALIGNMENT // 8)
     offset = (-buffer.ctypes.data % ALIGNMENT) // 8
@@ -27,7 +26,7 @@ def aligned_zeros(*shape: int) -> Array:
 
 
 def pack(triangle: Array) -> Array:
-    """The tiles on and above the diagonal of a square array whose side is a whole number of tiles."""
+    """Pack the tiles on and above the diagonal of a square array whose side is a whole number of tiles."""
     size = len(triangle)
     packed = aligned_zeros(size * (size + BLOCK) // 2)
     for first, tiles in _rows_of_tiles(packed, size):
@@ -36,7 +35,7 @@ def pack(triangle: Array) -> Array:
 
 
 def unpack(packed: Array, size: int) -> Array:
-    """The square array that `pack` was given, zero below the diagonal tiles."""
+    """Return the square array that `pack` was given, zero below the diagonal tiles."""
     triangle = np.zeros((size, size))
     for first, tiles in _rows_of_tiles(packed, size):
         triangle[first : first + BLOCK, first:] = tiles.reshape(BLOCK, size - first)
@@ -44,7 +43,7 @@ def unpack(packed: Array, size: int) -> Array:
 
 
 def pack_factor(unit: Array, pivots: Array) -> Array:
-    """U^T D U as the kernel keeps it: U (d, d) unit upper triangular, the pivots D (d,) on its diagonal."""
+    """Pack U^T D U: U (d, d) unit upper triangular, the pivots D (d,) in place of its diagonal."""
     d, square = len(pivots), np.eye(padded_size(len(pivots)))
     square[:d, :d] = unit
     np.fill_diagonal(square[:d, :d], pivots)
@@ -52,15 +51,15 @@ def pack_factor(unit: Array, pivots: Array) -> Array:
 
 
 def unpack_factor(packed: Array, d: int) -> tuple[Array, Array]:
-    """U (d, d) and D (d,), what `pack_factor` was given."""
+    """Return U (d, d) and the pivots D (d,) that `pack_factor` was given."""
     unit = unpack(packed, padded_size(d))[:d, :d].copy()
     pivots = np.diag(unit).copy()
     np.fill_diagonal(unit, 1.0)
     return unit, pivots
 
 
-def read_factor(state: Mapping[str, Any], d: int) -> Array:
-    """The factor in a saved state, packed. Raises StateError, KeyError, ShapeError, NotFiniteError."""
+def read_factor(state: Mapping[str, Array], d: int) -> Array:
+    """Return the factor of a saved state, packed. Raises StateError, KeyError, ShapeError, NotFiniteError."""
     unit, pivots = finite("unit_factor", state["unit_factor"]), finite("pivots", state["pivots"])
     if unit.shape != (d, d) or np.tril(unit, -1).any() or (np.diag(unit) != 1.0).any():
         raise StateError(f"unit_factor {unit.shape} is not unit upper triangular {(d, d)}", name="unit_factor")
@@ -70,7 +69,7 @@ def read_factor(state: Mapping[str, Any], d: int) -> Array:
 
 
 def _rows_of_tiles(packed: Array, size: int) -> Iterator[tuple[int, Array]]:
-    """First row, and a view (BLOCK, tiles, BLOCK) of the tiles from the diagonal to the right, of each row of tiles."""
+    """Yield, for each row of tiles, its first row and a view (BLOCK, tiles, BLOCK) from the diagonal on."""
     start = 0
     for first in range(0, size, BLOCK):
         stop = start + (size - first) * BLOCK

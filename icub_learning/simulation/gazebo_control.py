@@ -21,7 +21,7 @@ class PositionControl:
         initial: positions held until a trajectory comes [rad]: 0, clipped into the joints' limits.
         proportional: gains [N m/rad].
         integral: gains [N m/(rad s)].
-        damping: of the joints themselves [N m s/rad].
+        damping: damping of the joints themselves [N m s/rad].
     """
 
     initial: Array

@@ -4,19 +4,26 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.kernel_methods import KRLS
 
+NOISE = 0.005  # standard deviation, a quarter of the target's
 
-@pytest.fixture
-def pumadyn(tmp_path):
-    """A table of the same shape: the data themselves are not part of this project."""
+
+@pytest.fixture(scope="module")
+def table():
+    """As many columns as pumadyn32nh has, of which three matter; the data themselves are not part of this project."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-2.3, 2.3, (1600, 32))
-    table = np.column_stack([x, 0.03 * np.sin(x[:, 0]) + 0.02 * rng.normal(size=1600)])
+    return np.column_stack([x, 0.03 * np.sin(x[:, :3] @ [2 / 3, -1 / 3, 1 / 6]) + NOISE * rng.normal(size=1600)])
+
+
+@pytest.fixture
+def pumadyn(tmp_path, table):
     folder = tmp_path / "pumadyn32nh"
     folder.mkdir()
     np.savetxt(folder / "Prototask.data.gz", table)
@@ -33,14 +40,32 @@ def run(tmp_path, capsys, name, *arguments):
     return printed.out, json.loads(figures.read_text())
 
 
-def test_figure_4_1(pumadyn, tmp_path, capsys):
+def scikit_learn_error(table, level):
+    """Mean test RMSE of scikit-learn's kernel ridge regression on the draws of `--quick`, 500 and 500 samples."""
+    x, y = table[:, :-1], table[:1000, -1]
+    x = ((x - x.min(axis=0)) / np.ptp(x, axis=0))[:1000]
+    errors = []
+    for seed in (1, 2):
+        order = np.random.default_rng(seed).permutation(1000)
+        train, test = order[:500], order[500:]
+        model = KernelRidge(kernel="rbf", gamma=1 / (2 * 2.66**2), alpha=500 * level).fit(x[train], y[train])
+        errors.append(np.sqrt(np.mean((model.predict(x[test]) - y[test]) ** 2)))
+    return np.mean(errors)
+
+
+def test_figure_4_1(pumadyn, table, tmp_path, capsys):
     out, found = run(tmp_path, capsys, "figure-4.1", "--data", pumadyn)
     rows = found["pumadyn32nh"]["rows"]
     assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
     scale = found["pumadyn32nh"]["target_deviation"]
-    assert 0.4 * scale < rows[0]["test"] < 1.1 * scale
+    assert scale == pytest.approx(table[:1000, -1].std())
+    # With as many centres as samples the subset is all of them: kernel ridge regression, which others compute too.
+    assert rows[1]["test"] == pytest.approx(scikit_learn_error(table, 1e-3), rel=1e-5)
+    assert NOISE < rows[0]["test"] < 1.1 * rows[1]["test"] < 0.45 * scale
     surface = np.array(found["pumadyn32nh"]["surface"])
-    assert surface.shape == (5, 5) and rows[2]["test"] < 1.2 * surface.min()
+    assert surface.shape == (5, 5) and rows[2]["test"] == pytest.approx(surface.min(), rel=0.1)
+    # Ten centres do not span 32 dimensions, and lambda = 1 leaves next to nothing of the target.
+    assert surface[:3, 0].min() > 2 * surface[:3, 1:].max() and surface[-1].min() > 0.9 * scale
     assert f"{0.33 / rows[0]['test']:.2f} times" in out
     cancer = found["breast-cancer"]
     assert cancer["n_train"] == 400 and cancer["n_test"] == 169
@@ -51,14 +76,23 @@ def test_figure_4_1(pumadyn, tmp_path, capsys):
 def test_figure_4_2(pumadyn, tmp_path, capsys):
     out, found = run(tmp_path, capsys, "figure-4.2", "--data", pumadyn / "pumadyn32nh")
     assert [row["m"] for row in found["by_size"]] == [50, 100, 200]
+    for row in found["by_size"]:
+        assert 0 < row["one_fit_s"] < row["separate_s"] and row["path_s"] > 0
+    assert [row["levels"] for row in found["by_count"]] == [5, 10, 20]
+    separate = [row["separate_s"] for row in found["by_count"]]
+    assert found["growth"] == pytest.approx(np.polyfit(np.log([5, 10, 20]), np.log(separate), 1)[0])
+    last = found["by_size"][-1]
+    assert found["path_over_fit"] == pytest.approx(last["path_s"] / last["one_fit_s"])
     assert f"{found['path_over_fit']:.2f} times one fit" in out
 
 
-def test_nytro(pumadyn, tmp_path, capsys):
+def test_nytro(pumadyn, table, tmp_path, capsys):
     _, found = run(tmp_path, capsys, "nytro", "--data", pumadyn / "pumadyn32nh" / "Prototask.data.gz")
     assert len(found["fits"]) == len(found["selection"]) == 3
-    for row in found["selection"]:
-        assert row["path_error"] < row["nytro_error"] < row["rule_error"] < 1.0  # 50 iterations are few
+    floor = NOISE / table[:, -1].std()
+    for row in found["selection"]:  # 50 iterations are few
+        assert floor < row["path_error"] < 0.4 < row["nytro_error"] < row["rule_error"] * (1 + 1e-9) < 0.9
+        assert 1 <= row["rule_level"] <= 50
 
 
 def test_figure_5_2(tmp_path, capsys):
@@ -77,12 +111,19 @@ def test_table_6_2(tmp_path, capsys):
     assert "3.1 ± 1.1" in out
 
 
+def target_deviation():
+    """Standard deviation of sin(2 x_1) + cos(x_2 x_3) + tanh(x_4 + ... + x_10) / 2 for normal x, by sampling."""
+    x = np.random.default_rng(0).normal(size=(100_000, 10))
+    return np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
+
+
 def test_falkon(tmp_path, capsys):
     _, found = run(tmp_path, capsys, "falkon")
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
         assert row["sklearn_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
         assert row["iterations_to_1_percent"] <= 5
+        assert row["nystrom_error"] < 0.9 * target_deviation()
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.features import RandomFourierFeatures, _fourier
+
+version = every_version(_fourier)
 
 
 def gaussian_kernel(a, b, length_scale):
@@ -125,7 +128,7 @@ def test_inputs_too_large_for_a_phase_are_refused_not_turned_into_nan():
 
 @pytest.mark.parametrize("largest", [1.0, 1e2, 1e4, 0.99e5, 1.01e5, 1e9, 1e15])
 @pytest.mark.parametrize("half", [1, 7, 8, 1000])
-def test_compiled_waves_are_cosines_and_sines(largest, half):
+def test_compiled_waves_are_cosines_and_sines(version, largest, half):
     random = np.random.default_rng(half)
     phase = largest * random.uniform(-1.0, 1.0, (3, half))
     phase[0, 0] = 0.0
@@ -136,7 +139,7 @@ def test_compiled_waves_are_cosines_and_sines(largest, half):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_compiled_waves_say_what_is_not_finite(bad):
+def test_compiled_waves_say_what_is_not_finite(version, bad):
     phase = np.zeros((2, 9))
     phase[1, 4] = bad
     assert not _fourier.waves(np.empty((2, 18)), phase, 2, 9, 1.0)
@@ -146,6 +149,14 @@ def test_compiled_waves_say_what_is_not_finite(bad):
 def test_compiled_waves_refuse_sizes_that_do_not_fit(rows, half):
     with pytest.raises(ValueError):
         _fourier.waves(np.empty(8), np.empty(4), rows, half, 1.0)
+
+
+def test_rows_take_inputs_that_cannot_be_written_to(version):
+    features, x, mean, scale = RandomFourierFeatures(3, 40, 2.0), np.arange(3.0), np.ones(3), np.full(3, 2.0)
+    expected = features.transform((x - mean) / scale)
+    for array in (x, mean, scale):
+        array.flags.writeable = False
+    np.testing.assert_allclose(features.standardized(x, mean, scale), expected, rtol=0.0, atol=1e-14)
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 2**32 - 1))

@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
-from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _kernel
-from icub_learning.recursive.neighbours import neighbours
+from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _cholesky
+from icub_learning.recursive.shifted_solutions import shifted_solutions
 
-
-@pytest.fixture(params=_kernel.available())
-def kernel(request):
-    before = _kernel.use(request.param)
-    yield request.param
-    _kernel.use(before)
+version = every_version(_cholesky)
 
 
 def learned(d, n=50, regularization=0.3, seed=0):
@@ -23,7 +19,7 @@ def learned(d, n=50, regularization=0.3, seed=0):
 
 
 @pytest.mark.parametrize("d", [1, 5, 8, 9, 16, 33, 130])
-def test_factor_and_solutions(d, kernel):
+def test_factor_and_solutions(d, version):
     covariance, z, a = learned(d)
     for row in z[:3]:
         covariance.update(row)
@@ -87,16 +83,16 @@ def test_solutions_for_other_regularizations(factor):
     covariance.update(z)
     right = rng.normal(size=(5, 300)) @ z
     exact = np.linalg.solve(z.T @ z + factor * np.eye(60), right.T).T
-    (found,) = neighbours(covariance, right, [factor])
+    (found,) = shifted_solutions(covariance, right, [factor])
     error = np.linalg.norm((found - exact) @ z.T) / np.linalg.norm(exact @ z.T)
     assert error < (1e-10 if factor == 1.0 else 0.1)
 
 
 def test_solutions_of_nothing_and_of_repeated_rows():
     covariance, z, _ = learned(9)
-    assert [one.shape for one in neighbours(covariance, np.empty((0, 9)), [1.0, 2.0])] == [(0, 9)] * 2
+    assert [one.shape for one in shifted_solutions(covariance, np.empty((0, 9)), [1.0, 2.0])] == [(0, 9)] * 2
     twice = np.stack([z[0], z[0], np.zeros(9)])
-    for found in neighbours(covariance, twice, [0.1, 0.3, 3.0]):
+    for found in shifted_solutions(covariance, twice, [0.1, 0.3, 3.0]):
         assert np.isfinite(found).all()
         np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
         np.testing.assert_allclose(found[2], 0.0, atol=1e-12)

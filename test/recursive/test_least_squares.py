@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
-from icub_learning.recursive import RecursiveLeastSquares, _kernel
+from icub_learning.recursive import RecursiveLeastSquares, _cholesky
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -94,14 +94,14 @@ def check_ill_conditioned(d, n, condition, rank, bound):
     assert error < bound
 
 
-@pytest.mark.parametrize("kernel", _kernel.available())
+@pytest.mark.parametrize("kernel", _cholesky.available())
 @pytest.mark.parametrize("rank", [1, 6])
 def test_no_drift_in_ten_thousand_updates_at_condition_1e8(kernel, rank):
-    before = _kernel.use(kernel)
+    before = _cholesky.use(kernel)
     try:
         check_ill_conditioned(40, 10_000 * rank, 1e8, rank, 1e-9)
     finally:
-        _kernel.use(before)
+        _cholesky.use(before)
 
 
 @pytest.mark.slow

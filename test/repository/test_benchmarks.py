@@ -11,7 +11,7 @@ from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import Spread, time_in_turns
-from icub_learning.recursive import _kernel
+from icub_learning.recursive import _cholesky
 
 
 @pytest.mark.parametrize("name", CONTESTANTS)
@@ -25,14 +25,14 @@ def test_every_contestant_finds_the_weights_of_the_batch_solution(name):
 
 
 def test_a_kernel_each_and_no_contestant_both_present_and_missing():
-    assert {f"ours/{name}" for name in _kernel.available()} < set(CONTESTANTS)
+    assert {f"ours/{name}" for name in _cholesky.available()} < set(CONTESTANTS)
     assert not set(CONTESTANTS) & set(MISSING)
 
 
 def test_one_size_measured_by_all_and_checked(monkeypatch):
-    before = _kernel.use("portable")
+    before = _cholesky.use("portable")
     rows = core._time_one_size(16, 3, 0.02)
-    assert _kernel.use(before) == "portable"  # put back
+    assert _cholesky.use(before) == "portable"  # put back
     assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
     assert next(row for row in rows if row["method"] == "Sherman-Morrison")["x S-M"] == 1.0
 

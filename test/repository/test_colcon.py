@@ -37,7 +37,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
             assert installed.read_bytes() == file.read_bytes()
 
     script = (
-        "import icub_learning.recursive._kernel as kernel, icub_learning_msgs.msg as messages\n"
+        "import icub_learning.recursive._cholesky as kernel, icub_learning_msgs.msg as messages\n"
         "messages.DynamicsPrediction(total=[1.0])\n"
         "print(kernel.__file__, messages.__file__)"
     )

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,10 +31,23 @@ def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
             yield from definitions(node)
 
 
-def findings(text: str) -> Iterator[str]:
-    """What is wrong with the docstrings of a module, each with its line."""
+def interfaces(text: str) -> set[str]:
+    """Names of the methods that protocols of a module document: implementations need not say the same again."""
+    protocols = (
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ClassDef) and "Protocol" in {ast.unparse(base).split("[")[0] for base in node.bases}
+    )
+    methods = (method for protocol in protocols for method in protocol.body if isinstance(method, ast.FunctionDef))
+    return {method.name for method in methods if ast.get_docstring(method)}
+
+
+def findings(text: str, documented: Collection[str] = ()) -> Iterator[str]:
+    """What is wrong with the docstrings of a module, each with its line; `documented` methods may have none."""
     for node in definitions(ast.parse(text)):
         docstring = ast.get_docstring(node)
+        if not docstring and isinstance(node, ast.FunctionDef) and node.name in documented:
+            continue
         if not docstring:
             yield f"line {node.lineno}: {node.name} has no docstring"
             continue
@@ -51,7 +64,9 @@ def findings(text: str) -> Iterator[str]:
 def test_public_docstrings_stand_on_their_own(ring: str, checkout: Path) -> None:
     files = sorted((checkout / "icub_learning" / ring).rglob("*.py"))
     assert files
-    wrong = [f"{file.relative_to(checkout)}, {found}" for file in files for found in findings(file.read_text())]
+    texts = {file.relative_to(checkout): file.read_text() for file in files}
+    documented = set().union(*map(interfaces, texts.values()))
+    wrong = [f"{file}, {found}" for file, text in texts.items() for found in findings(text, documented)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -68,3 +83,11 @@ def test_findings_are_found(docstring: str, finding: str) -> None:
     (found,) = findings(f"class A:\n    '''A thing.'''\n    def f(self):\n        {docstring or 'pass'}\n")
     assert finding in found
     assert not list(findings('def f():\n    """Return the norm."""\ndef _g(): pass\n'))
+
+
+def test_an_implementation_of_a_documented_protocol_needs_no_docstring() -> None:
+    protocol = "class P(Protocol):\n    def f(self):\n        'Return the norm.'\n"
+    implementation = "class A:\n    'A thing.'\n    def f(self): pass\n"
+    assert interfaces(protocol) == {"f"}
+    assert not list(findings(implementation, {"f"}))
+    assert list(findings(implementation))

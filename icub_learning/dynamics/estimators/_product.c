@@ -5,17 +5,8 @@
  */
 #include "_buffers.h"
 
-/* The rows of the matrix lie `stride` numbers apart. */
-CLONES static void multiply_rows(double *restrict out, const double *restrict matrix, const double *restrict vector,
-                            ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t stride) {
-    for (ptrdiff_t i = 0; i < rows; i++) {
-        const double *restrict row = matrix + i * stride;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t k = 0; k < columns; k++) sum += row[k] * vector[k];
-        out[i] = sum;
-    }
-}
+#define LOOPS "_product_loops.h"
+#include "_versions.h"
 
 PyDoc_STRVAR(multiply_doc, "multiply(out, start, matrix, vector)\n\n"
              "Write matrix (rows, columns) times vector (columns,) into out from out[start] on; each row must be contiguous.");
@@ -33,18 +24,11 @@ static PyObject *multiply(PyObject *self, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "matrix: expected float64 in two dimensions, each row contiguous; start: at least 0");
     else if ((out = take(objects[0], &views[0], "out", start + matrix.shape[0])) &&
              (vector = look_exactly(objects[2], &views[1], "vector", matrix.shape[1])))
-        multiply_rows(out + start, matrix.buf, vector, matrix.shape[0], matrix.shape[1], matrix.strides[0] / 8);
+        CHOSEN(multiply_rows)(out + start, matrix.buf, vector, matrix.shape[0], matrix.shape[1], matrix.strides[0] / 8);
     release_all(views, vector ? 2 : out ? 1 : 0);
     PyBuffer_Release(&matrix);
     if (!vector) return NULL;
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
-    {"multiply", multiply, METH_VARARGS, multiply_doc},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_product", "The product of a matrix and a vector.", -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__product(void) { return PyModule_Create(&module); }
+MODULE(_product, "The product of a matrix and a vector.", {"multiply", multiply, METH_VARARGS, multiply_doc})

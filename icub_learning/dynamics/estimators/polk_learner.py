@@ -11,6 +11,7 @@ from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+from icub_learning.kernel_methods.online.functional_gradient import compression_budget
 from icub_learning.models import nested, part, reading_state, scalar
 
 REGULARIZATION = 1e-6  # of the functional gradient steps; it only keeps the norm finite on an endless stream
@@ -195,6 +196,6 @@ class PolkLearner:
             self._step_size * (y - predicted),
             cross,
             shrink=1.0 - self._step_size * REGULARIZATION,
-            budget=self._parsimony * self._step_size**1.5,
+            budget=compression_budget(self._parsimony, self._step_size),
             limit=self._limit,
         )

@@ -44,7 +44,7 @@ class RandomFeatureLearner:
         regularization: lambda > 0; feature rows have unit norm.
         forgetting: in (0, 1]; weight of a sample after each further one.
         n_warm_up: number of first samples that only set the scale.
-        seed: of the random features.
+        seed: seed of the random features.
 
     Raises:
         ParameterError: an argument is outside its range.

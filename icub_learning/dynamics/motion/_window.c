@@ -57,7 +57,7 @@ static PyObject *combine(PyObject *self, PyObject *args) {
     Py_buffer views[3];
     static const char *names[] = {"out", "coefficients", "samples"};
     const ptrdiff_t least[] = {3 * joints, 3 * columns, 2 * joints * (first + count)};
-    if (!take_all(objects, views, names, least, 3)) return NULL;
+    if (!take_all(objects, views, names, least, 3, 1)) return NULL;
     double *out = views[0].buf;
     const double *coefficients = views[1].buf, *samples = (const double *)views[2].buf + 2 * joints * first;
     memset(out, 0, 3 * joints * sizeof(double));

@@ -43,7 +43,7 @@ class CausalDerivatives:
     Args:
         n_joints: number of joints.
         window: samples in the window.
-        order: of the polynomial, at least 2.
+        order: order of the polynomial, at least 2.
         velocity_weight: seconds; standard deviation of a position over that of a velocity. 0 ignores velocities.
         velocity_delay: seconds by which velocities are older than the positions they come with (drives take them from
             differences of positions or filter them); at 1 g of acceleration 4 ms are an error of 0.04 m/s.

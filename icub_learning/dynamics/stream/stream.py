@@ -86,7 +86,7 @@ class External:
     """A measurement and its external part: what the prediction made for the same instant does not explain.
 
     Attributes:
-        stamp: of the joint state [ns].
+        stamp: stamp of the joint state [ns].
         measured: (n_outputs,).
         external: (n_outputs,), measured minus predicted.
     """

@@ -1,7 +1,6 @@
-"""Functions on a dictionary of kernel functions that is cut back to what matters: destructive matching pursuit."""
+"""Functions on a dictionary of kernel functions, cut back to few points by destructive matching pursuit."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,27 +10,27 @@ from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
-DEPENDENT = 1e-12  # squared distance to the span of the others, relative to k(x, x), at which a function is in the span
-DRIFT = 1e-7  # relative error of the factor's solutions at which it is built anew
-LARGEST = 1e100  # kernel values and weights beyond it could overflow where they are squared
+DEPENDENT = 1e-12  # squared distance to the span of the others over k(x, x) at which a function belongs to the span
+DRIFT = 1e-7  # relative error of the factor's solutions at which it is recomputed
+LARGEST = 1e100  # squares of larger kernel values and weights could overflow
 
 
 class KernelDictionary:
-    """f = sum_m k(points[m], .) weights[m] with C outputs, whose inverse Gram matrix is kept as a factor.
+    """f = sum_m k(points[m], .) weights[m] with C outputs, with a factor of the inverse Gram matrix.
 
-    `step` takes new points in and removes points again, one at a time, always the one whose removal (with the others'
+    `step` adds new points and then removes points, one at a time, always the one whose removal (with the others'
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
-    space. A removal costs O(M^2 + M C); nothing depends on how many points have been seen.
+    space. A removal costs O(M^2 + M C), however many points have been seen.
 
-    An average of f over the steps may be kept on the same points, with weights of its own. It has no say in which
-    points go. Of one that goes it keeps the projection onto the others, as f does: coefficients of that projection
-    depend on the points alone.
+    An average of f over the steps may be kept on the same points, with its own weights. It does not influence which
+    points are removed. Of a removed point it keeps the projection onto the others, as f does, since the coefficients of
+    that projection depend on the points alone.
 
     Args:
-        kernel: of all functions.
+        kernel: k.
         n_inputs: length of a point.
         n_outputs: C.
-        capacity: room that is taken at once; more is taken when needed.
+        capacity: number of points to allocate memory for; more is allocated when needed.
         averaged: whether the average is kept.
     """
 
@@ -41,45 +40,45 @@ class KernelDictionary:
         self.kernel = kernel
         self.n, self.n_outputs = 0, n_outputs
         self._averaged = averaged
-        self._room(capacity, n_inputs)
+        self._allocate(capacity, n_inputs)
 
-    def _room(self, capacity: int, n_inputs: int) -> None:
+    def _allocate(self, capacity: int, n_inputs: int, factorized: bool = True) -> None:
+        side = capacity if factorized else 0
         self._points = np.zeros((capacity, n_inputs))
         self._weights = np.zeros((capacity, self._n_columns))  # of f, then those of the average
         self._tags = np.zeros(capacity, dtype=np.int64)
-        self._gram = np.zeros((capacity, capacity))
-        self._factor = np.zeros((capacity, capacity))
-        self._work = np.zeros(5 * capacity)
-        self._solved = True  # whether `_gram` and `_factor` are those of the points
+        self._gram, self._factor = np.zeros((side, side)), np.zeros((side, side))
+        self._work = np.zeros(5 * side)
+        self._factorized = factorized  # whether `_gram` and `_factor` are up to date
 
     @property
     def points(self) -> Array:
-        """(M, n_inputs), a view."""
+        """(M, n_inputs) points, a view."""
         return self._points[: self.n]
 
     @property
     def weights(self) -> Array:
-        """(M, C), a view."""
+        """(M, C) weights of f, a view."""
         return self._weights[: self.n, : self.n_outputs]
 
     @property
     def averages(self) -> Array:
-        """(M, C) weights of the average of f over the steps, those of f itself where none is kept; a view."""
+        """(M, C) weights of the average of f over the steps, or of f itself if no average is kept; a view."""
         return self._weights[: self.n, self._n_columns - self.n_outputs :]
 
     @property
     def tags(self) -> NDArray[np.int64]:
-        """(M,) what `step` was told of the points, a view."""
+        """(M,) tags that `step` was given with the points, a view."""
         return self._tags[: self.n]
 
     @property
     def gram(self) -> Array:
-        """(M, M) kernel of the points with each other, a view; only where cutting back needed it."""
+        """(M, M) Gram matrix of the points, a view; valid only after a step with a budget or a limit."""
         return self._gram[: self.n, : self.n]
 
     @property
     def factor(self) -> Array:
-        """(M, M) T with T T^T the inverse of `gram`, a view; only where cutting back needed it."""
+        """(M, M) T with T T^T the inverse of `gram`, a view; valid only after a step with a budget or a limit."""
         return self._factor[: self.n, : self.n]
 
     @property
@@ -88,12 +87,12 @@ class KernelDictionary:
 
     @property
     def norm(self) -> float:
-        """The norm of f in the kernel's space."""
-        gram = self._gram[: self.n, : self.n] if self._solved else self.kernel.gram(self.points)
+        """Norm of f in the kernel's space."""
+        gram = self._gram[: self.n, : self.n] if self._factorized else self.kernel.gram(self.points)
         return float(np.sqrt(max(0.0, np.einsum("ij,ij->", self.weights, gram @ self.weights))))
 
     def values(self, x: Array) -> tuple[Array, Array]:
-        """f at new points x (B, n_inputs), (B, C), and the kernel (B, M + B) with the dictionary and among them.
+        """Return f (B, C) at new points x (B, n_inputs), and their kernel (B, M + B) with the points and each other.
 
         Raises:
             ParameterError: a kernel value is not finite or beyond 1e100.
@@ -118,51 +117,51 @@ class KernelDictionary:
         tags: ArrayLike = 0,
         rate: float = 1.0,
     ) -> float:
-        """f becomes shrink f + sum_b k(x_b, .) added_b, cut back within `budget`; its average moves towards it.
+        """Set f to shrink f + sum_b k(x_b, .) added_b, remove points within `budget`, and update the average.
 
         Args:
-            x: (B, n_inputs) points; rows whose weights are all zero change nothing.
-            added: (B, C) their weights.
+            x: (B, n_inputs) new points; rows whose weights are all zero change nothing.
+            added: (B, C) weights of the new points.
             cross: (B, M + B) from `values`.
-            shrink: factor of the weights.
-            budget: largest norm of the change by cutting back; 0 only drops what is no change at all.
-            limit: most points that may stay, whatever that costs; None for no limit.
+            shrink: factor on the earlier weights.
+            budget: largest norm of the change by removing points; with 0 only redundant points go.
+            limit: largest number of points, which takes precedence over the budget; None for no limit.
             tags: (B,) integers that stay with their points.
-            rate: in (0, 1], of the average: average <- (1 - rate) average + rate f.
+            rate: in (0, 1]: average <- (1 - rate) average + rate f.
 
         Returns:
-            The norm of what f lost by cutting back: at most `budget`, but for a limit that does not allow it.
+            The norm of the change by removing points: at most `budget`, unless `limit` demands more.
 
         Raises:
             ParameterError: weights are not finite or beyond 1e100; nothing changes then.
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
-        marks = np.broadcast_to(np.asarray(tags, dtype=np.int64), len(x))
+        new_tags = np.broadcast_to(np.asarray(tags, dtype=np.int64), len(x))
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
         if not budget and limit is None:
-            self._keep_all(x[used], added[used], shrink, marks[used])
+            self._keep_all(x[used], added[used], shrink, new_tags[used])
             self._average(rate)
             return 0.0
-        if not self._solved:
-            self._solve()
-        self._make_room(before + count)
+        if not self._factorized:
+            self._factorize()
+        self._reserve(before + count)
         if shrink != 1.0:
             f = self.weights
             f *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
-            marks = marks[used]
-        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), marks) if count else 0.0
+            new_tags = new_tags[used]
+        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), new_tags, before) if count else 0.0
         limit = self.n if limit is None else limit
-        # Nested projections add up by Pythagoras; what the span took in is lost apart from them.
+        # Nested projections add up by Pythagoras, but not with the loss by points that were in the span already.
         lost += self._prune(max(0.0, budget - lost), limit)
         self._average(rate)
         return lost
 
     def add_outputs(self, n_outputs: int) -> None:
-        """Give f more outputs, which are zero."""
+        """Extend f to `n_outputs` outputs, of which the new ones are zero."""
         before, had, averaged = self._weights, self.n_outputs, self._averaged
         self.n_outputs = n_outputs
         self._weights = np.zeros((len(before), self._n_columns))
@@ -171,19 +170,19 @@ class KernelDictionary:
             self._weights[:, n_outputs : n_outputs + had] = before[:, had:]
 
     def keep_outputs(self, kept: list[int]) -> None:
-        """Drop the other outputs of f."""
+        """Drop all outputs of f but those with the given indices."""
         columns = [*kept, *(self.n_outputs + k for k in kept)] if self._averaged else kept
         self._weights, self.n_outputs = np.ascontiguousarray(self._weights[:, columns]), len(kept)
 
     def copy(self) -> "KernelDictionary":
-        """One of its own."""
+        """Return an independent copy."""
         return KernelDictionary.from_state(self.state(), self.kernel)
 
     def state(self) -> dict[str, Array]:
-        """All of it but the kernel, as a dict of arrays; "averages" only where they are kept. See `from_state`."""
+        """Return everything but the kernel as a dict of arrays, "averages" only if they are kept; see `from_state`."""
         state = {
             "n": np.asarray(self.n),
-            "solved": np.asarray(self._solved),
+            "solved": np.asarray(self._factorized),
             "points": self._points.copy(),
             "weights": self._weights[:, : self.n_outputs].copy(),
             "tags": self._tags.copy(),
@@ -195,7 +194,7 @@ class KernelDictionary:
         return state
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], kernel: Kernel) -> "KernelDictionary":
+    def from_state(cls, state: Mapping[str, Array], kernel: Kernel) -> "KernelDictionary":
         """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
         points, weights = finite("points", state["points"]), finite("weights", state["weights"])
         averaged = "averages" in state
@@ -208,7 +207,7 @@ class KernelDictionary:
         if shapes != (2, 2, capacity, (capacity,), square, square) or not n <= capacity:
             raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
         dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0, averaged=averaged)
-        dictionary.n, dictionary._solved = n, solved
+        dictionary.n, dictionary._factorized = n, solved
         dictionary._points, dictionary._weights = points.copy(), weights.copy()
         if averaged:
             averages = finite("averages", state["averages"])
@@ -219,42 +218,38 @@ class KernelDictionary:
         dictionary._tags = tags.astype(np.int64)
         return dictionary
 
-    def _make_room(self, n: int) -> None:
+    def _reserve(self, n: int) -> None:
+        """Allocate memory for n points if there is less."""
         capacity = len(self._points)
         if n <= capacity:
             return
-        points, weights, tags = self._points, self._weights, self._tags
-        gram, factor = self._gram, self._factor
-        self._room(max(n, 2 * capacity), points.shape[1])
-        self._points[:capacity], self._weights[:capacity], self._tags[:capacity] = points, weights, tags
-        self._gram[:capacity, :capacity], self._factor[:capacity, :capacity] = gram, factor
+        before = self._points, self._weights, self._tags, self._gram, self._factor
+        self._allocate(max(n, 2 * capacity), self._points.shape[1], self._factorized)
+        after = self._points, self._weights, self._tags, self._gram, self._factor
+        for old, new in zip(before, after, strict=True):
+            new[tuple(map(slice, old.shape))] = old
 
-    def _keep_all(self, x: Array, added: Array, shrink: float, marks: NDArray[np.int64]) -> None:
-        """Without a bound there is nothing to compare: points and weights are all that is kept."""
-        before, self.n = self.n, self.n + len(x)
-        if self._solved:
+    def _keep_all(self, x: Array, added: Array, shrink: float, new_tags: NDArray[np.int64]) -> None:
+        """Add points without removing any, which needs no Gram matrix."""
+        before = self.n
+        if self._factorized:
             self._gram = self._factor = np.zeros((0, 0))
-            self._solved = False
-        if self.n > len(self._points):
-            for name in ("_points", "_weights", "_tags"):
-                array = getattr(self, name)
-                room = np.zeros((2 * self.n, *array.shape[1:]), dtype=array.dtype)
-                room[:before] = array[:before]
-                setattr(self, name, room)
+            self._factorized = False
+        self._reserve(before + len(x))
+        self.n = before + len(x)
         f = self._weights[:before, : self.n_outputs]
         f *= shrink
         self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
-        self._tags[before : self.n] = marks
+        self._tags[before : self.n] = new_tags
 
-    def _solve(self) -> None:
-        """Gram matrix and factor of points that were kept without."""
+    def _factorize(self) -> None:
+        """Compute Gram matrix and factor of points that were added without them."""
         points, weights, tags = self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
-        self._room(len(self._points), points.shape[1])
-        self.n = 0
-        self._extend(points, weights, self.kernel.gram(points), tags)
+        self._allocate(len(self._points), points.shape[1])
+        self._extend(points, weights, self.kernel.gram(points), tags, 0)
 
     def _columns(self, added: Array) -> Array:
-        """Weights of new points, of f and of the average, in which they are new."""
+        """Return the weights of new points in f and in the average, where they are zero."""
         if not self._averaged:
             return np.ascontiguousarray(added)
         columns = np.zeros((len(added), 2 * self.n_outputs))
@@ -272,52 +267,36 @@ class KernelDictionary:
                 change *= rate
                 averages += change
 
-    def _extend(self, x: Array, added: Array, cross: Array, marks: NDArray[np.int64]) -> float:
-        """Take points in, those that depend on others by weights of the others; the norm of what that loses."""
+    def _extend(self, x: Array, added: Array, cross: Array, tags: NDArray[np.int64], before: int) -> float:
+        """Put new points after the first `before`, or weights of others in place of points that depend on them.
+
+        Returns:
+            The norm of the loss by dependent points.
+        """
         accepted = np.empty(len(x))
-        before = self.n
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,
             len(self._points), before, self._n_columns, self.n_outputs, len(x), DEPENDENT,
         )  # fmt: skip
-        self._points[before : self.n] = x[accepted > 0]
-        self._tags[before : self.n] = marks[accepted > 0]
-        return lost if drift <= DRIFT else lost + self._rebuild()
-
-    def _rebuild(self) -> float:
-        """Compute the factor anew, point by point; the norm of what is lost by those that depend on earlier ones."""
-        n, points, weights, tags = self.n, self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
-        gram = self._gram[:n, :n].copy()
-        accepted = np.empty(n)
-        self.n, lost, _ = _pursuit.extend(
-            self._gram, self._factor, self._weights, gram, weights, accepted, self._work,
-            len(self._points), 0, self._n_columns, self.n_outputs, n, DEPENDENT,
-        )  # fmt: skip
-        self._points[: self.n], self._tags[: self.n] = points[accepted > 0], tags[accepted > 0]
-        return lost
+        self._points[before : self.n], self._tags[before : self.n] = x[accepted > 0], tags[accepted > 0]
+        if drift <= DRIFT or not before:
+            return lost
+        weights = self._weights[: self.n].copy()  # recompute the factor from the first point on
+        return lost + self._extend(self.points.copy(), weights, self.gram.copy(), self.tags.copy(), 0)
 
     def _prune(self, budget: float, limit: int) -> float:
         before = self.n
         order, weights = np.arange(float(before)), self._weights[:before].copy()
         self.n, lost = _pursuit.prune(
-            self._gram,
-            self._factor,
-            self._weights,
-            order,
-            self._work,
-            len(self._points),
-            before,
-            self._n_columns,
-            self.n_outputs,
-            budget**2,
-            limit,
-        )
+            self._gram, self._factor, self._weights, order, self._work,
+            len(self._points), before, self._n_columns, self.n_outputs, budget**2, limit,
+        )  # fmt: skip
         n = self.n
         if n == before:
             return 0.0
         places = order.astype(np.intp)
         self._points[:before], self._tags[:before] = self._points[places], self._tags[places]
-        # The best weights solve K_II w = K_I w_before; the updates have them up to rounding, and one refinement more.
+        # The best weights solve K_II w = K_I w_before; one step of refinement removes the rounding of the updates.
         kept, factor, lacking = self._weights[:n], self._factor[:n, :n], weights[places]
         lacking[:n] -= kept
         kept += factor @ (factor.T @ (self._gram[:n, :before] @ lacking))
@@ -330,14 +309,14 @@ def matching_pursuit(
     """Cut f = sum_m k(points[m], .) weights[m] back to fewer points (destructive, with pre-fitting).
 
     Args:
-        kernel: of all functions.
+        kernel: k.
         points: (M, d).
         weights: (M,) or (M, C).
         budget: largest norm of the change, >= 0.
-        limit: most points that may stay, whatever that costs.
+        limit: largest number of points, which takes precedence over the budget; None for no limit.
 
     Returns:
-        Indices (m,) of the points that stay, in order; their refitted weights, (m,) or (m, C); the norm of the change.
+        Indices (m,) of the remaining points, in order; their refitted weights, (m,) or (m, C); the norm of the change.
 
     Raises:
         ShapeError, NotFiniteError, ParameterError.
@@ -351,12 +330,10 @@ def matching_pursuit(
     if values.ndim not in (1, 2) or len(values) != len(given):
         raise ShapeError("weights", values.shape, f"({len(given)},) or ({len(given)}, C)")
     columns, _ = rows("weights", values.reshape(len(given), -1), values.size // len(given))
-    dictionary = KernelDictionary(kernel, given.shape[1] + 1, columns.shape[1], len(given))
-    # A further coordinate carries the index; the kernel does not see it.
-    _, cross = KernelDictionary(kernel, given.shape[1], columns.shape[1]).values(given)
-    numbered = np.column_stack([given, np.arange(len(given))])
-    lost = dictionary.step(numbered, columns, cross, budget=budget, limit=limit)
-    kept = dictionary.points[:, -1].astype(np.intp)
+    dictionary = KernelDictionary(kernel, given.shape[1], columns.shape[1], len(given))
+    _, cross = dictionary.values(given)
+    lost = dictionary.step(given, columns, cross, budget=budget, limit=limit, tags=np.arange(len(given)))
+    kept = dictionary.tags.astype(np.intp)
     order = np.argsort(kept)
     fitted = dictionary.weights[order]
     return kept[order], fitted[:, 0] if values.ndim == 1 else fitted, lost

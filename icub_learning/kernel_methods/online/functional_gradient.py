@@ -1,106 +1,134 @@
-"""One step of POLK: a stochastic gradient in the kernel's space, cut back to fewer points, and the average of steps."""
+"""Stochastic gradient descent in the kernel's space that keeps few points, as POLK does."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, read_samples
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 
 SCHEDULES = ("constant", "diminishing")
 DECAY = 0.75  # eta_t = eta t^-DECAY: the sum of the steps is infinite, that of their squares finite
-AVERAGING = 32  # steps that the average of a classifier reaches back by
-DECAY_OF_AVERAGE = 3  # p: the average over t steps reaches back by (t + p) / (1 + p) of them, where that is less
+AVERAGING = 32  # steps that the average covers by default
+DECAY_OF_AVERAGE = 3  # p: after t steps the average covers at most (t + p) / (1 + p) of them
 
 
-class Polk(BaseEstimator):
-    """Base of both estimators: one step is functional gradient descent and a projection onto fewer points.
+def compression_budget(parsimony: float, step_size: float) -> float:
+    """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
+
+    With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
+
+    Args:
+        parsimony: K >= 0.
+        step_size: eta > 0.
+    """
+    return float(parsimony * step_size**1.5)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FunctionalGradient(KernelSettings, BaseEstimator):
+    """Base of POLK: stochastic functional gradient descent, projected onto few points after each step.
 
     f <- (1 - eta lambda) f - (eta / B) sum_b l'(f(x_b), y_b) k(x_b, .), then destructive matching pursuit removes
     points as long as the norm of the change stays within epsilon (Koppel et al., POLK, Algorithms 1 and 2). With a
-    constant step epsilon = K eta^(3/2), and the number of points is bounded for ever; with a diminishing one
+    constant step epsilon = K eta^(3/2), and the number of points stays bounded; with a diminishing one
     epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
 
-    f learns and is never still: at a constant step its error jumps from step to step. What predicts is its average,
+    At a constant step f does not converge: its error jumps from step to step. Predictions come from its average,
     average <- (1 - rho) average + rho f after each step, on the same points; of a point that is removed it keeps the
     projection onto the others, as f does. rho = 1 / averaging, but 4 / (t + 3) while that is more, which forgets the
-    first steps (polynomial decay: Shamir and Zhang 2013); t counts anew when a class comes for the first time. With
-    averaging = 1 f itself predicts.
+    first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
-    A subclass keeps the settings and defines `_read` and `_derivatives`.
+    A subclass defines `losses`, the names of its losses, and `_derivatives`.
+
+    Args:
+        kernel, length_scale, degree: the kernel; see `Kernel`.
+        regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
+        step_size: eta > 0, below 1 / lambda.
+        parsimony: K >= 0; 0 keeps every point that a constant step adds.
+        loss: name of the loss.
+        schedule: "constant", or "diminishing": eta t^(-3/4) at step t.
+        batch_size: B, samples in one step.
+        max_dictionary: largest number of points, or None.
+        averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
+            removed (constant step, parsimony 0, no max_dictionary), which is plain functional gradient descent.
+
+    Attributes:
+        n_samples_seen_, n_steps_: since the start.
+        compression_error_: norm of the change by removing points in the newest step.
     """
 
-    kernel: Any
-    length_scale: float
-    degree: int
-    regularization: float
-    step_size: float
-    parsimony: float
-    loss: str
-    schedule: str
-    batch_size: int
-    max_dictionary: int | None
-    averaging: int | None
-    losses: tuple[str, ...]
-    n_samples_seen_: int
-    n_steps_: int
-    _n_averaged: int
-    compression_error_: float
-    _dictionary: KernelDictionary
-    _learned: tuple[str, ...] = ("_dictionary", "n_samples_seen_", "n_steps_", "_n_averaged", "compression_error_")
+    step_size: float = 1.0
+    parsimony: float = 0.01
+    loss: str = ""
+    schedule: str = "constant"
+    batch_size: int = 1
+    max_dictionary: int | None = None
+    averaging: int | None = None
+    losses: ClassVar[tuple[str, ...]]
+    _learned: ClassVar[tuple[str, ...]] = (
+        "_dictionary",
+        "n_samples_seen_",
+        "n_steps_",
+        "_n_averaged",
+        "compression_error_",
+    )
 
     @property
     def dictionary_(self) -> Array:
         """(M, d), the points; M is the model order."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.points.copy()
+        return np.array(self._fitted.points)
 
     @property
     def coef_(self) -> Array:
-        """(M, C), weights of the points in f, which learns; see `averaged_coef_`."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.weights.copy()
+        """(M, C), weights of the points in f, which the gradient steps update and the bounds concern."""
+        return np.array(self._fitted.weights)
 
     @property
     def averaged_coef_(self) -> Array:
         """(M, C), weights of the points in the average of f, which predicts."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.averages.copy()
+        return np.array(self._fitted.averages)
 
     @property
     def model_order_(self) -> int:
         """M, the number of points."""
-        check_is_fitted(self, "_dictionary")
-        return self._dictionary.n
+        return self._fitted.n
 
     @property
     def error_bound_(self) -> float:
-        """epsilon of the newest step: what cutting back may change f by, in the norm of the kernel's space.
-
-        `compression_error_` is what it did change. It exceeds this bound only where `max_dictionary` left no choice.
-        """
+        """epsilon of the newest step, the bound on `compression_error_` unless `max_dictionary` demands more."""
         check_is_fitted(self, "_dictionary")
         return self._step_and_budget(max(1, self.n_steps_))[1]
 
     @property
     def norm_(self) -> float:
-        """The norm of f in the kernel's space."""
+        """Norm of f in the kernel's space."""
+        return self._fitted.norm
+
+    @property
+    def _fitted(self) -> KernelDictionary:
         check_is_fitted(self, "_dictionary")
-        return self._dictionary.norm
+        return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """How close to the best function a constant step comes: (sqrt(eta)/lambda)(K + sqrt(K^2 + lambda sigma^2)).
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function.
+
+        It holds for a constant step (Koppel et al., POLK, Theorem 2).
 
         Args:
-            gradient_variance: sigma^2, bound of the variance of the stochastic gradient.
+            gradient_variance: sigma^2, bound on the variance of the stochastic gradient.
 
         Raises:
-            ParameterError: it is negative, or a setting outside its range.
+            ParameterError: it is negative, or a setting is outside its range.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)
@@ -109,8 +137,8 @@ class Polk(BaseEstimator):
         return float(np.sqrt(self.step_size) / weight * (self.parsimony + root))
 
     def _check_settings(self) -> Kernel:
-        """Raise ParameterError for the first setting outside its range."""
-        kernel = Kernel(self.kernel, self.length_scale, self.degree)
+        """Return the kernel. Raises ParameterError for the first setting outside its range."""
+        kernel = self._make_kernel()
         weight = real("regularization", self.regularization, 0.0)
         step = real("step_size", self.step_size, 0.0, low_open=True)
         if step * weight >= 1.0:
@@ -128,16 +156,16 @@ class Polk(BaseEstimator):
         return kernel
 
     def _step_and_budget(self, t: int) -> tuple[float, float]:
-        """eta and epsilon of step t = 1, 2, ..."""
+        """Return eta and epsilon of step t = 1, 2, ..."""
         if self.schedule == "constant":
-            return self.step_size, self.parsimony * self.step_size**1.5
+            return self.step_size, compression_budget(self.parsimony, self.step_size)
         step = self.step_size * t**-DECAY
         return step, step**2
 
     def _averaging_rate(self, t: int) -> float:
-        """rho of the average's step t = 1, 2, ..."""
+        """Return rho of the average at its step t = 1, 2, ..."""
         steps = self.averaging
-        if steps is None:  # with nothing cut back it is functional gradient descent as it is
+        if steps is None:  # without removal this is plain functional gradient descent, which does not average
             steps = AVERAGING if self._step_and_budget(1)[1] or self.max_dictionary is not None else 1
         return max(1.0 / steps, (1 + DECAY_OF_AVERAGE) / (t + DECAY_OF_AVERAGE))
 
@@ -149,13 +177,19 @@ class Polk(BaseEstimator):
         self.compression_error_ = 0.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
-        """Learn checked samples in their order, `batch_size` at a time; on an error the model is as it was."""
-        before = {name: getattr(self, name) for name in self._learned}
-        if len(samples) > self.batch_size:  # one batch changes nothing until it is known to be sound
-            self._dictionary = self._dictionary.copy()
-        try:
+        """Learn checked samples in their order, `batch_size` at a time; an error leaves the model unchanged."""
+        with self._unchanged_after_errors():
+            if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
+                self._dictionary = self._dictionary.copy()
             for batch in blocks(len(samples), self.batch_size):
                 self._learn_batch(samples[batch], targets[batch])
+
+    @contextmanager
+    def _unchanged_after_errors(self) -> Iterator[None]:
+        """Restore what was learned if a ParameterError ends the block."""
+        before = {name: getattr(self, name) for name in self._learned}
+        try:
+            yield
         except ParameterError:
             self.__dict__.update(before)
             raise
@@ -178,7 +212,7 @@ class Polk(BaseEstimator):
         self.n_samples_seen_ += len(x)
 
     def _plain(self, X: Any, y: Any) -> bool:
-        """Whether samples and targets need no conversion: in a stream of small batches checks would cost the most."""
+        """Return whether X and y need no conversion; in a stream of small batches full checks would cost the most."""
         return (
             type(X) is type(y) is np.ndarray
             and X.dtype == np.float64
@@ -192,15 +226,9 @@ class Polk(BaseEstimator):
         raise NotImplementedError
 
     def _scores(self, X: ArrayLike) -> Array:
-        """The average of f (n, C), by blocks of rows."""
-        check_is_fitted(self, "_dictionary")
-        try:
-            samples = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        except ValueError as error:
-            raise DataError(str(error), name="X", bound=f"finite numbers, (n, {self.n_features_in_})") from error
-        out = np.zeros((len(samples), self._dictionary.n_outputs))
-        if self._dictionary.n:
-            against = self._dictionary.kernel.against(self._dictionary.points)
-            for rows in blocks(len(samples), rows_per_block(self._dictionary.n)):
-                np.matmul(against(samples[rows]), self._dictionary.averages, out=out[rows])
-        return out
+        """Return the average of f (n, C), by blocks of rows. Raises NotFittedError, DataError."""
+        kept = self._fitted
+        samples = read_samples(self, X)
+        if not kept.n:
+            return np.zeros((len(samples), kept.n_outputs))
+        return apply_by_blocks(kept.kernel.against(kept.points), samples, kept.n, kept.averages)

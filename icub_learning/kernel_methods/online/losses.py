@@ -1,4 +1,4 @@
-"""Losses of several scores at once and their derivatives: what an online learner moves against, sample by sample."""
+"""Losses of several scores at once and their derivatives by the scores, for online learners."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ Loss = Callable[[Array, Codes], tuple[Array, Array]]
 
 
 def square(scores: Array, targets: Array) -> tuple[Array, Array]:
-    """Losses (n,) |f - y|^2 / 2 of scores and targets (n, C), and their derivatives (n, C)."""
+    """Return the losses (n,) |f - y|^2 / 2 of scores and targets (n, C), and their derivatives (n, C)."""
     difference = scores - targets
     return 0.5 * np.einsum("ij,ij->i", difference, difference), difference
 
 
 def logistic(scores: Array, codes: Codes) -> tuple[Array, Array]:
-    """log(1 + exp(-y f)), or minus the logarithm of the class's softmax probability."""
+    """Return log(1 + exp(-y f)), or minus the logarithm of the class's softmax probability."""
     if scores.shape[1] == 1:
         sign, margin = _margin(scores, codes)
         slope = -0.5 * (1.0 - np.tanh(0.5 * margin))  # -1 / (1 + exp(margin)), without overflow
@@ -34,17 +34,17 @@ def logistic(scores: Array, codes: Codes) -> tuple[Array, Array]:
 
 
 def hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
-    """max(0, 1 - margin) of the margin y f, or f_y minus the best other score (Crammer and Singer 2001)."""
+    """Return max(0, 1 - margin), the margin y f or f_y minus the best other score (Crammer and Singer 2001)."""
     return _hinge(scores, codes, 1)
 
 
 def squared_hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
-    """The square of `hinge`."""
+    """Return the square of `hinge`."""
     return _hinge(scores, codes, 2)
 
 
 MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": squared_hinge}
-"""Of scores (n, 1) for two classes, positive for the second, or (n, C); and codes (n,), places of the right classes.
+"""Losses of scores (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices.
 Each returns the losses (n,) and their derivatives by the scores, of the shape of the scores."""
 
 

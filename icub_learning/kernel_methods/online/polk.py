@@ -1,83 +1,43 @@
-"""POLK: stochastic gradients in the kernel's space, cut back after each step to the points that matter."""
+"""POLK as a classifier and as a regressor, and the functional gradient descent that it approximates."""
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods.estimator import check_varying
+from icub_learning.kernel_methods.estimator import check_varying, read_labels, read_training_data
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online import losses as online_losses
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.kernel_methods.online.functional_gradient import Polk
+from icub_learning.kernel_methods.online.functional_gradient import FunctionalGradient
 
 
-class POLKClassifier(ClassifierMixin, Polk):
+@dataclass(kw_only=True, eq=False, repr=False)
+class POLKClassifier(ClassifierMixin, FunctionalGradient):
     """Learns classes from a stream of samples with a dictionary that grows only where they are new.
 
     Two classes share one column of weights, more have one column each; all share the dictionary. Classes may come at
-    any time unless `classes` fixes them.
+    any time unless `classes` fixes them. Further arguments and attributes: see `FunctionalGradient`.
 
     Args:
-        kernel, length_scale, degree: see Kernel.
-        regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
-        step_size: eta > 0, below 1 / lambda.
-        parsimony: K >= 0, see Polk; 0 keeps every point that a constant step touches.
         loss: "logistic", "hinge" or "squared_hinge".
-        schedule: "constant", or "diminishing": eta t^(-3/4) at step t.
-        batch_size: samples of one step.
-        max_dictionary: most points kept, or None.
         classes: all labels there will be, or None.
-        averaging: steps that the average which predicts reaches back by; 1 for none. None is 32, but 1 where nothing
-            is cut back (constant step, parsimony 0, no max_dictionary): that is functional gradient descent as it is.
 
     Attributes:
-        dictionary_, coef_, averaged_coef_, model_order_, error_bound_, norm_: see Polk. `coef_` is what learns and what
-            the bounds are about, `averaged_coef_` what predicts.
-        classes_: (C,), sorted where they were given or learned by `fit`; else in the order in which they came.
-        n_samples_seen_, n_steps_: since the start.
-        compression_error_: norm of what the newest step's cutting back changed.
+        classes_: (C,), sorted if they were given or learned by `fit`, else in order of arrival.
     """
 
-    losses = tuple(online_losses.MARGIN_LOSSES)
-    classes_: NDArray[Any]
-    _fixed_classes: bool
-    _seen: NDArray[np.bool_]  # (C,) which classes had a sample
-    _learned = (*Polk._learned, "classes_", "_seen")
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        regularization: float = 1e-6,
-        step_size: float = 1.0,
-        parsimony: float = 0.01,
-        loss: str = "logistic",
-        schedule: str = "constant",
-        batch_size: int = 1,
-        max_dictionary: int | None = None,
-        classes: Any = None,
-        degree: int = 3,
-        averaging: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.regularization = regularization
-        self.step_size = step_size
-        self.parsimony = parsimony
-        self.loss = loss
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.max_dictionary = max_dictionary
-        self.classes = classes
-        self.degree = degree
-        self.averaging = averaging
+    loss: str = "logistic"
+    classes: ArrayLike | None = None
+    losses: ClassVar[tuple[str, ...]] = tuple(online_losses.MARGIN_LOSSES)
+    classes_: NDArray[Any] = field(init=False)
+    _fixed_classes: bool = field(init=False)
+    _seen: NDArray[np.bool_] = field(init=False)  # (C,) which classes had a sample
+    _learned: ClassVar[tuple[str, ...]] = (*FunctionalGradient._learned, "classes_", "_seen")
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
         """Learn from samples X (n, d) and labels y (n,), in their order, starting from nothing.
@@ -102,12 +62,12 @@ class POLKClassifier(ClassifierMixin, Polk):
         """Learn further samples X (n, d) and labels y (n,), in their order.
 
         Args:
-            X, y: the samples.
-            classes: all labels there will be; at the first call, or the same as then.
+            X, y: samples and labels.
+            classes: all labels there will be, at the first call; later the same ones or None.
 
         Raises:
-            DataError: as `fit`; ParameterError: a setting is outside its range, or `classes` differs from the first
-            call's. The model stays as it was.
+            DataError: as `fit`; the model stays as it was.
+            ParameterError: a setting is outside its range, or `classes` differs from those of the first call; likewise.
         """
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
@@ -124,30 +84,26 @@ class POLKClassifier(ClassifierMixin, Polk):
         codes = self._codes(labels, known)
         if first:
             self._begin(samples.shape[1], known, kernel, fixed)
+        with self._unchanged_after_errors():
+            if len(known) > len(self.classes_):
+                self._dictionary = self._dictionary.copy()
+                _widen(self._dictionary, len(self.classes_), len(known))
+                self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
+                self.classes_ = known
             self._learn(samples, codes)
-            return self
-        before = {name: getattr(self, name) for name in self._learned}
-        if len(known) > len(self.classes_):
-            self._dictionary = self._dictionary.copy()
-            _widen(self._dictionary, len(self.classes_), len(known))
-            self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
-            self.classes_ = known
-        try:
-            self._learn(samples, codes)
-        except ParameterError:
-            self.__dict__.update(before)
-            raise
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Scores: (n,) for two classes, positive for the second, else (n, C). Raises NotFittedError, DataError."""
+        """Return scores, (n,) for two classes, positive for the second, or (n, C). Raises NotFittedError, DataError."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of the largest score, (n,). Raises NotFittedError, DataError."""
+        """Return the class of the largest score, (n,). Raises NotFittedError, DataError."""
         scores = self._scores(X)
-        return self.classes_[(scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)]
+        places = (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[places]
+        return predicted
 
     def _begin(self, n_inputs: int, classes: NDArray[Any], kernel: Kernel, fixed: bool) -> None:
         self._start(n_inputs, _n_columns(len(classes)), kernel)
@@ -164,19 +120,12 @@ class POLKClassifier(ClassifierMixin, Polk):
         return given
 
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[Array, NDArray[Any]]:
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,)")
         if not reset and self._plain(X, y) and y.ndim == 1 and y.dtype.kind in "iubU":
             return np.ascontiguousarray(X), y
-        try:
-            samples, labels = validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
-            check_classification_targets(labels)
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers and one label for each row") from error
-        return samples, labels
+        return read_labels(self, X, y, reset)
 
     def _codes(self, labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-        """Places of the labels among the classes."""
+        """Return the index of each label's class."""
         order = np.argsort(classes)
         places = np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)
         codes = order[places]
@@ -188,7 +137,7 @@ class POLKClassifier(ClassifierMixin, Polk):
         return codes
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:
-        """As of every learner; an average that reached back to before a class came would not know it for long."""
+        """Learn one batch; a new class restarts the average, which would otherwise ignore that class for long."""
         if not self._seen[targets].all():
             self._n_averaged = 0
             self._seen = self._seen.copy()
@@ -199,47 +148,21 @@ class POLKClassifier(ClassifierMixin, Polk):
         return online_losses.MARGIN_LOSSES[self.loss](scores, targets)[1]
 
 
-class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
+@dataclass(kw_only=True, eq=False, repr=False)
+class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where they are new.
 
-    Args:
-        kernel, length_scale, degree, regularization, step_size, parsimony, schedule, batch_size, max_dictionary: see
-            POLKClassifier. The step is stable for eta k(x, x) < 2.
-        loss: "square", |f - y|^2 / 2.
-        averaging: see POLKClassifier. An average is behind where consecutive samples are alike, as those of a robot
-            that moves; in random order 32 makes it steadier.
+    The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
+    moving robot; for samples in random order `averaging` = 32 makes it steadier. Further arguments and attributes: see
+    `FunctionalGradient`.
 
-    Attributes: as POLKClassifier, without classes.
+    Args:
+        loss: "square", |f - y|^2 / 2.
     """
 
-    losses = ("square",)
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        regularization: float = 1e-6,
-        step_size: float = 1.0,
-        parsimony: float = 0.01,
-        loss: str = "square",
-        schedule: str = "constant",
-        batch_size: int = 1,
-        max_dictionary: int | None = None,
-        degree: int = 3,
-        averaging: int | None = 1,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.regularization = regularization
-        self.step_size = step_size
-        self.parsimony = parsimony
-        self.loss = loss
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.max_dictionary = max_dictionary
-        self.degree = degree
-        self.averaging = averaging
+    loss: str = "square"
+    averaging: int | None = 1
+    losses: ClassVar[tuple[str, ...]] = ("square",)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T), in their order, starting from nothing.
@@ -258,7 +181,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
-        """Learn further samples. Raises DataError, ParameterError; the model stays as it was."""
+        """Learn further samples X (n, d) and targets y. Raises DataError, ParameterError; the model stays as it was."""
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
         samples, targets, single = self._read(X, y, reset=first)
@@ -277,19 +200,11 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, Polk):
         return scores[:, 0] if self._one_target else scores
 
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array, bool]:
-        """Samples, targets (n, T), and whether these came as (n,)."""
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,) or (n, T)")
+        """Return samples, targets (n, T), and whether the targets came as (n,)."""
         if not reset and self._plain(X, y) and y.dtype == np.float64 and y.ndim in (1, 2) and np.isfinite(y).all():
             return np.ascontiguousarray(X), np.ascontiguousarray(y.reshape(len(X), -1)), y.ndim == 1
-        try:
-            samples, targets = validate_data(
-                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=np.float64, order="C"
-            )
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
-        columns = np.ascontiguousarray(targets.reshape(len(samples), -1), dtype=np.float64)
-        return samples, columns, targets.ndim == 1
+        samples, targets, single = read_training_data(self, X, y, reset=reset, order="C")
+        return samples, np.ascontiguousarray(targets, dtype=np.float64), single
 
     def _derivatives(self, scores: Array, targets: NDArray[Any]) -> Array:
         return online_losses.square(scores, targets)[1]
@@ -300,9 +215,9 @@ def _n_columns(n_classes: int) -> int:
 
 
 def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
-    """Columns for more classes; what was learned of those there were keeps its margins."""
+    """Add columns for new classes; the margins between the earlier classes stay."""
     if _n_columns(after) < dictionary.n_outputs or (before, after) == (1, 2):
-        return  # one class had one column, of zeros; two have one
+        return  # one class has a column of zeros, two classes share one
     dictionary.add_outputs(_n_columns(after))
     if before == 2:
         for weights in (dictionary.weights, dictionary.averages):
@@ -310,27 +225,16 @@ def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
             weights[:, 0] = -weights[:, 1]
 
 
-def functional_sgd(
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    kernel: Any = "gaussian",
-    length_scale: float = 1.0,
-    degree: int = 3,
-    regularization: float = 1e-6,
-    step_size: float = 1.0,
-    loss: str = "square",
-    schedule: str = "constant",
-    batch_size: int = 1,
-) -> Array:
-    """Stochastic gradient descent in the kernel's space that keeps every point: what POLK is measured against.
+def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settings: Any) -> Array:
+    """Stochastic gradient descent in the kernel's space that keeps every point: the reference for POLK.
 
-    Written as plainly as possible, O(n^2 (d + C)): no dictionary, nothing is removed.
+    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average.
 
     Args:
         X: (n, d), learned in its order.
         y: (n,) or (n, T) targets for the loss "square", else (n,) labels.
-        kernel, length_scale, degree, regularization, step_size, loss, schedule, batch_size: see POLKClassifier.
+        loss: "square" or a loss of POLKClassifier.
+        settings: kernel, step size and further keywords of POLKRegressor or POLKClassifier, as far as they apply.
 
     Returns:
         Weights (n, C) of all points: f = sum_i k(X[i], .) weights[i], columns as those of `coef_`.
@@ -338,34 +242,25 @@ def functional_sgd(
     Raises:
         DataError, ParameterError: as POLKClassifier.fit, POLKRegressor.fit.
     """
-    settings = {
-        "kernel": kernel,
-        "length_scale": length_scale,
-        "degree": degree,
-        "regularization": regularization,
-        "step_size": step_size,
-        "loss": loss,
-        "schedule": schedule,
-        "batch_size": batch_size,
-    }
     model: POLKClassifier | POLKRegressor
     targets: NDArray[Any]
     if loss == "square":
-        model = POLKRegressor(**settings)
-        made = model._check_settings()
+        model = POLKRegressor(loss=loss, **settings)
+        kernel = model._check_settings()
         samples, targets, _ = model._read(X, y, reset=True)
         n_columns = targets.shape[1]
     else:
-        model = POLKClassifier(**settings)
-        made = model._check_settings()
+        model = POLKClassifier(loss=loss, **settings)
+        kernel = model._check_settings()
         samples, labels = model._read(X, y, reset=True)
         classes, targets = np.unique(labels, return_inverse=True)
         n_columns = _n_columns(len(classes))
     weights = np.zeros((len(samples), n_columns))
-    for t, batch in enumerate(blocks(len(samples), batch_size), start=1):
+    for t, batch in enumerate(blocks(len(samples), model.batch_size), start=1):
         step, _ = model._step_and_budget(t)
-        scores = made(samples[batch], samples[: batch.start]) @ weights[: batch.start] if batch.start else None
-        scores = np.zeros((batch.stop - batch.start, n_columns)) if scores is None else scores
-        weights[: batch.start] *= 1.0 - step * regularization
+        scores = np.zeros((batch.stop - batch.start, n_columns))
+        if batch.start:
+            scores = kernel(samples[batch], samples[: batch.start]) @ weights[: batch.start]
+        weights[: batch.start] *= 1.0 - step * model.regularization
         weights[batch] = -step / len(scores) * model._derivatives(scores, targets[batch])
     return weights

@@ -1,22 +1,24 @@
-"""Stochastic (incremental) gradient learning with kernels: one pass or several, all losses, mini-batches, averaging."""
+"""Stochastic and incremental gradient methods with kernels: passes, losses, mini-batches, averaging."""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods.estimator import KernelRegressor
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.online.scalar_losses import LOSSES, Loss, losses
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
 
 ORDERS = ("reshuffled", "cyclic", "iid")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StochasticKernelMachine(KernelRegressor):
     """w_{t+1} = w_t - (eta_t / b) sum_{j in batch t} l'(y_j, <w_t, Phi(x_j)>) Phi(x_j), w_1 = 0, eta_t = eta t^-theta.
 
@@ -29,58 +31,37 @@ class StochasticKernelMachine(KernelRegressor):
     "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets of labels.
 
     Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization: taken for uniformity and not used: step size and number of passes regularize.
-        loss: as above; epsilon: of "epsilon_insensitive".
-        max_iter: passes over the samples.
+        kernel, length_scale, degree: the kernel; see `Kernel`.
+        regularization: unused; step size and number of passes regularize.
+        loss: one of the losses above.
+        epsilon: half the width in which "epsilon_insensitive" is zero.
+        max_iter: largest number of passes over the samples.
         step_size: eta > 0, or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss eta < 2 / (L max k(x, x)),
             L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
         decay: theta in [0, 1).
         batch_size: b <= n.
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
-        average: the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
-        tol: passes end once the coefficients move by no more than tol of their norm in one.
-        random_state: of the order.
+        average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
+        tol: passes end once the coefficients change by at most tol of their norm in a pass.
+        random_state: seed of the order of samples; see `KernelRegressor`.
 
     Attributes:
         dual_coef_: (n,) or (n, T).
         centers_: the training samples, (n, d).
-        n_iter_: passes done; path_levels_: 1..n_iter_.
+        n_iter_: number of passes done.
+        path_levels_: 1..n_iter_.
         step_size_: eta.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        loss: str = "square",
-        epsilon: float = 0.1,
-        max_iter: int = 20,
-        step_size: float | str = "auto",
-        decay: float = 0.0,
-        batch_size: int = 1,
-        order: str = "reshuffled",
-        average: bool = False,
-        tol: float = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.loss = loss
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.decay = decay
-        self.batch_size = batch_size
-        self.order = order
-        self.average = average
-        self.tol = tol
-        self.random_state = random_state
+    loss: str = "square"
+    epsilon: float = 0.1
+    max_iter: int = 20
+    step_size: float | str = "auto"
+    decay: float = 0.0
+    batch_size: int = 1
+    order: str = "reshuffled"
+    average: bool = False
+    tol: float = 0.0
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
@@ -98,8 +79,8 @@ class StochasticKernelMachine(KernelRegressor):
         random = check_random_state(self.random_state)
         against = kernel.against(samples)
         last = np.zeros_like(targets)
-        # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in a step: what step s
-        # adds to w counts in all later ones, so it is w - early / S_t with early the sum of (what s added) S_s.
+        # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in each step: the change
+        # of step s counts in all later ones, so the average is w - early / S_t with early = sum_s (change of s) S_s.
         early = np.zeros_like(targets)
         total, step = 0.0, 0
         path: list[Array] = []
@@ -125,9 +106,9 @@ class StochasticKernelMachine(KernelRegressor):
         self.path_levels_ = np.arange(1, len(path) + 1)
 
     def _batches(
-        self, n: int, batch: int, random: Any, against: Any, samples: Array
+        self, n: int, batch: int, random: RandomState, against: KernelAgainst, samples: Array
     ) -> Iterator[tuple[NDArray[np.int64], Array]]:
-        """Indices of each batch of a pass with their rows of the kernel matrix, which are computed many at a time."""
+        """Yield the indices of each batch of a pass with their rows of the kernel matrix, computed many at a time."""
         if self.order == "cyclic":
             indices = np.arange(n)
         else:
@@ -145,7 +126,7 @@ class StochasticKernelMachine(KernelRegressor):
         loss = losses(epsilon)[self.loss]
         if loss.margin and not (np.abs(targets) == 1.0).all():
             wrong = float(targets[np.abs(targets) != 1.0][0])
-            text = f"y holds {wrong:g}, but must be -1 or +1 for the {self.loss} loss: OneVsAllClassifier makes it so"
+            text = f"y holds {wrong:g}, but must be -1 or +1 for the {self.loss} loss; see OneVsAllClassifier"
             raise DataError(text, name="y", value=wrong, bound="-1 or +1")
         return loss
 

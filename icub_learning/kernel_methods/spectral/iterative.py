@@ -1,54 +1,60 @@
 """Regularization by early stopping of iterations on the full kernel matrix; the number of iterations is the level."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_levels
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.estimator import check_counts
+from icub_learning.kernel_methods.kernels import Kernel, Operator
 from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IterativeRegressor(SpectralRegressor):
-    """Base of iterations alpha_t on K alpha = Y. A subclass defines `_iterate`, which may use `step_size_` and `_n`.
+    """Base of iterations alpha_t on K alpha = Y, regularized by early stopping. A subclass defines `_iterate`.
 
     The filter of a linear iteration is the iteration itself, run on one eigenvalue with y = 1.
+
+    Args:
+        kernel, length_scale, degree: the kernel; see `Kernel`.
+        regularization, random_state: unused; the number of iterations regularizes.
+        max_iter: largest number of iterations.
+        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
+        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+
+    Attributes:
+        dual_coef_: (n,) or (n, T), after the last iteration.
+        centers_: the training samples, (n, d).
+        n_iter_: number of iterations done.
+        path_levels_: the iterations of the path.
     """
 
-    max_iter: int
-    tol: float
-    path: Any
-    _largest_step = 1.0  # in units of n / ||K||, beyond which the iteration need not converge
+    max_iter: int = 100
+    tol: float = 1e-8
+    path: Sequence[int] | None = None
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        kept = check_iteration_levels(self.path, max_iter)
+        path = RecordedPath(self.path, max_iter)
         self.centers_, self._n = samples, len(samples)
         gram = kernel.gram(samples)
-        self._set_step(gram)
+        self._prepare(gram)
         sizes = np.linalg.norm(targets, axis=0)
-        path: list[Array] = []
-        levels: list[int] = []
         self.n_iter_ = 0
         for coefficients, residual in self._iterate(lambda a: gram @ a, targets, max_iter):
             self.n_iter_ += 1
-            if kept is None or self.n_iter_ in kept:
-                path.append(coefficients.copy())
-                levels.append(self.n_iter_)
+            path.record(self.n_iter_, coefficients)
             if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
                 break
         self._coefficients, self._level = coefficients.copy(), self.n_iter_
-        if kept is not None:  # what was asked for beyond the last iteration has not changed since
-            path += [self._coefficients] * (len(kept) - len(path))
-            levels = sorted(kept)
-        self._path, self.path_levels_ = np.stack(path), np.asarray(levels)
+        self._path, self.path_levels_ = path.finish(self.n_iter_, self._coefficients)
 
-    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
         raise NotImplementedError
 
@@ -57,60 +63,45 @@ class IterativeRegressor(SpectralRegressor):
         shape, flat = eigenvalues.shape, eigenvalues.reshape(-1, 1)
         for coefficients, _ in self._iterate(lambda a: flat * a, np.ones_like(flat), count):
             values = coefficients
-        return values.reshape(shape).copy()
+        return np.array(values.reshape(shape))
 
-    def _set_step(self, gram: Array) -> None:
-        self.step_size_ = choose_step(
-            getattr(self, "step_size", "auto"), self._largest_step, largest_eigenvalue(gram) / len(gram), "||K||"
-        )
+    def _prepare(self, gram: Array) -> None:
+        """Prepare the iteration for the kernel matrix (n, n), e.g. set its step size."""
+        raise NotImplementedError
 
 
-class Landweber(IterativeRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientRegressor(IterativeRegressor):
+    """Base of iterations along the gradient (Y - K alpha) / n; further arguments and attributes: `IterativeRegressor`.
+
+    Args:
+        step_size: eta, within the bound of the method, or "auto": n / ||K||.
+
+    Attributes:
+        step_size_: eta.
+    """
+
+    step_size: float | str = "auto"
+    _largest_step = 1.0  # in units of n / ||K||, beyond which the iteration need not converge
+
+    def _prepare(self, gram: Array) -> None:
+        norm = largest_eigenvalue(gram) / len(gram)
+        self.step_size_ = choose_step(self.step_size, self._largest_step, norm, "||K||")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Landweber(GradientRegressor):
     """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
 
     alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0; t plays the part of 1 / (eta lambda)
-    (thesis 3.4; the bound on the step misses its n there).
-
-    Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
-        max_iter: the number of iterations.
-        step_size: eta < 2 n / ||K||, or "auto": n / ||K||.
-        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
-        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T), after the last iteration.
-        centers_: the training samples, (n, d).
-        n_iter_, step_size_, path_levels_: iterations done, eta, and the iterations of the path.
+    (thesis 3.4, where the bound on the step lacks its n). The step is bounded by eta < 2 n / ||K||. Further arguments
+    and attributes: see `GradientRegressor`.
     """
 
+    max_iter: int = 500
     _largest_step = 2.0
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        random_state: Any = None,
-        max_iter: int = 500,
-        step_size: float | str = "auto",
-        tol: float = 1e-8,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.tol = tol
-        self.path = path
-
-    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         coefficients = np.zeros_like(targets)
         residual = targets
         for _ in range(max_iter):
@@ -130,50 +121,21 @@ class Landweber(IterativeRegressor):
         return np.where(nonzero, gained / np.where(nonzero, eigenvalues, 1.0), self.step_size_ * count / self._n)
 
 
-class NuMethod(IterativeRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NuMethod(GradientRegressor):
     """The nu-method of Brakhage: an accelerated iteration that needs about sqrt(t) of Landweber's t iterations.
 
     alpha_i = alpha_{i-1} + u_i (alpha_{i-1} - alpha_{i-2}) + (w_i eta / n) (Y - K alpha_{i-1}) with u_i, w_i of the
-    Jacobi polynomials that belong to nu; i^2 plays the part of 1 / lambda (thesis 3.4).
+    Jacobi polynomials that belong to nu; i^2 plays the part of 1 / lambda (thesis 3.4). The step is bounded by
+    eta <= n / ||K||. Further arguments and attributes: see `GradientRegressor`.
 
     Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
         nu: > 0, the smoothness up to which the method is optimal.
-        max_iter: the number of iterations.
-        step_size: eta <= n / ||K||, or "auto": n / ||K||.
-        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
-        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes: as of `Landweber`.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        random_state: Any = None,
-        nu: float = 1.0,
-        max_iter: int = 100,
-        step_size: float | str = "auto",
-        tol: float = 1e-8,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.random_state = random_state
-        self.nu = nu
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.tol = tol
-        self.path = path
+    nu: float = 1.0
 
-    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         nu = real("nu", self.nu, 0.0, low_open=True)
         before = coefficients = np.zeros_like(targets)
         residual = targets
@@ -187,63 +149,35 @@ class NuMethod(IterativeRegressor):
             yield coefficients, residual
 
 
-class AcceleratedGradient(IterativeRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AcceleratedGradient(GradientRegressor):
     """Gradient descent with momentum and early stopping, by Nesterov's or the heavy-ball method.
 
     * "nesterov": from the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}),
       alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
     * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
 
-    Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
-        method: "nesterov" or "heavy_ball".
-        momentum: in [0, 1), of "heavy_ball".
-        max_iter: the number of iterations.
-        step_size: eta <= n / ||K||, for "heavy_ball" < 2 (1 + momentum) n / ||K||; or "auto": n / ||K||.
-        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
-        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
+    The step is bounded by eta <= n / ||K||, for "heavy_ball" by eta < 2 (1 + momentum) n / ||K||. Further arguments and
+    attributes: see `GradientRegressor`.
 
-    Attributes: as of `Landweber`.
+    Args:
+        method: "nesterov" or "heavy_ball".
+        momentum: in [0, 1), for "heavy_ball".
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        random_state: Any = None,
-        method: str = "nesterov",
-        momentum: float = 0.9,
-        max_iter: int = 100,
-        step_size: float | str = "auto",
-        tol: float = 1e-8,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.random_state = random_state
-        self.method = method
-        self.momentum = momentum
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.tol = tol
-        self.path = path
+    method: str = "nesterov"
+    momentum: float = 0.9
 
-    def _set_step(self, gram: Array) -> None:
+    def _prepare(self, gram: Array) -> None:
         if self.method not in ("nesterov", "heavy_ball"):
             raise ParameterError("method", self.method, "'nesterov' or 'heavy_ball'")
         momentum = real("momentum", self.momentum, 0.0)
         if momentum >= 1.0:
             raise ParameterError("momentum", momentum, "in [0, 1)")
         self._largest_step = 1.0 if self.method == "nesterov" else 2 * (1 + momentum)
-        super()._set_step(gram)
+        super()._prepare(gram)
 
-    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         rate = self.step_size_ / self._n
         coefficients = velocity = image_change = np.zeros_like(targets)
         image = np.zeros_like(targets)  # K alpha_t, so that K at the extrapolated point costs no second product
@@ -258,53 +192,26 @@ class AcceleratedGradient(IterativeRegressor):
             yield coefficients, targets - image
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConjugateGradientKRLS(IterativeRegressor):
     """Conjugate gradients with early stopping (kernel partial least squares).
 
     alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
     conjugate gradients of the least squares problem in the kernel's function space. The filter depends on the data:
-    `filter_function` gives one column for each target.
-
-    Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization, random_state: taken for uniformity and not used: the number of iterations regularizes.
-        max_iter: the number of iterations.
-        tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
-        path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes: as of `Landweber`, without a step size.
+    `filter_function` returns one column for each target. Arguments and attributes: see `IterativeRegressor`.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        random_state: Any = None,
-        max_iter: int = 50,
-        tol: float = 1e-8,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.tol = tol
-        self.path = path
+    max_iter: int = 50
 
     def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
-        """g(sigma) as in the other methods, (..., T), or of the shape of `eigenvalues` for a 1-D target."""
+        """Return g(sigma) as the other methods do, but (..., T), or of the shape of `eigenvalues` for a 1-D target."""
         values = super().filter_function(eigenvalues, level)
         return values[..., 0] if self._one_target else values
 
-    def _set_step(self, gram: Array) -> None:
+    def _prepare(self, gram: Array) -> None:
         self._scalars: list[tuple[Array, Array, Array]] = []
 
-    def _iterate(self, apply: Any, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         n_targets = targets.shape[1]
         coefficients, residual = np.zeros_like(targets), targets.copy()
         max_iter = min(max_iter, len(targets))  # the whole space
@@ -350,25 +257,41 @@ class ConjugateGradientKRLS(IterativeRegressor):
         return values
 
 
-def check_iterations(max_iter: Any, tol: Any) -> tuple[int, float]:
-    """max_iter >= 1 and tol >= 0. Raises ParameterError."""
+def check_iterations(max_iter: int, tol: float) -> tuple[int, float]:
+    """Return max_iter >= 1 and tol >= 0. Raises ParameterError."""
     return integer("max_iter", max_iter, 1), real("tol", tol, 0.0)
 
 
-def check_iteration_levels(path: Any, max_iter: int) -> set[int] | None:
-    """The iterations to keep, None for all. Raises ParameterError, ShapeError."""
-    if path is None:
-        return None
-    levels = check_levels("path", path, [])
-    if levels.max() > max_iter or (levels != np.round(levels)).any():
-        raise ParameterError("path", levels.tolist(), f"whole numbers from 1 to max_iter = {max_iter}")
-    return {int(level) for level in levels}
+class RecordedPath:
+    """The solutions at given iterations, or at all if `path` is None. Raises ParameterError, ShapeError."""
+
+    def __init__(self, path: Sequence[int] | None, max_iter: int) -> None:
+        self._levels = None if path is None else np.sort(check_counts(path, max_iter, f"max_iter = {max_iter}"))
+        self._solutions: list[Array] = []
+
+    def record(self, iteration: int, solution: Array) -> None:
+        """Keep a copy of the solution after this iteration, if it belongs to the path."""
+        if self._levels is None or iteration in self._levels:
+            self._solutions.append(solution.copy())
+
+    def finish(self, n_iter: int, last: Array) -> tuple[Array, NDArray[np.int64]]:
+        """Return the solutions and their iterations; beyond the last iteration the solution stays as it is."""
+        if self._levels is None:
+            return np.stack(self._solutions), np.arange(1, n_iter + 1)
+        return np.stack(self._solutions + [last] * (len(self._levels) - len(self._solutions))), self._levels
 
 
-def choose_step(step_size: Any, largest: float, norm: float, norm_name: str) -> float:
-    """eta: given and below the bound of convergence, largest * n / norm_name = largest / norm; or "auto", 1 / norm.
+def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
+    """Return the step size eta: the given one, or 1 / norm for "auto".
 
-    Raises ParameterError, which names the bound.
+    Args:
+        step_size: a number or "auto".
+        largest: bound of convergence, in units of 1 / norm.
+        norm: norm of the operator over n.
+        norm_name: name of the operator's norm in the message.
+
+    Raises:
+        ParameterError: a given step is beyond the bound, which the message names.
     """
     if isinstance(step_size, str):
         if step_size != "auto":
@@ -382,7 +305,7 @@ def choose_step(step_size: Any, largest: float, norm: float, norm_name: str) -> 
 
 
 def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
-    """The largest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos from a fixed start."""
+    """Return the largest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos from a fixed start."""
     n = matrix.shape[0]
     if isinstance(matrix, np.ndarray) and n <= 64:
         return float(np.linalg.eigvalsh(matrix)[-1])

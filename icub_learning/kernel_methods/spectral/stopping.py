@@ -1,7 +1,6 @@
-"""When to stop an iteration by its validation errors: the rule of the NYTRO paper and those of its release."""
+"""Rules that stop an iteration by its validation errors: that of the NYTRO paper and those of its release."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,8 @@ class StoppingRule:
     * "linear": the slope of the straight line fitted to e / e[0] is at least -threshold / window
 
     Args:
-        rule: one of the above.
-        window: iterations, at least 2.
+        rule: one of the names above.
+        window: number of iterations, at least 2.
         threshold: in [0, 1), relative; the paper's is 0.05.
 
     Raises:
@@ -39,16 +38,16 @@ class StoppingRule:
             raise ParameterError("threshold", threshold, "a number in [0, 1)")
 
     def stops(self, errors: Sequence[float]) -> bool:
-        """Whether to stop after the iteration whose error is the last of `errors`."""
+        """Return whether to stop after the iteration whose error is the last of `errors`."""
         if len(errors) < self.window:
             return False
         last = np.asarray(errors[-self.window :], dtype=np.float64)
         if not last[0] > 0:
-            return True  # nothing is left to gain
+            return True  # the error cannot fall any more
         if self.rule == "linear":
             steps = np.arange(self.window) - (self.window - 1) / 2
             slope = steps @ (last / last[0]) / (steps @ steps)
             return bool(slope >= -self.threshold / self.window)
         few = 1 if self.rule == "simple" else -(-self.window // 10)
-        of: Any = np.median if self.rule == "median" else np.mean
-        return bool(of(last[-few:]) >= (1 - self.threshold) * of(last[:few]))
+        level = np.median if self.rule == "median" else np.mean
+        return bool(level(last[-few:]) >= (1 - self.threshold) * level(last[:few]))

@@ -1,4 +1,4 @@
-"""An orthonormal basis of the span of kernel functions at given centres, also where their matrix is singular."""
+"""Orthonormal basis of the span of the kernel functions at given centres, even if their matrix is singular."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,14 @@ PANEL = 64  # columns factored between two matrix products
 class CenterBasis:
     """The functions k(centers[j], .), orthonormalized in their order: K_mm = echelon^T echelon.
 
-    Centre j is kept if its function leaves the span of the earlier ones by more than rounding; a smooth kernel's
-    functions fill their span, to working precision, after some tens of centres, and every further Cholesky pivot is
-    noise. With T = echelon[:, kept], upper triangular, R = T^-1 satisfies R R^T = K_mm^+ on that span, and the leading
-    blocks of R belong to the leading centres.
+    Centre j is kept if its function differs from the span of the earlier ones by more than rounding; the functions of a
+    smooth kernel fill their span, to working precision, after some tens of centres, and further Cholesky pivots are
+    rounding. With T = echelon[:, kept], upper triangular, R = T^-1 satisfies R R^T = K_mm^+ on that span, and the
+    leading blocks of R belong to the leading centres.
 
     Attributes:
-        centers: (m, d), all.
-        kept: (k,) indices of the centres that span.
+        centers: (m, d), all centres.
+        kept: (k,) indices of the centres whose functions form the basis.
         echelon: (k, m); column j holds the coordinates of centre j's function.
         triangle: T, (k, k), in Fortran order.
     """
@@ -31,28 +31,28 @@ class CenterBasis:
         self.triangle = np.asfortranarray(self.echelon[:, self.kept])
 
     def to_coefficients(self, coordinates: Array) -> Array:
-        """Coefficients (m, T) of the centres for a function with `coordinates` (k, T); zero for those not kept."""
+        """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""
         coefficients = np.zeros((len(self.centers), coordinates.shape[1]))
         coefficients[self.kept] = solve_triangular(self.triangle, coordinates, check_finite=False)
         return coefficients
 
     def to_coordinates(self, coefficients: Array) -> Array:
-        """The coordinates (k, T) of a function given by coefficients (m, T) of the centres."""
+        """Return coordinates (k, T) of functions from coefficients (m, T) of the centres."""
         return self.echelon @ coefficients
 
 
 def echelon_cholesky(
     gram: Array, scale: Array | None = None, size: int | None = None
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Cholesky factorization in the given order, without the columns that depend on earlier ones.
+    """Factor a Gram matrix by Cholesky in the given order, without the columns that depend on earlier ones.
 
     Args:
         gram: (m, m).
-        scale: (m,) what pivots are compared with, by default the diagonal; and `size`, the number of columns whose
-            elimination rounded them, by default m: both for a gram that is what others have left over.
+        scale: (m,) that pivots are compared with, by default the diagonal; for a Schur complement, the diagonal before.
+        size: number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
 
     Returns:
-        (k, m) factor E in echelon form with gram = E^T E up to rounding, and the (k,) columns kept.
+        Factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
     """
     m = len(gram)
     scale = np.diag(gram).copy() if scale is None else scale
@@ -87,5 +87,6 @@ def echelon_cholesky(
 
 
 def invert_triangle(triangle: Array) -> Array:
-    """The inverse of an upper triangular matrix, upper triangular."""
-    return solve_triangular(triangle, np.eye(len(triangle)), check_finite=False, overwrite_b=True)
+    """Return the inverse of an upper triangular matrix."""
+    inverse: Array = solve_triangular(triangle, np.eye(len(triangle)), check_finite=False, overwrite_b=True)
+    return inverse

@@ -1,14 +1,13 @@
-"""Preconditioned conjugate gradients for several right-hand sides at once, each with steps of its own."""
+"""Preconditioned conjugate gradients for several right-hand sides at once, with step sizes for each."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.arrays import Array
-
-Operator = Callable[[Array], Array]
+from icub_learning.kernel_methods.kernels import Operator
 
 
 def conjugate_gradients(
@@ -21,7 +20,9 @@ def conjugate_gradients(
 
     Args:
         apply: a symmetric positive definite operator on (k, T).
-        start: the first solution; `residual`: right-hand side minus apply(start).
+        start: the first solution, (k, T).
+        residual: right-hand side minus apply(start), (k, T).
+        enough: (T,) norm of the residual at which a column is solved.
         precondition: an approximate inverse, symmetric positive definite; None for the identity.
     """
     solution, residual = start.copy(), residual.copy()
@@ -47,11 +48,14 @@ def conjugate_gradients(
 def run_iterations(
     iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str
 ) -> list[Array]:
-    """The solutions of at most `max_iter` iterations; warns of columns whose residual is not below `enough` at the end.
+    """Return the solutions of at most `max_iter` iterations; warn of columns that do not reach `enough`.
 
     Args:
-        residual: before the first iteration.
-        name: of the method, for the warning.
+        iterates: see `conjugate_gradients`.
+        max_iter: largest number of iterations.
+        residual: (k, T), before the first iteration.
+        enough: (T,), as in `conjugate_gradients`.
+        name: name of the method, for the warning.
     """
     solutions: list[Array] = []
     for solution, left in iterates:

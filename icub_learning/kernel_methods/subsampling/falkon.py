@@ -1,11 +1,12 @@
-"""FALKON: Nyström regression by preconditioned iterations that read the data in blocks and keep O(m^2) numbers."""
+"""FALKON: Nyström regression by preconditioned iterations that read the data in blocks, in O(m^2) memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
 
@@ -17,77 +18,52 @@ from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations, choose_step
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import choose_centers
+from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
 
 SOLVERS = ("cg", "gradient")
-SAMPLES_PER_CENTER = 10  # in the preconditioner
+SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
 POWER_ITERATIONS = 8  # passes over the data that estimate the largest step of the gradient variant
 
 
-class FALKON(StreamingRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class FALKON(CenterRegressor, StreamingRegressor):
     """Nyström KRLS by conjugate gradients on the preconditioned normal equations, n m t in time, O(m^2) in memory.
 
     B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1,
     T = chol(K_mm) and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over
-    the centres, T D T^T / m (D: weights of centres that were drawn by leverage scores), and needs about 1 / lambda of
-    them; with further samples, ten times as many as centres, the condition number is about ten whatever lambda is,
-    and a residual of 1e-3 takes less than ten iterations. Centres that depend on earlier ones to working precision are
-    left out of T. Each iteration is one pass over blocks of K_nm, which are computed and forgotten; X and y may be
-    memory-mapped arrays (float64 or float32) or Dask arrays.
+    the centres, T D T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with
+    further samples, ten times as many as centres, the condition number is about ten for any lambda, and a residual of
+    1e-3 takes less than ten iterations. Centres that depend on earlier ones to working precision are left out of T.
+    Each iteration is one pass over blocks of K_nm, which are not stored; X and y may be memory-mapped arrays (float64
+    or float32) or Dask arrays. In theory lambda = n^(-1/2) and m = n^(1/2) suffice.
 
     Args:
-        kernel, length_scale, degree: see `Kernel`.
-        regularization: lambda > 0; n^(-1/2) is the theory's choice, with m = n^(1/2).
-        n_centers, centers, sampling, random_state: see `NystromKRLS`.
-        n_preconditioner: samples, drawn uniformly, that S averages over; None for ten times as many as centres and at
-            most half of all, 0 for the centres alone.
-        max_iter: most iterations.
+        kernel, length_scale, degree, regularization, n_centers, centers, sampling, random_state: see `CenterRegressor`.
+        n_preconditioner: number of samples, drawn uniformly, that S averages over; None for ten times as many as
+            centres and at most half of all, 0 for the centres alone.
+        max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
         solver: "cg", or "gradient": gradient descent with the same B.
-        step_size: of "gradient": below 2 / ||B^T H B||, H the matrix of the normal equations, or "auto": half of that.
-        warm_start: begin at the last fit's solution, on its centres.
+        step_size: step of "gradient", below 2 / ||B^T H B|| with the matrix H of the normal equations; "auto": half of
+            that bound.
+        warm_start: whether to start from the solution of the last fit, on its centres.
 
     Attributes:
         dual_coef_: (m,) or (m, T).
         centers_: (m, d).
         n_kept_: centres that are independent to working precision.
-        n_iter_: iterations done; path_levels_: 1..n_iter_ (0 alone where a warm start needed none).
+        n_iter_: number of iterations done.
+        path_levels_: 1..n_iter_, or 0 alone if a warm start needed no iteration.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        regularization: float = 1e-6,
-        n_centers: int = 100,
-        centers: ArrayLike | None = None,
-        sampling: str = "uniform",
-        random_state: Any = None,
-        n_preconditioner: int | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        solver: str = "cg",
-        step_size: float | str = "auto",
-        warm_start: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.regularization = regularization
-        self.n_centers = n_centers
-        self.centers = centers
-        self.sampling = sampling
-        self.random_state = random_state
-        self.n_preconditioner = n_preconditioner
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.step_size = step_size
-        self.warm_start = warm_start
+    n_preconditioner: int | None = None
+    max_iter: int = 100
+    tol: float = 1e-6
+    solver: str = "cg"
+    step_size: float | str = "auto"
+    warm_start: bool = False
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
@@ -97,15 +73,8 @@ class FALKON(StreamingRegressor):
         before: Array | None = getattr(self, "_coefficients", None) if self.warm_start else None
         if before is not None and before.shape[1] != rows.n_targets:
             raise ShapeError("y", (rows.n, rows.n_targets), f"(n, {before.shape[1]}), as in the last fit")
-        centers, weights = choose_centers(
-            rows,
-            kernel,
-            level,
-            n_centers=self.n_centers,
-            centers=self.centers if before is None or self.centers is not None else self.centers_,
-            sampling=self.sampling,
-            random_state=self.random_state,
-        )
+        given = self.centers_ if before is not None and self.centers is None else None
+        centers, weights = self._sample_centers(rows, kernel, given=given)
         if before is not None and not np.array_equal(centers, self.centers_):
             raise ParameterError("centers", centers.shape, "those of the last fit, for a warm start")
         basis = CenterBasis(kernel, centers)
@@ -128,7 +97,7 @@ class FALKON(StreamingRegressor):
         self.path_levels_ = np.arange(1, self.n_iter_ + 1) if path else np.zeros(1, dtype=np.int64)
 
     def _estimate_scatter(self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, weights: Array) -> Array:
-        """S (k, k) of the preconditioner."""
+        """Return S (k, k) of the preconditioner."""
         k, size = len(basis.kept), self.n_preconditioner
         count = (
             max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
@@ -137,11 +106,13 @@ class FALKON(StreamingRegressor):
             raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
         if count == 0:
             echelon = basis.echelon * np.sqrt(weights / len(weights))
-            return echelon @ echelon.T
+            scatter: Array = echelon @ echelon.T
+            return scatter
         drawn = rows.take(sample_rows(check_random_state(self.random_state), rows.n, count))
         part = NormalEquations(BasisFeatures(kernel, basis), 1)
         scatter, _ = ArrayRows(drawn, np.zeros((count, 1))).sum(part)
-        return (np.triu(scatter) + np.triu(scatter, 1).T) / count
+        scatter = (np.triu(scatter) + np.triu(scatter, 1).T) / count
+        return scatter
 
     def _descend(
         self, system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
@@ -177,13 +148,13 @@ class PreconditionedSystem:
         self._root = cholesky(small, overwrite_a=True, check_finite=False)
 
     def apply(self, solution: Array) -> Array:
-        """W beta, (k, T)."""
+        """Return W beta, (k, T), for beta (k, T)."""
         coordinates = self._precondition(solution)
         (product,) = self._rows.sum(KernelProducts(self._kernel, self._kept, self._expand(coordinates)))
         return self._reduce(product) + self._level * self._rows.n * self._precondition_transposed(coordinates)
 
     def right_hand_side(self, start: Array) -> tuple[Array, Array]:
-        """b = B^T K_nm^T Y and b - W start, (k, T) each, in one pass."""
+        """Return b = B^T K_nm^T Y and b - W start, (k, T) each, in one pass."""
         coordinates = self._precondition(start)
         vectors = self._expand(coordinates) if start.any() else None
         moment, *products = self._rows.sum(KernelProducts(self._kernel, self._kept, vectors, start.shape[1]))
@@ -194,37 +165,42 @@ class PreconditionedSystem:
         return right, right - self._reduce(products[0]) - ridge
 
     def to_coefficients(self, solution: Array) -> Array:
-        """alpha = B beta, (m, T)."""
+        """Return alpha = B beta, (m, T)."""
         return self.basis.to_coefficients(self._precondition(solution))
 
     def to_solution(self, coefficients: Array) -> Array:
-        """The beta of given alpha (m, T)."""
-        return np.sqrt(self._rows.n) * (self._root @ self.basis.to_coordinates(coefficients))
+        """Return the beta (k, T) of given alpha (m, T)."""
+        solution: Array = self._root @ self.basis.to_coordinates(coefficients)
+        return sqrt(self._rows.n) * solution
 
     def largest_eigenvalue(self) -> float:
-        """Of W, by a few power iterations from a fixed start; a slight underestimate."""
+        """Estimate the largest eigenvalue of W, slightly too small, by power iterations from a fixed start."""
         vector = np.ones((self.size, 1))
         for _ in range(POWER_ITERATIONS):
             vector = self.apply(vector / np.linalg.norm(vector))
         return float(np.linalg.norm(vector))
 
     def _precondition(self, solution: Array) -> Array:
-        return solve_triangular(self._root, solution, check_finite=False) / np.sqrt(self._rows.n)
+        return _solve(self._root, solution) / sqrt(self._rows.n)
 
     def _precondition_transposed(self, coordinates: Array) -> Array:
-        return solve_triangular(self._root, coordinates, trans="T", check_finite=False) / np.sqrt(self._rows.n)
+        return _solve(self._root, coordinates, "T") / sqrt(self._rows.n)
 
     def _expand(self, coordinates: Array) -> Array:
-        return solve_triangular(self.basis.triangle, coordinates, check_finite=False)
+        return _solve(self.basis.triangle, coordinates)
 
     def _reduce(self, moment: Array) -> Array:
-        coordinates = solve_triangular(self.basis.triangle, moment, trans="T", check_finite=False)
-        return self._precondition_transposed(coordinates)
+        return self._precondition_transposed(_solve(self.basis.triangle, moment, "T"))
+
+
+def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:
+    solved: Array = solve_triangular(triangle, right, trans=trans, check_finite=False)
+    return solved
 
 
 @dataclass(frozen=True)
 class KernelProducts:
-    """Sums K_b^T Y_b (if n_targets), then K_b^T K_b vectors (if given), over blocks of rows (see `rows.Sum`)."""
+    """Sums of K_b^T Y_b (if n_targets > 0) and of K_b^T K_b vectors (if given) over blocks of rows (see `rows.Sum`)."""
 
     kernel: Kernel
     centers: Array
@@ -232,13 +208,13 @@ class KernelProducts:
     n_targets: int = 0
 
     def start(self) -> tuple[Array, ...]:
-        """Zeros to add to."""
+        """See rows.Sum."""
         m = len(self.centers)
         moments = [np.zeros((m, self.n_targets))] if self.n_targets else []
         return (*moments, np.zeros_like(self.vectors)) if self.vectors is not None else tuple(moments)
 
     def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Add the part of some rows, a block that fits the cache at a time."""
+        """See rows.Sum; blocks fit the cache."""
         against = self.kernel.against(self.centers)
         size = rows_per_block(len(self.centers))
         buffer = np.empty((min(size, len(samples)), len(self.centers)))

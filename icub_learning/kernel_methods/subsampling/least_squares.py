@@ -1,8 +1,7 @@
-"""Ridge regression on feature columns: normal equations summed over blocks of rows, and columns added one by one."""
+"""Ridge regression on feature columns: normal equations summed over blocks of rows, and columns added in turn."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,18 @@ from scipy.linalg.blas import dsyrk, dtrsm
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
+from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, invert_triangle
 
-FeatureFunction = Callable[[Array], Array]  # rows (r, d) to features (r, k), of which the caller may change the entries
+
+class Features(Protocol):
+    """Maps rows (r, d) to new features (r, n_features)."""
+
+    n_features: int
+
+    def __call__(self, samples: Array, /) -> Array:
+        """Compute the features."""
 
 
 class BasisFeatures:
@@ -28,14 +35,14 @@ class BasisFeatures:
     def __call__(self, samples: Array) -> Array:
         cross = self._against(samples)
         # cross^T is in Fortran order: the triangular solve happens in place.
-        return dtrsm(1.0, self._triangle, cross.T, lower=0, trans_a=1, overwrite_b=1).T
+        return np.transpose(dtrsm(1.0, self._triangle, cross.T, lower=0, trans_a=1, overwrite_b=1))
 
 
 @dataclass(frozen=True)
 class NormalEquations:
-    """Sums A^T A (upper triangle) and A^T Y over rows, A the features of each block (see `rows.Sum`)."""
+    """Sums of A^T A (upper triangle) and A^T Y over rows, A the features of each block (see `rows.Sum`)."""
 
-    features: Any  # FeatureFunction with an attribute n_features
+    features: Features
     n_targets: int
 
     def start(self) -> tuple[Array, ...]:
@@ -51,16 +58,39 @@ class NormalEquations:
 
 
 def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
-    """(gram + ridge I)^-1 moment from the upper triangle of `gram`. Raises ParameterError if singular."""
+    """Return (gram + ridge I)^-1 moment from the upper triangle of `gram`. Raises ParameterError if singular."""
     regularized = gram + ridge * np.eye(len(gram))
     try:
-        return cho_solve(cho_factor(regularized, check_finite=False), moment, check_finite=False)
+        solution: Array = cho_solve(cho_factor(regularized, check_finite=False), moment, check_finite=False)
     except np.linalg.LinAlgError:
         raise too_small(ridge / n, float(np.trace(gram)) / n) from None
+    return solution
+
+
+def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
+    """Solve ridge regression at lambda and at further values of it, by one factorization.
+
+    Args:
+        gram: A^T A, upper triangle.
+        moment: A^T Y.
+        n: number of samples; the ridge is lambda n.
+        level: lambda.
+        path: further values of lambda, or None for `level` alone.
+
+    Returns:
+        The solution at lambda, and those of the path.
+    """
+    if path is None:
+        solution = solve_ridge(gram, moment, level * n, n)
+        return solution, [solution]
+    values, vectors = eigendecomposition(np.triu(gram) + np.triu(gram, 1).T)
+    moment = vectors.T @ moment
+    first, *others = (vectors @ (moment / (values + one * n)[:, None]) for one in (level, *path))
+    return first, others
 
 
 def too_small(regularization: float, trace: float) -> ParameterError:
-    """The error for a lambda below what rounding of A^T A / n, of the given trace, lets stand."""
+    """Return the error for a lambda that is lost in the rounding of A^T A / n, which has the given trace."""
     bound = (
         f"larger, some {10 * trace * np.finfo(float).eps:.1e}: the normal equations are singular to working precision"
     )
@@ -68,7 +98,7 @@ def too_small(regularization: float, trace: float) -> ParameterError:
 
 
 class GrowingLeastSquares:
-    """Solutions of min ||A_t b - Y||^2 + ridge ||b||^2 for every number t of leading columns, while columns come.
+    """Solutions of min ||A_t b - Y||^2 + ridge ||b||^2 for every number t of leading columns, as columns are added.
 
     The factor U of A^T A + ridge I is bordered by each block of columns: its leading blocks are the factors of all
     smaller t, those of its inverse W their inverses, and so b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y: one
@@ -78,7 +108,7 @@ class GrowingLeastSquares:
     Args:
         targets: Y (n, T).
         ridge: lambda n > 0.
-        capacity: columns to make room for; more are possible.
+        capacity: number of columns to allocate memory for; more are allocated when needed.
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
@@ -93,7 +123,7 @@ class GrowingLeastSquares:
         return len(self.factor)
 
     def extend(self, columns: Array) -> None:
-        """Border with further columns (n, b). Raises ParameterError if ridge is lost in rounding."""
+        """Add further columns (n, b). Raises ParameterError if ridge is lost in rounding."""
         k, b = len(self), columns.shape[1]
         if k + b > self.columns.shape[1]:
             grown = np.empty((len(self.targets), max(k + b, 2 * k)), order="F")
@@ -117,12 +147,33 @@ class GrowingLeastSquares:
         self.factor = border(self.factor, across, root)
 
     def solution(self, t: int) -> Array:
-        """b_t (t, T): the solution on the first t columns."""
-        return self.inverse[:t, :t] @ self.moments[:t]
+        """Return b_t (t, T), the solution on the first t columns."""
+        solution: Array = self.inverse[:t, :t] @ self.moments[:t]
+        return solution
+
+    def predict(
+        self, features: Operator, samples: Array, counts: NDArray[np.intp], basis: Array | None = None
+    ) -> Array:
+        """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
+
+        Args:
+            features: maps rows (r, d) to features (r, m).
+            samples: (n, d).
+            counts: (levels,) numbers of columns.
+            basis: (m, m) upper triangular, of the columns in terms of the features; None for the identity.
+        """
+        weights = self.inverse if basis is None else basis @ self.inverse
+        out = np.zeros((len(counts), len(samples), self.moments.shape[1]))
+        for rows in blocks(len(samples), rows_per_block(len(self))):
+            steps = features(samples[rows]) @ weights  # each level adds one column to the level before
+            for target in range(out.shape[2]):
+                sums = np.cumsum(steps * self.moments[:, target], axis=1)
+                out[:, rows, target] = np.where(counts > 0, sums[:, np.maximum(counts - 1, 0)], 0.0).T
+        return out
 
 
 def border(square: Array, across: Array, corner: Array) -> Array:
-    """[[square, across], [0, corner]]."""
+    """Return [[square, across], [0, corner]]."""
     k, b = across.shape
     out = np.zeros((k + b, k + b))
     out[:k, :k], out[:k, k:], out[k:, k:] = square, across, corner

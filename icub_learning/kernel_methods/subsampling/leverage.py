@@ -1,4 +1,4 @@
-"""Leverage scores of samples under a kernel, exact or from a subset, and the effective dimensions they give."""
+"""Leverage scores of samples under a kernel, exact or approximated from a subset."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.estimator import Seed, check_regularization
+from icub_learning.kernel_methods.kernels import Kernel, KernelFunction, blocks, rows_per_block
 
 
 class ApproximateLeverage:
     """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
 
-    With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii; a uniform subset estimates how far x lies
-    from what the others span at scale lambda, and overestimates, up to the largest possible score 1, what more samples
-    than the pilots span (thesis 4.2.3, approximate leverage scores).
+    With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii. A uniform subset overestimates, up to the
+    largest possible score 1, since it spans less than all samples do (thesis 4.2.3, approximate leverage scores).
 
     Args:
+        kernel: k.
         pilots: (p, d).
         regularization: lambda > 0.
         n: number of samples that the scores are meant for.
@@ -37,7 +37,7 @@ class ApproximateLeverage:
         self._scale = regularization * n
 
     def __call__(self, samples: NDArray[Any]) -> Array:
-        """Scores of the rows, (r,), each in [0, 1]."""
+        """Return the scores (r,), in [0, 1], of rows (r, d)."""
         scores = np.empty(len(samples))
         for rows in blocks(len(samples), rows_per_block(len(self._factor))):
             x = np.asarray(samples[rows], dtype=np.float64)
@@ -50,14 +50,21 @@ class ApproximateLeverage:
 def leverage_scores(
     X: ArrayLike,
     *,
-    kernel: Any = "gaussian",
+    kernel: str | KernelFunction = "gaussian",
     length_scale: float = 1.0,
     degree: int = 3,
     regularization: float = 1e-6,
     n_pilots: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Array:
-    """Leverage scores l_i = (K (K + lambda n I)^-1)_ii of samples X (n, d): exact, or from `n_pilots` drawn uniformly.
+    """Return the leverage scores l_i = (K (K + lambda n I)^-1)_ii of samples X (n, d).
+
+    Args:
+        X: (n, d).
+        kernel, length_scale, degree: the kernel; see `Kernel`.
+        regularization: lambda > 0.
+        n_pilots: number of samples, drawn uniformly, that approximate the scores; None for exact scores.
+        random_state: seed of that draw.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
@@ -69,7 +76,8 @@ def leverage_scores(
     if n_pilots is None:
         gram = function.gram(samples)
         factor = cho_factor(gram + level * n * np.eye(n), check_finite=False)
-        return np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False))
+        scores: Array = np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False))
+        return scores
     if integer("n_pilots", n_pilots, 1) > n:
         raise ParameterError("n_pilots", n_pilots, f"at most the number of samples, {n}")
     pilots = samples[check_random_state(random_state).permutation(n)[:n_pilots]]
@@ -77,7 +85,7 @@ def leverage_scores(
 
 
 def check_samples(X: ArrayLike) -> Array:
-    """Samples as a finite float64 array (n, d), n >= 1. Raises ShapeError, NotFiniteError."""
+    """Return samples as a finite float64 array (n, d), n >= 1. Raises ShapeError, NotFiniteError."""
     samples = finite("X", X)
     if samples.ndim != 2 or not samples.size:
         raise ShapeError("X", samples.shape, "(n, d) with n, d >= 1")

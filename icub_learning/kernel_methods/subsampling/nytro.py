@@ -5,28 +5,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.random import RandomState
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import KernelRegressor
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import (
-    check_iteration_levels,
+    RecordedPath,
     check_iterations,
     choose_step,
     largest_eigenvalue,
 )
 from icub_learning.kernel_methods.spectral.stopping import StoppingRule
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import choose_centers
+from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 
 
-class NYTRO(KernelRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NYTRO(CenterRegressor):
     """Nyström early stopping: beta_t = beta_{t-1} - (gamma / n) R^T K_nm^T (K_nm R beta_{t-1} - Y), alpha_t = R beta_t.
 
     With R R^T = K_mm^+ and A = K_nm R, predictions on the samples are [I - (I - (gamma / n) A A^T)^t] Y; t plays the
@@ -35,17 +36,16 @@ class NYTRO(KernelRegressor):
     for the whole path.
 
     Args:
-        kernel, length_scale, degree: see `Kernel`.
-        n_centers, centers, sampling, random_state: see `NystromKRLS`.
-        regularization: the scale lambda > 0 of leverage scores; nothing else depends on it.
-        max_iter: the number of iterations t.
+        kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
+        regularization: lambda > 0 of the leverage scores; nothing else depends on it.
+        max_iter: largest number of iterations t.
         step_size: gamma < 2 n / ||K_nm R||^2, or "auto": 1 / max k(x, x), the paper's, which is always below.
         tol: iterations end sooner once ||Y - A beta|| <= tol ||Y|| in each target.
         stopping: None, or a rule ("simple", "averaged", "median", "linear", see `StoppingRule`) that ends the iteration
             by the error on held-out samples; the solution is that of the remaining samples at the last iteration.
-        window, threshold: of the rule.
-        validation_fraction: share of the samples held out for the rule, drawn at random; the last ones where
-            `shuffle` is False, for samples in the order of time.
+        window, threshold: those of the rule; see `StoppingRule`.
+        validation_fraction: share of the samples held out for the rule.
+        shuffle: whether these are drawn at random; if not, they are the last ones, for samples in order of time.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
 
     Attributes:
@@ -53,66 +53,29 @@ class NYTRO(KernelRegressor):
         centers_: (m, d).
         n_kept_: centres that are independent to working precision.
         n_iter_, step_size_, path_levels_: iterations done, gamma, and the iterations of the path.
-        validation_errors_: (n_iter_,) root mean square over held-out samples and targets; with a rule alone.
+        validation_errors_: (n_iter_,) root mean square errors over held-out samples and targets; only with a rule.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        length_scale: float = 1.0,
-        degree: int = 3,
-        n_centers: int = 100,
-        centers: ArrayLike | None = None,
-        sampling: str = "uniform",
-        regularization: float = 1e-6,
-        random_state: Any = None,
-        max_iter: int = 500,
-        step_size: float | str = "auto",
-        tol: float = 1e-8,
-        stopping: str | None = None,
-        window: int = 10,
-        threshold: float = 0.05,
-        validation_fraction: float = 0.2,
-        shuffle: bool = True,
-        path: Sequence[int] | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
-        self.degree = degree
-        self.n_centers = n_centers
-        self.centers = centers
-        self.sampling = sampling
-        self.regularization = regularization
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.tol = tol
-        self.stopping = stopping
-        self.window = window
-        self.threshold = threshold
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.path = path
+    max_iter: int = 500
+    step_size: float | str = "auto"
+    tol: float = 1e-8
+    stopping: str | None = None
+    window: int = 10
+    threshold: float = 0.05
+    validation_fraction: float = 0.2
+    shuffle: bool = True
+    path: Sequence[int] | None = None
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        levels = check_iteration_levels(self.path, max_iter)
+        path = RecordedPath(self.path, max_iter)
         rule = None if self.stopping is None else StoppingRule(self.stopping, self.window, self.threshold)
         random = check_random_state(self.random_state)
         if rule:
             held_out, kept = self._split(len(samples), random)
             validation, validation_targets = samples[held_out], targets[held_out]
             samples, targets = samples[kept], targets[kept]
-        centers, _ = choose_centers(
-            ArrayRows(samples, targets),
-            kernel,
-            real("regularization", self.regularization, 0.0, low_open=True),
-            n_centers=self.n_centers,
-            centers=self.centers,
-            sampling=self.sampling,
-            random_state=random,
-        )
+        centers, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
         basis = CenterBasis(kernel, centers)
         independent = kernel.against(centers[basis.kept])
         cross = ArrayRows(_kernel_rows(independent, samples), targets)
@@ -121,16 +84,14 @@ class NYTRO(KernelRegressor):
         checked = _kernel_rows(independent, validation) if rule else None
         sizes = np.linalg.norm(targets, axis=0)
         errors: list[float] = []
-        path: list[Array] = []
         coordinates = coefficients = np.zeros((len(basis.kept), targets.shape[1]))
-        # Kept coefficients alpha_t = R beta_t are what both the residual and the path need: one triangular solve.
+        # Both the residual and the path need alpha_t = R beta_t, so one triangular solve serves both.
         gradient, _ = cross.sum(Residuals(coefficients))
         for t in range(1, max_iter + 1):
             downhill = solve_triangular(basis.triangle, gradient, trans="T", check_finite=False)
             coordinates = coordinates + rate * downhill
             coefficients = solve_triangular(basis.triangle, coordinates, check_finite=False)
-            if levels is None or t in levels:
-                path.append(coefficients)
+            path.record(t, coefficients)
             if rule and checked is not None:
                 errors.append(float(np.sqrt(np.mean((checked @ coefficients - validation_targets) ** 2))))
                 if rule.stops(errors):
@@ -142,11 +103,9 @@ class NYTRO(KernelRegressor):
         self.n_iter_, self.centers_, self.n_kept_ = t, centers, len(basis.kept)
         if rule:
             self.validation_errors_ = np.asarray(errors)
-        if levels is not None:
-            path += [coefficients] * (len(levels) - len(path))
-        self.path_levels_ = np.arange(1, t + 1) if levels is None else np.asarray(sorted(levels))
-        self._path = np.zeros((len(path), len(centers), targets.shape[1]))
-        self._path[:, basis.kept] = np.stack(path)
+        solutions, self.path_levels_ = path.finish(t, coefficients)
+        self._path = np.zeros((len(solutions), len(centers), targets.shape[1]))
+        self._path[:, basis.kept] = solutions
         self._coefficients = np.zeros((len(centers), targets.shape[1]))
         self._coefficients[basis.kept] = coefficients
 
@@ -158,7 +117,7 @@ class NYTRO(KernelRegressor):
         def apply(vector: Array) -> Array:
             inner = solve_triangular(basis.triangle, vector.reshape(-1, 1), check_finite=False)
             (outer,) = cross.sum(_Squares(inner))
-            return solve_triangular(basis.triangle, outer, trans="T", check_finite=False).ravel()
+            return np.ravel(solve_triangular(basis.triangle, outer, trans="T", check_finite=False))
 
         size = len(basis.kept)
         operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
@@ -166,7 +125,7 @@ class NYTRO(KernelRegressor):
         norm = largest_eigenvalue(matrix) / cross.n
         self.step_size_ = choose_step(self.step_size, 2.0, norm, "||K_nm R||^2")
 
-    def _split(self, n: int, random: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _split(self, n: int, random: RandomState) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         fraction = real("validation_fraction", self.validation_fraction, 0.0, 1.0, low_open=True)
         count = round(fraction * n)
         if not 1 <= count <= n - 2:
@@ -179,16 +138,16 @@ class NYTRO(KernelRegressor):
 
 @dataclass(frozen=True)
 class Residuals:
-    """Sums K_b^T (Y_b - K_b vectors) and the squares of Y_b - K_b vectors over rows of a kernel matrix."""
+    """Sums of K_b^T (Y_b - K_b vectors) and of the squares of Y_b - K_b vectors over rows of a kernel matrix."""
 
     vectors: Array
 
     def start(self) -> tuple[Array, ...]:
-        """Zeros to add to."""
+        """See rows.Sum."""
         return np.zeros_like(self.vectors), np.zeros(self.vectors.shape[1])
 
     def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Add the part of some rows, read once from memory."""
+        """See rows.Sum; each block of rows is read once from memory."""
         for rows in blocks(len(samples), rows_per_block(len(self.vectors))):
             residual = targets[rows] - samples[rows] @ self.vectors
             np.add(totals[0], samples[rows].T @ residual, out=totals[0])
@@ -197,7 +156,7 @@ class Residuals:
 
 @dataclass(frozen=True)
 class _Squares:
-    """Sums K_b^T K_b vectors over rows of a kernel matrix."""
+    """Sum of K_b^T K_b vectors over rows of a kernel matrix."""
 
     vectors: Array
 
@@ -209,7 +168,8 @@ class _Squares:
             np.add(totals[0], samples[rows].T @ (samples[rows] @ self.vectors), out=totals[0])
 
 
-def _kernel_rows(against: Any, samples: Array) -> Array:
+def _kernel_rows(against: KernelAgainst, samples: Array) -> Array:
+    """Return the rows of the kernel matrix of `samples`, (n, m), computed in blocks."""
     out = np.empty((len(samples), against.n_centers))
     for rows in blocks(len(samples), rows_per_block(against.n_centers)):
         against(samples[rows], out[rows])

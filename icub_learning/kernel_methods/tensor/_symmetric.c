@@ -16,43 +16,6 @@ typedef struct {
     ptrdiff_t n;
 } Walk;
 
-/* Sum of entry(i_1..i_level) prod alpha_i / prod c! over the sorted indices up to `last`, where the `count` indices
- * before this level were all equal to `last`, and c counts equal indices (the factor 1 / c! is spread over the levels:
- * the c-th equal index brings 1 / c). Its gradient goes to row `level` of `gradients`, up to `last`; `factor` times its
- * second derivatives with i >= j go to `hessian`, those with i = j halved.
- */
-CLONES static double contract_level(Walk *walk, int level, ptrdiff_t last, ptrdiff_t count, double factor) {
-    const ptrdiff_t n = walk->n;
-    const double *alpha = walk->vector;
-    double *gradient = walk->gradients + (ptrdiff_t)level * n;
-    double sum = 0;
-    if (level == 1) {
-        const double tie = 1.0 / (double)(count + 1), *entries = walk->entries;
-#pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t i = 0; i < last; i++) sum += entries[i] * alpha[i];
-        sum += entries[last] * alpha[last] * tie;
-        memcpy(gradient, entries, last * sizeof(double));
-        gradient[last] = entries[last] * tie;
-        walk->entries += last + 1;
-        return sum;
-    }
-    memset(gradient, 0, (last + 1) * sizeof(double));
-    for (ptrdiff_t i = 0; i <= last; i++) {
-        const double weight = i == last ? 1.0 / (double)(count + 1) : 1.0, scale = alpha[i] * weight;
-        const double below = contract_level(walk, level - 1, i, i == last ? count + 1 : 1, factor * scale);
-        const double *inner = gradient - n;
-        for (ptrdiff_t j = 0; j <= i; j++) gradient[j] += scale * inner[j];
-        gradient[i] += weight * below;
-        if (walk->hessian) {
-            double *row = walk->hessian + i * n;
-            const double strength = factor * weight;
-            for (ptrdiff_t j = 0; j <= i; j++) row[j] += strength * inner[j];
-        }
-        sum += scale * below;
-    }
-    return sum;
-}
-
 typedef struct {
     const double *samples; /* (n, d) */
     const double *columns; /* (d, n), the same */
@@ -61,34 +24,8 @@ typedef struct {
     ptrdiff_t n, d;
 } Fill;
 
-/* Writes sum_k products_k x_{i_1 k} ... x_{i_level k} for all sorted indices up to `last`. */
-CLONES static void fill_level(Fill *fill, int level, ptrdiff_t last) {
-    const ptrdiff_t n = fill->n, d = fill->d;
-    const double *products = fill->products + level * d;
-    if (level == 1) {
-        double *restrict out = fill->out;
-        memset(out, 0, (last + 1) * sizeof(double));
-        ptrdiff_t k = 0;
-        for (; k + 4 <= d; k += 4) { /* four at once: a quarter of the stores */
-            const double *restrict c = fill->columns + k * n, *p = products + k;
-            const double p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];
-            for (ptrdiff_t i = 0; i <= last; i++)
-                out[i] += p0 * c[i] + p1 * c[i + n] + p2 * c[i + 2 * n] + p3 * c[i + 3 * n];
-        }
-        for (; k < d; k++) {
-            const double *restrict column = fill->columns + k * n, factor = products[k];
-            for (ptrdiff_t i = 0; i <= last; i++) out[i] += factor * column[i];
-        }
-        fill->out += last + 1;
-        return;
-    }
-    double *restrict next = fill->products + (level - 1) * d;
-    for (ptrdiff_t i = 0; i <= last; i++) {
-        const double *sample = fill->samples + i * d;
-        for (ptrdiff_t k = 0; k < d; k++) next[k] = products[k] * sample[k];
-        fill_level(fill, level - 1, i);
-    }
-}
+#define LOOPS "_symmetric_loops.h"
+#include "_versions.h"
 
 /* C(n + order - 1, order), or -1 where that is no number of entries that any memory holds. */
 static ptrdiff_t count_entries(Py_ssize_t n, int order) {
@@ -121,11 +58,11 @@ static PyObject *fill(PyObject *self, PyObject *args) {
     const char *names[] = {"out", "samples", "columns", "weights", "work"};
     const ptrdiff_t least[] = {count, n * d, n * d, d, (order + 1) * d};
     Py_buffer views[5];
-    if (!take_all(objects, views, names, least, 5)) return NULL;
+    if (!take_all(objects, views, names, least, 5, 5)) return NULL;
     Fill state = {views[1].buf, views[2].buf, views[4].buf, views[0].buf, n, d};
     memcpy(state.products + order * d, views[3].buf, d * sizeof(double));
     Py_BEGIN_ALLOW_THREADS
-    fill_level(&state, order, n - 1);
+    CHOSEN(fill_level)(&state, order, n - 1);
     Py_END_ALLOW_THREADS
     release_all(views, 5);
     Py_RETURN_NONE;
@@ -147,23 +84,16 @@ static PyObject *contract(PyObject *self, PyObject *args) {
     const ptrdiff_t least[] = {count, n, (order + 1) * n, n * n};
     const int given = objects[3] == Py_None ? 3 : 4;
     Py_buffer views[4];
-    if (!take_all(objects, views, names, least, given)) return NULL;
+    if (!take_all(objects, views, names, least, given, given)) return NULL;
     Walk walk = {views[0].buf, views[1].buf, views[2].buf, given == 4 ? views[3].buf : NULL, n};
     double sum;
     Py_BEGIN_ALLOW_THREADS
-    sum = contract_level(&walk, order, n - 1, 0, 1.0);
+    sum = CHOSEN(contract_level)(&walk, order, n - 1, 0, 1.0);
     Py_END_ALLOW_THREADS
     release_all(views, given);
     return PyFloat_FromDouble(sum);
 }
 
-static PyMethodDef methods[] = {
-    {"fill", fill, METH_VARARGS, fill_doc},
-    {"contract", contract, METH_VARARGS, contract_doc},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_symmetric", "Compiled walks through packed symmetric tensors.",
-                                    -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__symmetric(void) { return PyModule_Create(&module); }
+MODULE(_symmetric, "Compiled walks through packed symmetric tensors.",
+       {"fill", fill, METH_VARARGS, fill_doc},
+       {"contract", contract, METH_VARARGS, contract_doc})

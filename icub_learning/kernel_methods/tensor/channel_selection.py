@@ -1,47 +1,49 @@
-"""Which of many input channels matter for one output: sparse regression, repeated on parts of the data."""
+"""Ranking of input channels by their importance for an output: sparse regression, repeated on parts of the data."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.arrays import Array, finite, integer, real, vector
 from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods.tensor.regressor import READ_OUT, TensorKernelRegressor
 
-FOLDS = 5  # stretches of time that are held out, one after the other
-STRENGTHS = np.logspace(-1, 5, 13)  # gamma n that are tried
-MOST_SAMPLES = {"linear": 4000, "polynomial": 60, "exponential": 60}  # of one fit; a tensor grows with their 4th power
-SHARE = 0.5  # of the stretches of time that one resample keeps
-STRETCHES = 20  # that the data are cut into for that: neighbours in time are alike, so single samples will not do
-SHORTEST_SHIFT = 0.1  # of the data, by which a decoy is shifted at least
+FOLDS = 5  # intervals of time that are held out in turn
+GAMMAS_N = np.logspace(-1, 5, 13)  # values of gamma n that are tried
+MOST_SAMPLES = {"linear": 4000, "polynomial": 60, "exponential": 60}  # in one fit; a tensor grows with their 4th power
+SHARE = 0.5  # of the intervals of time that one resample keeps
+INTERVALS = 20  # that the data are cut into for resampling, since consecutive samples are alike
+SHORTEST_SHIFT = 0.1  # of the data: the least shift of a decoy
+
+MakeModel = Callable[[float, int], TensorKernelRegressor]  # of gamma n and the number of samples
 
 
 @dataclass(frozen=True)
 class ChannelRanking:
-    """What was found.
+    """Channels ranked by importance.
 
     Attributes:
-        names: of the channels, most important first.
-        importance: mean importance of each, as a fraction of their sum; (d,).
-        spread: standard deviation of it over the resamples; (d,).
-        frequency: part of the resamples in which the channel stood out from the decoys; (d,).
-        matters: whether `frequency` reaches the threshold; (d,) bool.
-        explained: part of the output's variance that all channels explain in stretches of time held out.
-        explained_by_chosen: the same with the channels that matter alone; 0 where there is none.
-        gamma_n: gamma times the number of samples, chosen on stretches held out.
-        n_resamples: as given.
+        names: names of the channels, most important first.
+        importance: (d,) mean importance of each, as a fraction of their sum.
+        spread: (d,) standard deviation of the importance over the resamples.
+        frequency: (d,) part of the resamples in which the channel stood out from the decoys.
+        matters: (d,) bool, whether `frequency` reaches the threshold.
+        explained: part of the output's variance that all channels explain in intervals of time held out.
+        explained_by_chosen: the same with the channels that matter alone; 0 if there is none.
+        gamma_n: gamma times the number of samples, chosen on the intervals held out.
+        n_resamples: number of resamples.
     """
 
     names: tuple[str, ...]
     importance: Array
     spread: Array
     frequency: Array
-    matters: np.ndarray
+    matters: NDArray[np.bool_]
     explained: float
     explained_by_chosen: float
     gamma_n: float
@@ -66,21 +68,21 @@ def rank_channels(
     seed: int = 0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> ChannelRanking:
-    """Rank channels by the weights that tensor-kernel regression gives them on resampled stretches of time.
+    """Rank channels by the weights that tensor-kernel regression gives them on resampled intervals of time.
 
-    Beside the channels each fit is offered as many decoys: the same channels shifted in time by random amounts, which
-    are as smooth as these but know nothing of the output. A channel counts where its weight exceeds two standard
-    deviations of theirs (the sources' read-out, with the deviation of what is known not to matter), and matters if that
-    happens in most resamples: what depends on the stretch of time that was recorded does not.
+    Each fit also gets as many decoys: the same channels shifted in time by random amounts, which are as smooth but
+    unrelated to the output. A channel stands out if its weight exceeds two standard deviations of the decoys' weights
+    (the sources' read-out, with the deviation of what cannot matter), and matters if it does so in most resamples, so
+    that the choice does not depend on the interval of time that was recorded.
 
     Args:
         values: (n, d) channels as columns, in order of time.
         output: (n,).
-        names: of the d channels.
+        names: names of the d channels.
         kernel, degree, order: see TensorKernelRegressor.
-        n_resamples: fits that are compared.
-        threshold: part of them in which a channel that matters must count.
-        seed: of resamples and decoys.
+        n_resamples: number of resamples, each with a fit.
+        threshold: part of them in which a channel that matters must stand out.
+        seed: seed of resamples and decoys.
         progress: wraps the iteration over the resamples.
 
     Raises:
@@ -96,9 +98,8 @@ def rank_channels(
     if kernel not in MOST_SAMPLES:
         raise ParameterError("kernel", kernel, f"one of {', '.join(MOST_SAMPLES)}")
     if len(values) < 5 * FOLDS * 2:
-        raise DataError(
-            f"{len(values)} samples, but at least {10 * FOLDS} are needed", name="output", value=len(values)
-        )
+        text = f"{len(values)} samples, but at least {10 * FOLDS} are needed"
+        raise DataError(text, name="output", value=len(values))
     moving = np.ptp(values, axis=0) > 1e-12 * np.abs(values).max(axis=0)
     if np.ptp(output) <= 1e-12 * np.abs(output).max() or not moving.any():
         raise DataError("the output, or every channel, is constant: there is nothing to explain", name="output")
@@ -110,9 +111,9 @@ def rank_channels(
     moved = np.flatnonzero(moving)
     scaled, target = _standardize(values[:, moved]), _standardize(output)
     if kernel == "exponential":
-        scaled *= (2 * len(moved)) ** (-1.0 / order)  # sums of products of all channels and decoys stay near 1
+        scaled *= (2 * len(moved)) ** (-1.0 / order)  # keeps sums of products of channels and decoys near 1
     most = MOST_SAMPLES[kernel]
-    gamma_n, explained = _choose_strength(model, scaled, target, most)
+    gamma_n, explained = _choose_gamma(model, scaled, target, most)
     d = len(moved)
     importances, counts = np.zeros((n_resamples, len(names))), np.zeros((n_resamples, len(names)), dtype=bool)
     for k in progress(range(n_resamples)):
@@ -126,7 +127,7 @@ def rank_channels(
     order_ = np.lexsort((-importances.mean(axis=0), -np.round(frequency * n_resamples)))
     matters = frequency >= threshold - 1e-12
     chosen = [place for place, column in enumerate(moved) if matters[column]]
-    by_chosen = _choose_strength(model, scaled[:, chosen], target, most)[1] if chosen else 0.0
+    by_chosen = _choose_gamma(model, scaled[:, chosen], target, most)[1] if chosen else 0.0
     return ChannelRanking(
         names=tuple(names[place] for place in order_),
         importance=importances.mean(axis=0)[order_],
@@ -141,48 +142,49 @@ def rank_channels(
 
 
 def _standardize(values: Array) -> Array:
-    return (values - values.mean(axis=0)) / values.std(axis=0)
+    standardized: Array = (values - values.mean(axis=0)) / values.std(axis=0)
+    return standardized
 
 
-def _fit(model: Any, gamma_n: float, x: Array, y: Array) -> TensorKernelRegressor:
-    """Fit centered data; a fit that stops early still ranks."""
+def _fit(model: MakeModel, gamma_n: float, x: Array, y: Array) -> TensorKernelRegressor:
+    """Fit centered data, without warnings: a fit that stops early still ranks."""
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)
         return model(gamma_n, len(x)).fit(x - x.mean(axis=0), y - y.mean())
 
 
-def _choose_strength(model: Any, x: Array, y: Array, most: int) -> tuple[float, float]:
-    """gamma n with the least error in stretches of time that are held out, and the part of the variance it explains."""
+def _choose_gamma(model: MakeModel, x: Array, y: Array, most: int) -> tuple[float, float]:
+    """Return gamma n of least error in intervals of time held out, and the part of the variance that it explains."""
     n = len(x)
     edges = np.linspace(0, n, FOLDS + 1).astype(int)
     folds = []
     for start, stop in pairwise(edges):
         held = np.arange(start, stop)
         folds.append((_thin(np.setdiff1d(np.arange(n), held), most), _thin(held, most)))
-    errors = np.zeros(len(STRENGTHS))
-    for place, gamma_n in enumerate(STRENGTHS):
+    errors = np.zeros(len(GAMMAS_N))
+    for place, gamma_n in enumerate(GAMMAS_N):
         for train, test in folds:
             fitted = _fit(model, gamma_n, x[train], y[train])
             predicted = fitted.predict(x[test] - x[train].mean(axis=0)) + y[train].mean()
             errors[place] += np.mean((predicted - y[test]) ** 2) / FOLDS
     best = int(errors.argmin())
-    return float(STRENGTHS[best]), float(1.0 - errors[best] / y.var())
+    return float(GAMMAS_N[best]), float(1.0 - errors[best] / y.var())
 
 
-def _resample(n: int, most: int, random: np.random.Generator) -> np.ndarray:
-    """Rows of a random half of the stretches of time, at most `most` of them."""
-    edges = np.linspace(0, n, STRETCHES + 1).astype(int)
-    kept = np.sort(random.choice(STRETCHES, size=round(SHARE * STRETCHES), replace=False))
+def _resample(n: int, most: int, random: np.random.Generator) -> NDArray[np.intp]:
+    """Draw the rows of a random half of the intervals of time, at most `most` of them."""
+    edges = np.linspace(0, n, INTERVALS + 1).astype(int)
+    kept = np.sort(random.choice(INTERVALS, size=round(SHARE * INTERVALS), replace=False))
     return _thin(np.concatenate([np.arange(edges[k], edges[k + 1]) for k in kept]), most)
 
 
-def _thin(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced."""
+def _thin(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Return at most `most` of the rows, evenly spaced."""
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
 def _decoys(x: Array, random: np.random.Generator) -> Array:
-    """Each channel shifted in time by an amount of its own, its end put before its beginning."""
+    """Return decoys: each channel shifted in time cyclically, by a random amount of its own."""
     n = len(x)
     low = max(1, int(SHORTEST_SHIFT * n))
     shifts = [int(random.integers(low, n - low + 1)) for _ in range(x.shape[1])]

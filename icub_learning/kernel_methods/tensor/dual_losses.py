@@ -1,7 +1,7 @@
-"""Convex losses as a dual solver needs them: value, conjugate and proximal step, sample by sample."""
+"""Convex losses for a dual solver: value, conjugate and proximal step, elementwise."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from icub_learning.errors import DataError, ParameterError
 class DualLoss(Protocol):
     """A convex loss L(y, f).
 
-    `dual(y, a, gamma)` is gamma L*(y, -a / gamma), L* the convex conjugate in f, infinite outside its domain;
-    `prox(y, a, tau, gamma)` the argument b that minimizes dual(y, b, gamma) + (b - a)^2 / (2 tau).
+    `dual(y, a, gamma)` is gamma L*(y, -a / gamma), L* the convex conjugate in f, infinite outside its domain, and
+    `prox(y, a, tau, gamma)` is the b that minimizes dual(y, b, gamma) + (b - a)^2 / (2 tau).
     """
 
     def value(self, y: Array, f: Array) -> Array:
@@ -31,15 +31,12 @@ class Square:
     """(y - f)^2 / 2."""
 
     def value(self, y: Array, f: Array) -> Array:
-        """See DualLoss."""
-        return 0.5 * (y - f) ** 2
+        return 0.5 * np.square(y - f)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """See DualLoss."""
         return a * (a / (2.0 * gamma) - y)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """See DualLoss."""
         return (a + tau * y) / (1.0 + tau / gamma)
 
 
@@ -50,17 +47,15 @@ class EpsilonInsensitive:
     epsilon: float = 0.1
 
     def value(self, y: Array, f: Array) -> Array:
-        """See DualLoss."""
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """See DualLoss."""
         return np.where(np.abs(a) <= gamma, self.epsilon * np.abs(a) - y * a, np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """See DualLoss."""
         moved = a + tau * y
-        return np.clip(np.sign(moved) * np.maximum(0.0, np.abs(moved) - tau * self.epsilon), -gamma, gamma)
+        shrunk: Array = np.sign(moved) * np.maximum(0.0, np.abs(moved) - tau * self.epsilon)
+        return np.clip(shrunk, -gamma, gamma)
 
 
 @dataclass(frozen=True)
@@ -70,16 +65,13 @@ class Huber:
     delta: float = 1.0
 
     def value(self, y: Array, f: Array) -> Array:
-        """See DualLoss."""
         size = np.abs(y - f)
         return np.where(size <= self.delta, 0.5 * size**2, self.delta * (size - 0.5 * self.delta))
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """See DualLoss."""
         return np.where(np.abs(a) <= gamma * self.delta, a * (a / (2.0 * gamma) - y), np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """See DualLoss."""
         bound = gamma * self.delta
         return np.clip((a + tau * y) / (1.0 + tau / gamma), -bound, bound)
 
@@ -89,16 +81,13 @@ class Hinge:
     """max(0, 1 - y f) for y = -1, 1."""
 
     def value(self, y: Array, f: Array) -> Array:
-        """See DualLoss."""
         return np.maximum(0.0, 1.0 - y * f)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """See DualLoss."""
         signed = y * a
         return np.where((signed >= 0.0) & (signed <= gamma), -signed, np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """See DualLoss."""
         return y * np.clip(y * a + tau, 0.0, gamma)
 
 
@@ -107,11 +96,9 @@ class Logistic:
     """log(1 + exp(-y f)) for y = -1, 1."""
 
     def value(self, y: Array, f: Array) -> Array:
-        """See DualLoss."""
         return np.logaddexp(0.0, -y * f)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """See DualLoss."""
         s = y * a / gamma
         inside = (s >= 0.0) & (s <= 1.0)
         safe = np.clip(s, 1e-300, 1.0 - 1e-16)
@@ -119,7 +106,6 @@ class Logistic:
         return np.where(inside, gamma * entropy, np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """See DualLoss."""
         # With b = y gamma / (1 + exp(-t)) the minimum is where t + (gamma sigmoid(t) - y a) / tau = 0, increasing in t.
         goal = y * a
         low, high = (goal - gamma) / tau, goal / tau
@@ -140,11 +126,12 @@ LOSSES: dict[str, DualLoss] = {
 }
 
 
-def find_loss(loss: Any, y: Array) -> DualLoss:
-    """The loss of this name, or `loss` itself where it is one.
+def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
+    """Return the loss of this name, or `loss` itself if it is a DualLoss.
 
     Raises:
-        ParameterError: it is neither. DataError: a loss of margins, and targets that are not -1 and 1.
+        ParameterError: it is neither.
+        DataError: the loss is one of margins, and targets are not -1 and 1.
     """
     found = LOSSES.get(loss) if isinstance(loss, str) else loss
     if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):

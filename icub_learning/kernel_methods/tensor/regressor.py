@@ -1,92 +1,82 @@
 """Sparse regression by tensor kernels: l_p regularization close to the lasso's, p = q / (q - 1) with q even."""
 
 import warnings
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import DataError, ParameterError
+from icub_learning.kernel_methods.estimator import Seed, read_samples, read_training_data
 from icub_learning.kernel_methods.kernels import sample_rows
-from icub_learning.kernel_methods.tensor.dual_losses import find_loss
+from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, find_loss
 from icub_learning.kernel_methods.tensor.sparse_dual import LinearPenalty, TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
 KERNELS = ("linear", "polynomial", "exponential")
-MOST_SENSITIVITIES = 50  # samples at which the slopes of a nonlinear model are taken
-READ_OUT = 2.0  # standard deviations of the weights beyond which a feature counts
+MOST_GRADIENTS = 50  # samples at which the gradients of a nonlinear model are taken
+READ_OUT = 2.0  # standard deviations of the weights beyond which a feature is selected
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     """Minimizes gamma sum_i L(y_i, f(x_i)) + |w|_p^p / p over f(x) = <w, Phi(x)>, with p = q / (q - 1).
 
     The order q of the kernel is even: 2 is ridge regression, 4 (p = 4/3) and 6 (p = 6/5) come close to the lasso, and
     few weights are large. With S = sum_j x_1j ... x_qj the kernels of q samples are S, S^degree and exp(S). The dual
-    has one variable for each sample; w = J_q(Phi* a), J_q(u) = sign(u) |u|^(q - 1). The linear kernel needs no more
-    than products with X, O(n d); the others keep C(n + q - 1, q) numbers, which is refused where memory lacks. There is
-    no intercept: center features and target, and bring features to one scale.
+    has one variable for each sample; w = J_q(Phi* a), J_q(u) = sign(u) |u|^(q - 1). The linear kernel only needs
+    products with X, O(n d); the others store C(n + q - 1, q) numbers, which `fit` refuses if memory is too small. There
+    is no intercept: center features and target, and scale features alike.
 
     Args:
         order: q, even, 2 to 16.
         kernel: "linear", "polynomial" or "exponential".
-        degree: >= 1, of "polynomial".
-        gamma: > 0, weight of the loss: the larger, the less regularization.
+        degree: >= 1, for "polynomial".
+        gamma: > 0, weight of the loss; larger values regularize less.
         loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge" or "logistic"; or
-            an object as those in `dual_losses`.
-        n_subsample: train on so many samples only, drawn at random; None for all.
-        tol: largest duality gap, relative to the objective at w = 0 where that is below 1.
-        max_iter: most iterations of the solver.
-        random_state: of the draw.
+            a `DualLoss`.
+        n_subsample: number of samples, drawn at random, to train on; None for all.
+        tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
+        max_iter: largest number of iterations of the solver.
+        random_state: seed of the draw.
 
     Attributes:
         dual_coef_: a, (n,) or (n_subsample,).
-        coef_: w, (d,), of the linear kernel.
+        coef_: w, (d,), with the linear kernel.
         feature_importances_: (d,), see below.
-        duality_gap_: bound of how far the objective is from its minimum.
-        n_iter_: iterations done.
+        duality_gap_: bound on the distance of the objective from its minimum.
+        n_iter_: number of iterations done.
         subsample_: (n_subsample,) or (n,) indices of the samples trained on.
     """
 
-    def __init__(
-        self,
-        *,
-        order: int = 4,
-        kernel: str = "linear",
-        degree: int = 1,
-        gamma: float = 1.0,
-        loss: Any = "square",
-        n_subsample: int | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.order = order
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.loss = loss
-        self.n_subsample = n_subsample
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    order: int = 4
+    kernel: str = "linear"
+    degree: int = 1
+    gamma: float = 1.0
+    loss: str | DualLoss = "square"
+    n_subsample: int | None = None
+    tol: float = 1e-8
+    max_iter: int = 1000
+    random_state: Seed = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TensorKernelRegressor":
         """Learn from samples X (n, d) and targets y (n,).
 
-        Warns ConvergenceWarning where `max_iter` or rounding ends it before `tol` is reached.
+        Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached.
 
         Raises:
-            DataError: X or y is not finite, or the lengths differ, or values of the kernel overflow.
-            ParameterError: a setting is outside its range, or the tensor does not fit into memory: with the number of
-                its entries and the bytes, before any is allocated.
+            DataError: X or y is not finite, the lengths differ, or values of the kernel overflow.
+            ParameterError: a setting is outside its range, or the tensor does not fit into memory; the message has the
+                number of its entries and bytes, of which none were allocated.
         """
         self._check_settings()
-        samples, targets = self._check_data(X, y)
+        samples, columns, _ = read_training_data(self, X, y, order="C", multi_output=False, ensure_min_samples=2)
+        targets = np.ascontiguousarray(columns[:, 0], dtype=np.float64)
         loss = find_loss(self.loss, targets)
         rows = np.arange(len(samples))
         if self.n_subsample is not None:
@@ -122,12 +112,10 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Array:
         """Predict (n,). Raises NotFittedError, DataError."""
         check_is_fitted(self, "dual_coef_")
-        try:
-            samples = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        except ValueError as error:
-            raise DataError(str(error), name="X", bound=f"finite numbers, (n, {self.n_features_in_})") from error
+        samples = read_samples(self, X)
         if self.kernel == "linear":
-            return samples @ self.coef_
+            predicted: Array = samples @ self.coef_
+            return predicted
         tensor = SymmetricTensor(len(self._samples), self.order - 1)
         out = np.empty(len(samples))
         for i, sample in enumerate(samples):
@@ -137,24 +125,25 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """(d,): |w_j| of the linear kernel; else the root mean square of df/dx_j over at most 50 training samples."""
+        """(d,): |w_j| with the linear kernel, else the root mean square of df/dx_j over at most 50 training samples."""
         check_is_fitted(self, "dual_coef_")
         if self.kernel == "linear":
             return np.abs(self.coef_)
         n, d = self._samples.shape
         tensor = SymmetricTensor(n, self.order - 1)
-        chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_SENSITIVITIES)).astype(np.intp))
+        chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_GRADIENTS)).astype(np.intp))
         squares = np.zeros(d)
         for sample in self._samples[chosen]:
             tensor.fill(self._samples, sample, self._slope)
-            # dS/dx_j is the product of the others' j-th coordinates: a form in a_i x_ij.
+            # dS/dx_j is the product of the j-th coordinates of the other samples: a form in a_i x_ij.
             squares += [tensor.form(self.dual_coef_ * self._samples[:, j]) ** 2 for j in range(d)]
         return np.sqrt(squares / len(chosen))
 
     def selected_features(self, n_std: float = READ_OUT) -> NDArray[np.intp]:
-        """Indices of the features that count: |w_j| > n_std std(w), importances instead of w for nonlinear kernels.
+        """Return the indices of features with |w_j| > n_std std(w), or importances instead of w for nonlinear kernels.
 
-        Raises ParameterError, NotFittedError.
+        Raises:
+            ParameterError, NotFittedError.
         """
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
@@ -172,24 +161,13 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         real("tol", self.tol, 0.0)
         integer("max_iter", self.max_iter, 1)
 
-    def _check_data(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None", name="y", bound="(n,)")
-        try:
-            samples, targets = validate_data(
-                self, X, y, y_numeric=True, dtype=np.float64, order="C", ensure_min_samples=2
-            )
-        except ValueError as error:
-            raise DataError(str(error), name="X, y", bound="finite numbers, one target for each row") from error
-        return samples, np.ascontiguousarray(targets, dtype=np.float64)
-
     def _tensor(self, samples: Array) -> SymmetricTensor:
         tensor = SymmetricTensor(len(samples), self.order)
         tensor.fill(samples, np.ones(samples.shape[1]), self._function)
         return tensor
 
     def _function(self, values: Array) -> None:
-        """S to the kernel, in place."""
+        """Compute the kernel from S, in place."""
         with np.errstate(over="ignore"):
             if self.kernel == "exponential":
                 np.exp(values, out=values)
@@ -197,7 +175,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
                 np.power(values, self.degree, out=values)
 
     def _slope(self, values: Array) -> None:
-        """S to the kernel's derivative by S, in place."""
+        """Compute the kernel's derivative by S from S, in place."""
         if self.kernel == "exponential":
             np.exp(values, out=values)
         else:

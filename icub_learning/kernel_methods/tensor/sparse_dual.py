@@ -1,6 +1,5 @@
 """Dual solvers of l_p-regularized regression, p = q / (q - 1), stopped by the duality gap."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from icub_learning.arrays import Array
+from icub_learning.kernel_methods.kernels import Operator
 from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, Square
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
@@ -24,85 +24,73 @@ class Penalty(Protocol):
     order: int
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
-        """R(a) and f (n,)."""
+        """Return R(a) and f (n,)."""
 
-    def newton(self, a: Array, weight: float) -> tuple[float, Array, Callable[[Array], Array]]:
-        """R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
+    def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
+        """Return R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
 
 
 class LinearPenalty:
-    """R of the linear kernel, w = J_q(X^T a): O(n d) time and memory, no tensor."""
+    """R for the linear kernel, w = J_q(X^T a): O(n d) in time and memory, without a tensor."""
 
     def __init__(self, samples: Array, order: int) -> None:
         self.samples, self.order = samples, order
 
     def weights(self, a: Array) -> Array:
-        """w = J_q(X^T a), (d,), with J_q(u) = sign(u) |u|^(q - 1)."""
-        return (self.samples.T @ a) ** (self.order - 1)  # the order is even, so this keeps the sign
+        """Return w = J_q(X^T a), (d,), with J_q(u) = sign(u) |u|^(q - 1)."""
+        w: Array = (self.samples.T @ a) ** (self.order - 1)  # the order is even, so this keeps the sign
+        return w
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
-        """See Penalty."""
         u = self.samples.T @ a
         w = u ** (self.order - 1)
         return float(u @ w) / self.order, self.samples @ w
 
-    def newton(self, a: Array, weight: float) -> tuple[float, Array, Callable[[Array], Array]]:
-        """See Penalty."""
+    def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
         x, q = self.samples, self.order
         u = x.T @ a
         curvature = (q - 1) * u ** (q - 2)
         w = u ** (q - 1)
         n, d = x.shape
+        value, f = float(u @ w) / q, x @ w
         if min(n, d) > DIRECT:
-
-            def solve(b: Array) -> Array:
-                operator = LinearOperator((n, n), matvec=lambda v: x @ (curvature * (x.T @ v)) + weight * v)
-                return cg(operator, b, rtol=1e-4, maxiter=500)[0]
-        elif n <= d:
-            system = (x * curvature) @ x.T
-            system[np.diag_indices(n)] += weight
-            factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-
-            def solve(b: Array) -> Array:
-                return cho_solve(factor, b, check_finite=False)
-        else:  # (X D X^T + weight I)^-1 by a system of the d features
-            scaled = x * np.sqrt(curvature)
-            system = scaled.T @ scaled
-            system[np.diag_indices(d)] += weight
-            factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-
-            def solve(b: Array) -> Array:
-                return (b - scaled @ cho_solve(factor, scaled.T @ b, check_finite=False)) / weight
-
-        return float(u @ w) / q, x @ w, solve
+            operator = LinearOperator((n, n), matvec=lambda v: x @ (curvature * (x.T @ v)) + weight * v)
+            return value, f, lambda b: cg(operator, b, rtol=1e-4, maxiter=500)[0]
+        if n <= d:
+            return value, f, _cholesky_solver((x * curvature) @ x.T, weight)
+        scaled = x * np.sqrt(curvature)  # (X D X^T + weight I)^-1 by a system of the d features
+        inner = _cholesky_solver(scaled.T @ scaled, weight)
+        return value, f, lambda b: (b - scaled @ inner(scaled.T @ b)) / weight
 
 
 class TensorPenalty:
-    """R of any tensor kernel, by the packed tensor of its values on the training samples."""
+    """R for any tensor kernel, by the packed tensor of its values on the training samples."""
 
     def __init__(self, tensor: SymmetricTensor) -> None:
         self.tensor, self.order = tensor, tensor.order
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
-        """See Penalty."""
         gradient = self.tensor.gradient(a)
         return float(a @ gradient) / self.order, gradient
 
-    def newton(self, a: Array, weight: float) -> tuple[float, Array, Callable[[Array], Array]]:
-        """See Penalty."""
+    def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
         value, gradient, system = self.tensor.derivatives(a)
-        # R is convex; what rounding makes of its curvature need not be. weight lifts it.
-        system[np.diag_indices(len(a))] += weight
         try:
-            factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
+            return value / self.order, gradient, _cholesky_solver(system, weight)
+        except np.linalg.LinAlgError:  # R is convex, but its rounded second derivatives may be indefinite
             return value / self.order, gradient, lambda b: b / weight
-        return value / self.order, gradient, lambda b: cho_solve(factor, b, check_finite=False)
+
+
+def _cholesky_solver(system: Array, weight: float) -> Operator:
+    """Return b -> (system + weight I)^-1 b; `system` is overwritten. Raises LinAlgError."""
+    system[np.diag_indices(len(system))] += weight
+    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    return lambda b: cho_solve(factor, b, check_finite=False)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found: a (n,), f at the training samples (n,), the gap of the objectives, iterations done."""
+    """Result of a solver: a (n,), f at the training samples (n,), the duality gap, the number of iterations."""
 
     a: Array
     f: Array
@@ -111,7 +99,7 @@ class Solution:
 
 
 def gap(loss: DualLoss, y: Array, a: Array, f: Array, gamma: float) -> float:
-    """F(w) + Lambda(a) for w = J_q(Phi* a): a sum of terms >= 0 (Fenchel and Young), zero at the optimum."""
+    """Return the duality gap F(w) + Lambda(a), w = J_q(Phi* a): a sum of terms >= 0 (Fenchel and Young)."""
     if isinstance(loss, Square):  # the same without cancellation
         return float(0.5 * gamma * np.sum((f - y + a / gamma) ** 2))
     terms = a * f + gamma * loss.value(y, f) + loss.dual(y, a, gamma)
@@ -145,18 +133,18 @@ def _newton(penalty: Penalty, y: Array, gamma: float, tol: float, max_iter: int)
             new_value, new_f = penalty.value_and_gradient(new)
             new_objective = new_value + float(loss.dual(y, new, gamma).sum())
             new_gap = gap(loss, y, new, new_f, gamma)
-            # Near the optimum differences of the objective drown in rounding; the gap does not.
+            # Near the optimum differences of the objective are lost in rounding, the gap is not.
             if new_objective <= objective + SUFFICIENT * t * promised or new_gap < 0.5 * found:
                 break
             t *= SHRINK
         else:
-            break  # no step makes it better: this is as far as rounding lets it come
+            break  # no step improves the objective beyond rounding
         a, f, found = new, new_f, new_gap
     return Solution(a, f, found, n_iter)
 
 
 def _along(penalty: Penalty, y: Array, gamma: float) -> Array:
-    """The best multiple s of y: minimizes s^q R(y) + (s^2 / (2 gamma) - s) |y|^2."""
+    """Return the best multiple s y of y: s minimizes s^q R(y) + (s^2 / (2 gamma) - s) |y|^2."""
     value, _ = penalty.value_and_gradient(y)
     q, square = penalty.order, float(y @ y)
     low, high = 0.0, gamma
@@ -170,7 +158,7 @@ def _along(penalty: Penalty, y: Array, gamma: float) -> Array:
 
 
 def _proximal(penalty: Penalty, loss: DualLoss, y: Array, gamma: float, tol: float, max_iter: int) -> Solution:
-    """Accelerated proximal gradient, its step found by trying, restarted where momentum leads upwards."""
+    """Accelerated proximal gradient with backtracking, restarted when momentum leads upwards."""
     a = previous = loss.prox(y, np.zeros_like(y), 1e-6 * gamma, gamma)
     value, f = penalty.value_and_gradient(a)
     tau, momentum = gamma, 1.0

@@ -1,4 +1,4 @@
-"""Symmetric tensors of any order that keep each entry once: C(n + q - 1, q) numbers instead of n^q."""
+"""Symmetric tensors of any order in packed storage: C(n + q - 1, q) numbers instead of n^q."""
 
 from collections.abc import Callable, Sequence
 from math import comb, factorial
@@ -9,31 +9,31 @@ from icub_learning.arrays import Array
 from icub_learning.kernel_methods.memory import check_fits
 from icub_learning.kernel_methods.tensor import _symmetric
 
-CHUNK = 2**16  # numbers that a function is applied to at a time, so that they stay in the cache
+CHUNK = 2**16  # entries that a function is applied to at a time, so that they stay in the cache
 
 
 def n_entries(n: int, order: int) -> int:
-    """C(n + order - 1, order), the number of different entries."""
+    """Return C(n + order - 1, order), the number of different entries."""
     return comb(n + order - 1, order)
 
 
 def position(indices: Sequence[int]) -> int:
-    """Where the entry of these indices, in any order, is kept: sum_k C(i_k + k - 1, k) of the sorted ones."""
+    """Return the place of the entry with these indices, in any order: sum_k C(i_k + k - 1, k) of the sorted ones."""
     return sum(comb(index + k - 1, k) for k, index in enumerate(sorted(indices), start=1))
 
 
 class SymmetricTensor:
-    """T(i_1, ..., i_q) of n samples, the same for every order of the indices.
+    """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices.
 
     Args:
-        n: samples.
+        n: number of samples.
         order: q, 1 to 16.
 
     Attributes:
         entries: (C(n + q - 1, q),), see `position`.
 
     Raises:
-        ParameterError: more entries than memory holds; the message has their number and the bytes.
+        ParameterError: more entries than fit into memory; the message has their number and bytes.
     """
 
     def __init__(self, n: int, order: int) -> None:
@@ -48,7 +48,7 @@ class SymmetricTensor:
         Args:
             samples: (n, d).
             weights: (d,).
-            function: of an array, in place; None for none.
+            function: changes an array of entries in place; or None.
         """
         d = samples.shape[1]
         samples = np.ascontiguousarray(samples)
@@ -61,18 +61,19 @@ class SymmetricTensor:
                 function(self.entries[start : start + CHUNK])
 
     def form(self, vector: Array) -> float:
-        """T(alpha, ..., alpha), the sum over all n^q index tuples, of vector (n,)."""
+        """Return T(alpha, ..., alpha), the sum over all n^q index tuples, for the vector alpha (n,)."""
         return factorial(self.order) * _symmetric.contract(
             self.entries, vector.copy(), self._gradients, None, self.n, self.order
         )
 
     def gradient(self, vector: Array) -> Array:
-        """T(., alpha, ..., alpha), (n,): the gradient of form / q."""
+        """Return T(., alpha, ..., alpha), (n,): the gradient of form / q."""
         self.form(vector)
-        return factorial(self.order - 1) * self._gradients[self.order]
+        gradient: Array = factorial(self.order - 1) * self._gradients[self.order]
+        return gradient
 
     def derivatives(self, vector: Array) -> tuple[float, Array, Array]:
-        """`form`, `gradient`, and the second derivatives of form / q, (n, n), in one walk through the entries."""
+        """Return `form`, `gradient` and the second derivatives of form / q, (n, n), in one pass over the entries."""
         hessian = np.zeros((self.n, self.n))
         value = factorial(self.order) * _symmetric.contract(
             self.entries, vector.copy(), self._gradients, hessian, self.n, self.order

@@ -15,7 +15,7 @@ from icub_learning.recognition.classifiers.held_out import HeldOut
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
-from icub_learning.recursive.neighbours import neighbours
+from icub_learning.recursive.shifted_solutions import shifted_solutions
 
 REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))
 SEARCH_RADIUS = 2  # candidates compared on either side of the regularization in force
@@ -31,7 +31,8 @@ class AdaptiveClassifier(Classifier):
     after an example was held out, or after one of the first examples of a class was learned, with the model of that
     moment. If too many examples are held out, the oldest are learned after all.
 
-    Scores under candidates near the regularization in force are approximated from its factor (see `neighbours`). If
+    Scores under candidates near the regularization in force are approximated from its factor (see
+    `shifted_solutions`). If
     one of them is clearly better, the factor is computed exactly for it, O(d^3). Regularizations are compared whenever
     the number of examples has grown by a sixteenth, so an example costs O(d^2) on average, hardly more than with an
     IncrementalClassifier.
@@ -219,9 +220,9 @@ class AdaptiveClassifier(Classifier):
         sums = self._moments.sums
         values = [self.regularizations[index] for index in indices]
         if len(rows) < len(sums):
-            scores = [solution @ sums.T for solution in neighbours(self._covariance, rows, values)]
+            scores = [solution @ sums.T for solution in shifted_solutions(self._covariance, rows, values)]
         else:
-            scores = [rows @ solution.T for solution in neighbours(self._covariance, sums, values)]
+            scores = [rows @ solution.T for solution in shifted_solutions(self._covariance, sums, values)]
         log_ratio = self._moments.log_ratio
         correct = np.array([count_correct(one, targets, log_ratio) for one in scores], dtype=float)
         errors = np.array([((one - np.eye(len(sums))[targets]) ** 2).sum() for one in scores])

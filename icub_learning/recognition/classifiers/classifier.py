@@ -15,7 +15,7 @@ from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.labels import check_label, check_labels
 from icub_learning.recursive import RegularizedCovariance
-from icub_learning.recursive.checks import LARGEST_VALUE, numbers
+from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 STATE_VERSION = 1
 MIN_MEAN_COUNT = 5  # examples of a class, on average, before a new label shows how unknown objects score
@@ -83,7 +83,7 @@ class Classifier(ABC):
         Raises:
             ShapeError, NotFiniteError, ParameterError; nothing is learned then.
         """
-        rows = numbers("x", x, self.n_features, LARGEST_VALUE)
+        rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
         labels = check_labels(label, 1 if single else len(rows), single)
         self._learn(self._mapped(rows[None] if single else rows), labels)
@@ -94,7 +94,7 @@ class Classifier(ABC):
         Raises:
             ShapeError, NotFiniteError, ParameterError (x so large that its feature map overflows).
         """
-        z = self._mapped(numbers("x", x, self.n_features))
+        z = self._mapped(finite_rows("x", x, self.n_features))
         return self._unrecoded_scores(z) * self._moments.recoding_factors(self.recoding)
 
     def predict(self, x: ArrayLike) -> str | list[str]:

@@ -9,6 +9,7 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+from icub_learning.kernel_methods.online.functional_gradient import compression_budget
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import SettableRecoding
 from icub_learning.recognition.settings import DEFAULTS
@@ -115,7 +116,7 @@ class DictionaryClassifier(SettableRecoding):
 
     @property
     def _budget(self) -> float:
-        return float(self.parsimony * self.step_size**1.5)
+        return compression_budget(self.parsimony, self.step_size)
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         for row, label in zip(_unit(z), labels, strict=True):

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 
 from icub_learning.errors import IcubLearningError, NotFiniteError, ParameterError, ShapeError
 from icub_learning.kernel_methods import Kernel, KernelDictionary, matching_pursuit
+from icub_learning.kernel_methods.online import _pursuit
+
+version = every_version(_pursuit, autouse=True)
 
 
 def norm(gram, weights):

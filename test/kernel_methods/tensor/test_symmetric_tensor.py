@@ -5,10 +5,14 @@ from math import comb
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import SymmetricTensor, memory
+from icub_learning.kernel_methods.tensor import _symmetric
 from icub_learning.kernel_methods.tensor.symmetric_tensor import n_entries, position
+
+version = every_version(_symmetric, autouse=True)
 
 SIZES = [(1, 4), (2, 6), (6, 2), (7, 4), (4, 6), (5, 3), (3, 5), (9, 1)]
 

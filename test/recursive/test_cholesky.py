@@ -1,36 +1,32 @@
-"""Every compiled kernel against plain linear algebra, at every rank and around every block boundary."""
+"""Every version of the compiled update against plain linear algebra, at every rank and around every block boundary."""
 
 from math import inf
 
 import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution, relative_error
+from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.recursive import _kernel
+from icub_learning.recursive import _cholesky
 from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, unpack
 
 SIZES = [*range(1, 20), 31, 32, 33, 63, 64, 65, 71, 72, 127, 128, 129, 130]
 
 
-@pytest.fixture(params=_kernel.available())
-def kernel(request):
-    """Runs the test on one kernel and puts the one in use back."""
-    before = _kernel.use(request.param)
-    yield request.param
-    _kernel.use(before)
+version = every_version(_cholesky)
 
 
 def padded(values):
-    """Rows of weights as the kernel keeps them."""
+    """Rows of weights as they are stored."""
     out = aligned_zeros(len(values), padded_size(values.shape[1]))
     out[:, : values.shape[1]] = values
     return out
 
 
 def factored(rng, d):
-    """A well conditioned unit triangle and pivots, as numbers and as the kernel keeps them."""
+    """A well conditioned unit triangle and pivots, as numbers and as they are stored."""
     unit = np.eye(d) + np.triu(rng.normal(size=(d, d)), 1) / np.sqrt(d)
     pivots = rng.uniform(0.25, 4.0, d)
     square = np.eye(padded_size(d))
@@ -50,29 +46,22 @@ def unpacked(triangle, d):
 
 
 def workspace(d, n_outputs):
-    return aligned_zeros(_kernel.MAX_RANK * (2 * padded_size(d) + n_outputs))
-
-
-def test_the_plain_kernel_is_always_there_and_the_last_one_is_in_use():
-    names = _kernel.available()
-    assert names[0] == "portable"
-    assert len(set(names)) == len(names)
-    assert _kernel.use(names[-1]) == names[-1]
+    return aligned_zeros(_cholesky.MAX_RANK * (2 * padded_size(d) + n_outputs))
 
 
 def test_packing_keeps_the_triangle_and_starts_on_a_cache_line():
     for size in (8, 16, 24, 72):
         square = np.triu(np.random.default_rng(size).normal(size=(size, size)))
         packed = pack(square)
-        assert packed.shape == (size * (size + _kernel.BLOCK) // 2,)
+        assert packed.shape == (size * (size + _cholesky.BLOCK) // 2,)
         assert packed.ctypes.data % 64 == 0
         np.testing.assert_array_equal(unpack(packed, size), square)
 
 
 @pytest.mark.parametrize("magnitude", [1.0, 1e3], ids=["moderate rows", "rows that dwarf the past"])
 @pytest.mark.parametrize("forgetting", [1.0, 0.8])
-@pytest.mark.parametrize("rank", [*range(1, _kernel.MAX_RANK + 1), 19])
-def test_update_equals_the_batch_solution(kernel, rank, forgetting, magnitude):
+@pytest.mark.parametrize("rank", [*range(1, _cholesky.MAX_RANK + 1), 19])
+def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
     rng = np.random.default_rng(rank)
     for d in SIZES:
         n_outputs = 1 + d % 5
@@ -91,7 +80,9 @@ def test_update_equals_the_batch_solution(kernel, rank, forgetting, magnitude):
             np.concatenate([np.full(d, forgetting), np.ones(rank)]),
         )
         stored = padded(weights.T)
-        _kernel.update(triangle, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf)
+        _cholesky.update(
+            triangle, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf
+        )
         assert relative_error(unpacked(triangle, d), exact_factor) < 1e-13
         assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * magnitude
         assert not stored[:, d:].any()
@@ -101,7 +92,7 @@ def test_update_equals_the_batch_solution(kernel, rank, forgetting, magnitude):
 @given(st.data())
 def test_several_rows_at_once_equal_a_factorization_of_all_rows(data):
     """Rank 1 to 8, sizes around those of the rigid-body parameters, magnitudes that dwarf the past or are dwarfed."""
-    d, rank = data.draw(st.integers(1, 70), "d"), data.draw(st.integers(1, _kernel.MAX_RANK), "rank")
+    d, rank = data.draw(st.integers(1, 70), "d"), data.draw(st.integers(1, _cholesky.MAX_RANK), "rank")
     n_outputs, forgetting = data.draw(st.integers(1, 9), "outputs"), data.draw(st.sampled_from([1.0, 0.99, 0.3]))
     magnitude = data.draw(st.sampled_from([1e-8, 1.0, 1e8]), "magnitude")
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), "seed"))
@@ -116,76 +107,76 @@ def test_several_rows_at_once_equal_a_factorization_of_all_rows(data):
         np.full(d, 1e-300),
         np.concatenate([np.full(d, forgetting), np.ones(rank)]),
     )
-    for name in _kernel.available():
-        before = _kernel.use(name)
+    for name in _cholesky.available():
+        before = _cholesky.use(name)
         learned, stored = triangle.copy(), padded(weights.T)
-        count = _kernel.update(
+        count = _cholesky.update(
             learned, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf
         )
-        _kernel.use(before)
+        _cholesky.use(before)
         assert count == rank
         assert relative_error(unpacked(learned, d), exact_factor) < 1e-13
         assert relative_error(stored[:, :d].T, exact_weights) < 1e-10 * max(1.0, magnitude)
         assert not stored[:, d:].any()
 
 
-def test_update_looks_at_samples_and_says_so(kernel):
+def test_update_looks_at_samples_and_says_so(version):
     bounded = good_update()
     bounded[-1] = 2.0
-    assert _kernel.update(*bounded) == 3
+    assert _cholesky.update(*bounded) == 3
     for position, index in [(3, (2, 15)), (4, (0, 1))]:
         for bad in (np.nan, np.inf, -np.inf, -2.5):
             arguments = good_update()
             arguments[-1] = 2.0
             arguments[position][index] = bad
             untouched = [array.copy() for array in arguments[:5]]
-            assert _kernel.update(*arguments) is None
+            assert _cholesky.update(*arguments) is None
             for array, before in zip(arguments[:5], untouched, strict=True):
                 np.testing.assert_array_equal(array, before)
     arguments = good_update()
     arguments[4] = np.ones((2, 2))  # fewer rows than z
-    assert _kernel.update(*arguments) is None
+    assert _cholesky.update(*arguments) is None
 
 
 @pytest.mark.parametrize("call", ["plain", "update", "rotate", "predict", "leverage", "solve"])
 def test_a_wrong_number_of_arguments_is_refused(call):
     with pytest.raises(TypeError, match=f"{call} takes"):
-        getattr(_kernel, call)(1)
+        getattr(_cholesky, call)(1)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 8, 11])
-def test_predictions_and_leverages(kernel, rank):
+def test_predictions_and_leverages(version, rank):
     rng = np.random.default_rng(rank)
     for d in SIZES:
         unit, pivots, triangle = factored(rng, d)
         size, z, weights = padded_size(d), rng.normal(size=(rank, d)), rng.normal(size=(3, d))
-        leverages, probe = np.empty(rank), aligned_zeros(_kernel.MAX_RANK * size)
-        out = _kernel.predict(padded(weights), z, size, d, 3)
-        if rank > _kernel.MAX_RANK:
+        leverages, probe = np.empty(rank), aligned_zeros(_cholesky.MAX_RANK * size)
+        out = _cholesky.predict(padded(weights), z, size, d, 3)
+        if rank > _cholesky.MAX_RANK:
             assert out is None
         else:
             assert out.shape == (rank, 3)
             np.testing.assert_allclose(out, z @ weights.T, rtol=0, atol=1e-13 * d)
-            single = _kernel.predict(padded(weights), z[0], size, d, 3)
+            single = _cholesky.predict(padded(weights), z[0], size, d, 3)
             assert single.shape == (3,)
             np.testing.assert_array_equal(single, out[0])
-        _kernel.leverage(leverages, probe, triangle, z, size, d)
+        _cholesky.leverage(leverages, probe, triangle, z, size, d)
         solved = np.linalg.solve(unit.T, z.T)
         np.testing.assert_allclose(leverages, (solved**2 / pivots[:, None]).sum(axis=0), rtol=1e-10)
 
 
-def test_many_outputs(kernel):
+def test_many_outputs(version):
     rng = np.random.default_rng(0)
     d, n_outputs, rank = 21, 150, 3
     unit, pivots, triangle = factored(rng, d)
     weights, z, y = rng.normal(size=(n_outputs, d)), rng.normal(size=(rank, d)), rng.normal(size=(rank, n_outputs))
     stored = padded(weights)
-    _kernel.update(triangle, stored, workspace(d, n_outputs), z, y, 24, d, n_outputs, 1.0, inf)
+    _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, 24, d, n_outputs, 1.0, inf)
     gain = np.linalg.solve(unit.T @ np.diag(pivots) @ unit + z.T @ z, z.T)
     np.testing.assert_allclose(stored[:, :d], weights + ((gain @ (y - z @ weights.T)).T), rtol=0, atol=1e-11)
 
 
-def test_buffers_need_no_alignment(kernel):
+def test_buffers_need_no_alignment(version):
     rng = np.random.default_rng(1)
     d = 24
     _, _, triangle = factored(rng, d)
@@ -194,7 +185,7 @@ def test_buffers_need_no_alignment(kernel):
     for shift in (0, 1):
         moved, weights, work = (aligned_zeros(count + shift)[shift:] for count in (len(triangle), d, 8 * (2 * d + 1)))
         moved[:] = triangle
-        _kernel.update(moved, weights, work, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
+        _cholesky.update(moved, weights, work, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
         results.append((moved, weights))
     for plain, moved in zip(*results, strict=True):
         np.testing.assert_array_equal(plain, moved)
@@ -242,10 +233,10 @@ def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
         if reads_fewer_rows or reads_only:
             continue
         if position in samples:  # the caller takes a closer look at them
-            assert getattr(_kernel, call)(*arguments) is None
+            assert getattr(_cholesky, call)(*arguments) is None
         else:
             with pytest.raises((ValueError, TypeError, BufferError)):
-                getattr(_kernel, call)(*arguments)
+                getattr(_cholesky, call)(*arguments)
         for array, before in zip(originals, untouched, strict=True):
             np.testing.assert_array_equal(array, before)
 
@@ -260,7 +251,7 @@ def test_bad_sizes_are_refused(call, wrong):
         if position == n_buffers + 1 and wrong == 15:
             continue  # 15 features do fill 16 columns
         with pytest.raises(ValueError):
-            getattr(_kernel, call)(*arguments)
+            getattr(_cholesky, call)(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -288,19 +279,12 @@ def test_bad_sizes_are_refused(call, wrong):
     ],
     ids=str,
 )
-def test_plain_knows_what_may_be_passed_on(kernel, values, plain):
-    assert _kernel.plain(values, 3, 7.0) is plain
+def test_plain_knows_what_may_be_passed_on(version, values, plain):
+    assert _cholesky.plain(values, 3, 7.0) is plain
 
 
-def test_plain_finds_a_bad_number_anywhere(kernel):
+def test_plain_finds_a_bad_number_anywhere(version):
     for position in range(40):
         values = np.zeros(40)
         values[position] = np.nan
-        assert not _kernel.plain(values, 40, 1.0)
-
-
-def test_unknown_kernel_is_refused():
-    before = _kernel.use("portable")
-    with pytest.raises(ValueError, match="sse9"):
-        _kernel.use("sse9")
-    assert _kernel.use(before) == "portable"
+        assert not _cholesky.plain(values, 40, 1.0)

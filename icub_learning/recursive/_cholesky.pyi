@@ -7,18 +7,9 @@ MAX_RANK: int
 
 def plain(values: Any, width: int, limit: float, /) -> bool: ...
 def update(
-    triangle: Array,
-    weights: Array,
-    work: Array,
-    z: Any,
-    y: Any,
-    size: int,
-    features: int,
-    outputs: int,
-    forgetting: float,
-    limit: float,
-    /,
-) -> int | None: ...
+    triangle: Array, weights: Array, work: Array, z: Any, y: Any, size: int, features: int, outputs: int,
+    forgetting: float, limit: float, /,
+) -> int | None: ...  # fmt: skip
 def rotate(triangle: Array, work: Array, z: Array, size: int, features: int, /) -> None: ...
 def predict(weights: Array, z: Any, size: int, features: int, outputs: int, /) -> Array | None: ...
 def leverage(out: Array, work: Array, triangle: Array, z: Array, size: int, features: int, /) -> None: ...

@@ -1,0 +1,60 @@
+"""The Gaussian kernel between inputs and fixed centres, and the scaled distances that it is a function of."""
+
+import numpy as np
+
+from icub_learning.arrays import Array
+
+FARTHEST = 1e150  # in length scales; the squares of what is farther overflow
+
+
+class SquaredDistances:
+    """x -> -||scale (x - z_j)||^2 / 2 for fixed centres z (m, d): (n, d) to (n, m), by one matrix product.
+
+    Distances are taken from the mean of the centres (far from zero they would cancel), and the squared norms are two
+    further columns of the product's factors. Infinite where inputs are so far apart that squares overflow; rounding may
+    leave values slightly above 0. Safe to call from several threads at once.
+
+    Args:
+        centers: z, (m, d).
+        scale: in 1 / unit of x.
+    """
+
+    def __init__(self, centers: Array, scale: float) -> None:
+        self._origin = centers.mean(axis=0)
+        self._scale = scale
+        with np.errstate(over="ignore"):
+            shifted = np.clip((centers - self._origin) * scale, -FARTHEST, FARTHEST)
+        halves = np.einsum("ij,ij->i", shifted, shifted) / 2
+        self._right = np.ascontiguousarray(np.column_stack([shifted, np.full(len(centers), -0.5), -halves]).T)
+
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Compute (n, m) for x (n, d), into `out` where given."""
+        d = x.shape[1]
+        left = np.empty((len(x), d + 2))
+        shifted = left[:, :d]
+        with np.errstate(over="ignore"):
+            np.subtract(x, self._origin, out=shifted)
+            shifted *= self._scale
+        np.maximum(shifted, -FARTHEST, out=shifted)  # for single rows np.clip takes longer
+        np.minimum(shifted, FARTHEST, out=shifted)
+        np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
+        left[:, d + 1] = 1.0
+        return np.matmul(left, self._right, out=out)
+
+
+class GaussianKernel:
+    """x -> exp(-||x - z_j||^2 / 2 sigma^2) for fixed centres z (m, d): (n, d) to (n, m).
+
+    Args:
+        centers: z, (m, d), in the unit of x.
+        length_scale: sigma > 0, in the unit of x.
+    """
+
+    def __init__(self, centers: Array, length_scale: float) -> None:
+        self._exponents = SquaredDistances(centers, 1.0 / length_scale)
+
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Compute (n, m) for x (n, d), into `out` where given."""
+        out = self._exponents(x, out)
+        np.minimum(out, 0.0, out=out)
+        return np.exp(out, out=out)

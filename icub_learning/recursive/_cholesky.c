@@ -1,0 +1,300 @@
+/* The fixed-cost step of recursive regularized least squares: rank-k Cholesky update, gain, new weights.
+ *
+ * One step reads and writes the triangle once (rotations or reflections, top to bottom) and reads it once more (back
+ * substitution). `plain` tells which samples need no conversion.
+ */
+#include "_buffers.h"
+#include <float.h>
+#include <math.h>
+
+#define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
+#define MAX_RANK 8             /* rows taken in one sweep; longer batches are split */
+#define UNROLL 4               /* independent sums of a dot product */
+#define STRIP 128              /* columns that several right-hand sides share */
+#define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
+#define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
+
+/* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
+static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
+#define FROM(r) (STEP + BLOCK - (r))
+#define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
+
+/* For the loops: names that differ between versions, a vector in memory, and a number among the parts of a row. */
+#define VEC NAME(vec)
+#define COEFFICIENTS NAME(coefficients)
+#define REFLECTION NAME(reflection)
+#define PARTS (BLOCK / LANES)
+#define AT(numbers) (*(VEC *)(numbers))
+#define LOAD(numbers) (*(const VEC *)(numbers))
+#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
+
+#define LOOPS "_sweep.h"
+#include "_versions.h"
+
+/* Reads size, features and, where it is wanted, outputs. `size` is `features` rounded up to whole tiles. */
+static int take_sizes(PyObject *const *objects, Py_ssize_t *size, Py_ssize_t *features, Py_ssize_t *outputs) {
+    *size = PyLong_AsSsize_t(objects[0]);
+    *features = PyLong_AsSsize_t(objects[1]);
+    const Py_ssize_t count = outputs ? PyLong_AsSsize_t(objects[2]) : 1;
+    if (PyErr_Occurred()) return 0;
+    if (outputs) *outputs = count;
+    if (*size > 0 && *size <= LARGEST_SIZE && *size % BLOCK == 0 && *features > *size - BLOCK && *features <= *size &&
+        count > 0 && count <= LARGEST_SIZE)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "size %zd must be a multiple of %d in 1..%d, features %zd less by 0..%d, outputs %zd in 1..%d",
+                 *size, BLOCK, LARGEST_SIZE, *features, BLOCK - 1, count, LARGEST_SIZE);
+    return 0;
+}
+
+static int check_count(const char *name, Py_ssize_t given, Py_ssize_t wanted) {
+    if (given == wanted) return 1;
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, got %zd", name, wanted, given);
+    return 0;
+}
+
+/* Opens a C-contiguous float64 buffer of shape (width,) or (k, width), each number within +-limit. Raises nothing. */
+static int take_plain(PyObject *object, Py_buffer *view, ptrdiff_t width, double limit) {
+    if (!look(object, view, "", 0)) {
+        PyErr_Clear();
+        return 0;
+    }
+    if ((view->ndim == 1 || view->ndim == 2) && view->shape[view->ndim - 1] == width &&
+        !CHOSEN(count_beyond)(view->buf, length_of(view), limit))
+        return 1;
+    PyBuffer_Release(view);
+    return 0;
+}
+
+/* Number of rows of `features` numbers in z. */
+static ptrdiff_t count_rows(const Py_buffer *z, ptrdiff_t features) { return length_of(z) / features; }
+
+/* Rows of the next sweep, which begins at row `start` of `count`. */
+static ptrdiff_t rank_at(ptrdiff_t start, ptrdiff_t count) { return count - start < MAX_RANK ? count - start : MAX_RANK; }
+
+/* Copies `rank` rows of z, each padded with zeros to `size`. */
+static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank) {
+    for (ptrdiff_t l = 0; l < rank; l++) {
+        memset(out + (l + 1) * size - BLOCK, 0, BLOCK * sizeof(double)); /* of a fixed size: no call */
+        memcpy(out + l * size, z + l * features, features * sizeof(double));
+    }
+}
+
+PyDoc_STRVAR(plain_doc,
+             "plain(values, width, limit)\n--\n\n"
+             "Return whether values is C-contiguous float64 of shape (width,) or (k, width), each number within +-limit.");
+static PyObject *plain(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_buffer view;
+    if (!check_count("plain", n_args, 3)) return NULL;
+    const Py_ssize_t width = PyLong_AsSsize_t(args[1]);
+    const double limit = PyFloat_AsDouble(args[2]);
+    if (PyErr_Occurred()) return NULL;
+    if (!take_plain(args[0], &view, width, limit)) Py_RETURN_FALSE;
+    PyBuffer_Release(&view);
+    Py_RETURN_TRUE;
+}
+
+/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
+static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
+
+/* Learn up to MAX_RANK rows. */
+static void learn(double *triangle, double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
+                  ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
+    double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+    pad(rows, z, size, features, rank);
+    CHOSEN(predict)(weights, z, innovation, size, features, outputs, rank);
+    for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
+    const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
+    double *correction = gain;
+    if (reflects(size, rank)) {
+        double sides[MAX_RANK][MAX_RANK] = {{0.0}};
+        for (ptrdiff_t l = 0; l < rank; l++)
+            if (few)
+                memcpy(sides[l], innovation + l * outputs, outputs * sizeof(double));
+            else
+                sides[l][l] = 1.0;
+        CHOSEN(reflect)(triangle, rows, gain, sides, size, features, rank, few ? outputs : rank, forgetting);
+    } else {
+        CHOSEN(rotate)(triangle, rows, gain, size, rank, forgetting);
+        if (few) {
+            correction = rows; /* done with */
+            memset(correction, 0, outputs * size * sizeof(double));
+            CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
+        }
+    }
+    CHOSEN(solve_back)(triangle, correction, size, few ? outputs : rank);
+    if (few)
+        for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
+    else
+        CHOSEN(correct)(weights, gain, innovation, size, outputs, rank);
+}
+
+PyDoc_STRVAR(update_doc,
+             "update(triangle, weights, work, z, y, size, features, outputs, forgetting, limit)\n--\n\n"
+             "Learn the rows z (k, features), y (k, outputs) in place; the past is multiplied by `forgetting` once.\n"
+             "Returns k, or None where z or y is not plain or their numbers of rows differ: nothing is learned then.\n"
+             "triangle: size (size + BLOCK) / 2 numbers, see _sweep.h; weights (outputs, size); work: MAX_RANK (2 size + outputs) numbers.");
+enum { RELEASE_SIZE = 256 }; /* features, from which an update takes some 10 us */
+
+static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features, outputs;
+    if (!check_count("update", n_args, 10) || !take_sizes(args + 5, &size, &features, &outputs)) return NULL;
+    const double forgetting = PyFloat_AsDouble(args[8]), limit = PyFloat_AsDouble(args[9]);
+    static const char *const names[] = {"triangle", "weights", "work"};
+    const ptrdiff_t least[] = {PACKED(size), outputs * size, MAX_RANK * (2 * size + outputs)};
+    Py_buffer views[3], z, y;
+    if (PyErr_Occurred() || !take_all(args, views, names, least, 3, 3)) return NULL;
+    Py_ssize_t count = -1;
+    if (take_plain(args[3], &z, features, limit)) {
+        if (take_plain(args[4], &y, outputs, limit)) {
+            if (count_rows(&z, features) == count_rows(&y, outputs)) count = count_rows(&z, features);
+            double *triangle = views[0].buf;
+            /* Other threads may run meanwhile, where it takes long enough to be worth the hand-over. */
+            PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+            for (Py_ssize_t start = 0; start < count; start += MAX_RANK)
+                learn(triangle, views[1].buf, views[2].buf, (double *)z.buf + start * features, (double *)y.buf + start * outputs,
+                      size, features, outputs, rank_at(start, count), start ? 1.0 : forgetting);
+            double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
+            for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+            if (thread) PyEval_RestoreThread(thread);
+            PyBuffer_Release(&y);
+        }
+        PyBuffer_Release(&z);
+    }
+    release_all(views, 3);
+    if (PyErr_Occurred()) return NULL;
+    if (count < 0) Py_RETURN_NONE;
+    return PyLong_FromSsize_t(count);
+}
+
+/* Releases z and the first `count` views; None, or NULL after an error. */
+static PyObject *finish(Py_buffer *z, Py_buffer *views, int count) {
+    release_all(views, count);
+    PyBuffer_Release(z);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(rotate_doc,
+             "rotate(triangle, work, z, size, features)\n--\n\n"
+             "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.");
+static PyObject *rotate(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features;
+    Py_buffer z, views[2];
+    if (!check_count("rotate", n_args, 5) || !take_sizes(args + 3, &size, &features, NULL) || !look(args[2], &z, "z", 0))
+        return NULL;
+    static const char *const names[] = {"triangle", "work"};
+    const ptrdiff_t least[] = {PACKED(size), 2 * MAX_RANK * size}, count = count_rows(&z, features);
+    const int taken = take_all(args, views, names, least, 2, 2);
+    for (ptrdiff_t start = 0; taken && start < count; start += MAX_RANK) {
+        const ptrdiff_t rank = rank_at(start, count);
+        double *rows = views[1].buf, sides[MAX_RANK][MAX_RANK];
+        pad(rows, (const double *)z.buf + start * features, size, features, rank);
+        if (reflects(size, rank))
+            CHOSEN(reflect)(views[0].buf, rows, NULL, sides, size, features, rank, 0, 1.0);
+        else
+            CHOSEN(rotate)(views[0].buf, rows, rows + MAX_RANK * size, size, rank, 1.0);
+    }
+    return finish(&z, views, taken ? 2 : 0);
+}
+
+static PyObject *numpy_empty; /* numpy.empty */
+
+/* A new array (outputs,), or (rows, outputs) where `rows` is not negative. */
+static PyObject *new_array(Py_ssize_t rows, Py_ssize_t outputs) {
+    PyObject *shape = rows < 0 ? Py_BuildValue("(n)", outputs) : Py_BuildValue("(nn)", rows, outputs);
+    PyObject *array = shape ? PyObject_CallOneArg(numpy_empty, shape) : NULL;
+    Py_XDECREF(shape);
+    return array;
+}
+
+PyDoc_STRVAR(predict_doc,
+             "predict(weights, z, size, features, outputs)\n--\n\n"
+             "Return z (k, features) weights^T, a new array (k, outputs), or (outputs,) for z (features,).\n"
+             "None where z is not plain, or has more than MAX_RANK rows, for which BLAS is faster.");
+static PyObject *predict(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features, outputs;
+    Py_buffer weights, z, made;
+    if (!check_count("predict", n_args, 5) || !take_sizes(args + 2, &size, &features, &outputs) ||
+        !look(args[0], &weights, "weights", outputs * size))
+        return NULL;
+    PyObject *out = NULL;
+    if (take_plain(args[1], &z, features, DBL_MAX)) {
+        const ptrdiff_t count = count_rows(&z, features);
+        if (count <= MAX_RANK && (out = new_array(z.ndim == 1 ? -1 : count, outputs))) {
+            if (take(out, &made, "out", count * outputs)) {
+                CHOSEN(predict)(weights.buf, z.buf, made.buf, size, features, outputs, count);
+                PyBuffer_Release(&made);
+            } else
+                Py_CLEAR(out);
+        }
+        PyBuffer_Release(&z);
+    }
+    if (!out && !PyErr_Occurred()) out = Py_NewRef(Py_None);
+    PyBuffer_Release(&weights);
+    return out;
+}
+
+PyDoc_STRVAR(leverage_doc,
+             "leverage(out, work, triangle, z, size, features)\n--\n\n"
+             "out (k,) = z_i^T A^-1 z_i for the rows of z (k, features); work: MAX_RANK size numbers.");
+static PyObject *leverage(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features;
+    Py_buffer z, views[3];
+    if (!check_count("leverage", n_args, 6) || !take_sizes(args + 4, &size, &features, NULL) || !look(args[3], &z, "z", 0))
+        return NULL;
+    const ptrdiff_t count = count_rows(&z, features);
+    static const char *const names[] = {"out", "work", "triangle"};
+    const ptrdiff_t least[] = {count, MAX_RANK * size, PACKED(size)};
+    const int taken = take_all(args, views, names, least, 3, 2);
+    for (ptrdiff_t start = 0; taken && start < count; start += MAX_RANK) {
+        const ptrdiff_t rank = rank_at(start, count);
+        pad(views[1].buf, (const double *)z.buf + start * features, size, features, rank);
+        CHOSEN(leverage)(views[2].buf, views[1].buf, (double *)views[0].buf + start, size, rank);
+    }
+    return finish(&z, views, taken ? 3 : 0);
+}
+
+PyDoc_STRVAR(solve_doc,
+             "solve(out, leverages, triangle, z, size, features)\n--\n\n"
+             "out (k, size) = A^-1 z_i, padded with zeros, and leverages (k,) = z_i^T A^-1 z_i, for the rows of z (k, features).");
+static PyObject *solve(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features;
+    Py_buffer z, views[3];
+    if (!check_count("solve", n_args, 6) || !take_sizes(args + 4, &size, &features, NULL) || !look(args[3], &z, "z", 0))
+        return NULL;
+    const ptrdiff_t count = count_rows(&z, features);
+    static const char *const names[] = {"out", "leverages", "triangle"};
+    const ptrdiff_t least[] = {count * size, count, PACKED(size)};
+    const int taken = take_all(args, views, names, least, 3, 2);
+    if (taken) pad(views[0].buf, z.buf, size, features, count);
+    for (ptrdiff_t start = 0; taken && start < count; start += MAX_RANK)
+        CHOSEN(solve)(views[2].buf, (double *)views[0].buf + start * size, (double *)views[1].buf + start, size,
+                      rank_at(start, count));
+    return finish(&z, views, taken ? 3 : 0);
+}
+
+static PyMethodDef methods[] = {
+    {"plain", (PyCFunction)(void (*)(void))plain, METH_FASTCALL, plain_doc},
+    {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL, update_doc},
+    {"rotate", (PyCFunction)(void (*)(void))rotate, METH_FASTCALL, rotate_doc},
+    {"predict", (PyCFunction)(void (*)(void))predict, METH_FASTCALL, predict_doc},
+    {"leverage", (PyCFunction)(void (*)(void))leverage, METH_FASTCALL, leverage_doc},
+    {"solve", (PyCFunction)(void (*)(void))solve, METH_FASTCALL, solve_doc},
+    VERSION_METHODS,
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_cholesky", "Compiled update of a Cholesky factor.", -1, methods,
+                                    NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__cholesky(void) {
+    use_best_version();
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    numpy_empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
+    Py_XDECREF(numpy);
+    if (!numpy_empty) return NULL;
+    PyObject *self = PyModule_Create(&module);
+    if (self && (PyModule_AddIntConstant(self, "BLOCK", BLOCK) || PyModule_AddIntConstant(self, "MAX_RANK", MAX_RANK)))
+        Py_CLEAR(self);
+    return self;
+}

@@ -1,0 +1,27 @@
+"""The choice among the versions of compiled modules."""
+
+import pytest
+
+from icub_learning.dynamics import _cycle
+from icub_learning.features import _fourier
+from icub_learning.kernel_methods.online import _pursuit
+from icub_learning.kernel_methods.tensor import _symmetric
+from icub_learning.recursive import _cholesky
+
+MODULES = [_cholesky, _fourier, _pursuit, _symmetric, _cycle]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_portable_version_is_always_there_and_the_best_one_is_in_use(module):
+    names = module.available()
+    assert names[0] == "portable"
+    assert names == ["portable", "avx2", "avx512"][: len(names)]
+    assert module.use(names[-1]) == names[-1]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_an_unknown_version_is_refused_and_changes_nothing(module):
+    before = module.use("portable")
+    with pytest.raises(ValueError, match="sse9"):
+        module.use("sse9")
+    assert module.use(before) == "portable"
