@@ -17,7 +17,7 @@ def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Pat
     """Return a file of the cache; where it is missing, run the command, which must leave one file in its folder.
 
     Args:
-        name: of the file in the cache.
+        name: name of the file in the cache.
         command: a package registry's client and its arguments.
         sha256: digest that the file must have; None: any, as where the client checks it itself.
 
