@@ -33,10 +33,6 @@ class LayeredAggregation:
         second_half_life: of the second layer [s], above 0.
         direct: indices of the experts that take part in the second layer.
 
-    Attributes:
-        choices: (1 + n_half_lives, N, m), the weights of what is published, then those of each memory; never changed in
-            place.
-
     Raises:
         ParameterError: an argument is outside its range.
     """
@@ -58,13 +54,23 @@ class LayeredAggregation:
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
-        self._combine()
+        self._choices: Array | None = None  # until something is learned
 
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
         result: Array = self.choices[0]
         return result
+
+    @property
+    def choices(self) -> Array:
+        """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m); never changed in place."""
+        if self._choices is None:
+            memories = np.array([memory.weights for memory in self._memories])
+            published = (self._second.weights[: len(memories), None] * memories).sum(axis=0)
+            published[self.direct] += self._second.weights[len(memories) :]
+            self._choices = np.concatenate([published[None], memories])
+        return self._choices
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -77,7 +83,7 @@ class LayeredAggregation:
         Raises:
             ShapeError: the arrays do not fit; nothing changes then.
         """
-        n_experts, n_outputs = self.weights.shape
+        n_experts, n_outputs = self._memories[0].weights.shape
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
         expected = (len(errors), len(self.half_lives), n_outputs)
@@ -87,13 +93,7 @@ class LayeredAggregation:
             memory.update(errors, 0.5 ** (elapsed / half_life))
         rivals = np.concatenate([combined, errors[:, self.direct]], axis=1)
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life))
-        self._combine()
-
-    def _combine(self) -> None:
-        memories = np.array([memory.weights for memory in self._memories])
-        published = (self._second.weights[: len(memories), None] * memories).sum(axis=0)
-        published[self.direct] += self._second.weights[len(memories) :]
-        self.choices = np.concatenate([published[None], memories])
+        self._choices = None
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""
@@ -118,5 +118,4 @@ class LayeredAggregation:
             if shapes != expected:
                 raise StateError(f"layers of sizes {shapes} do not fit {expected}", name="second")
             made._memories, made._second = memories, second
-            made._combine()
         return made

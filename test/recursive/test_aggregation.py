@@ -7,6 +7,7 @@ from helpers.misleading_errors import CASES, MEMORY, followed, within_bound
 from icub_learning.errors import ShapeError, StateError
 from icub_learning.recursive.aggregation import ConvexAggregation
 
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_step_is_what_the_class_says_and_the_regret_is_within_its_bound(name):
     errors, fade = CASES[name], 1 - 1 / MEMORY

@@ -242,7 +242,7 @@ class AggregatedEstimator:
         elapsed = self._elapsed(stamp)
         combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
         leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
-        self._noise.update(combined[:, 0], leverage, elapsed)
+        self._noise.update(combined[-1, 0], leverage, elapsed)  # smoothing may delay learning as much
         self._aggregation.update(errors, combined[:, 1:], elapsed)
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:

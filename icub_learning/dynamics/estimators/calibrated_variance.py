@@ -11,7 +11,7 @@ from icub_learning.errors import StateError
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
 YOUNG = 0.25  # half-life over the time since the first error: the large errors of the start are soon forgotten
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
-GAIN = 2.0  # [1/s] speed of the calibration, in logarithms of the variance
+GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
 RANGE = (1e-4, 1e4)  # of the calibrating factor
 
 
@@ -43,16 +43,17 @@ class CalibratedVariance:
         return self._mean_square * self._factor
 
     def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
-        """Take errors (k, m) of k predictions of one sample in, with leverage (m,), `elapsed` s after the last ones."""
+        """Take the errors (m,) of one prediction in, with leverage (m,), `elapsed` s after the last ones."""
         squares = errors**2 / (1.0 + leverage)
         if self.n_samples:
-            missed = (squares > 4.0 * self.value).mean(axis=0)
-            self._factor = np.clip(self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES)), *RANGE)
+            missed = squares > 4.0 * self.value
+            moved = self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES))
+            self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
         self._age += elapsed
         fade = 0.5 ** (elapsed / min(HALF_LIFE, YOUNG * self._age))
         self._weight = fade * self._weight + 1.0
         before = self._mean_square if self.n_samples else np.zeros_like(self._mean_square)
-        self._mean_square = before + (squares.mean(axis=0) - before) / self._weight
+        self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1
 
     def merge(self, other: "CalibratedVariance") -> None:
