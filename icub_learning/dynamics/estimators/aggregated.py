@@ -18,10 +18,11 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
-from icub_learning.recursive.aggregation import ConvexAggregation
 from icub_learning.recursive.checks import finite_rows
+from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
-HALF_LIFE = 3.0  # [s] in which errors lose half of their weight in the choice of experts
+HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the choice of experts
+SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
@@ -75,11 +76,12 @@ class AggregatedEstimator:
     The experts are: P, rigid bodies alone; NP, learners of y on random features of (q, v, a), one for each of several
     length scales and regularizations (ExpertPool); SP, the same learners of what P left of each sample when it came
     (thesis 8.3, fig. 8.2), on top of P. All NP and SP experts of one length scale and regularization share a factor.
-    What is published is, for each output, their convex combination by ConvexAggregation, with its bound: it is not
-    much worse than the best expert of the last seconds, nor than the best combination.
+    What is published is, for each output, their convex combination by LayeredAggregation, with its bound: it is not
+    much worse than P, nor than combinations that follow the best experts of the last seconds or of the last minute.
 
     Experts are judged by what they knew 0.2 s and 0.5 s before each sample, half and half: judged by what they knew
-    just before it, those would win that repeat what they have just seen, as holding the last measurement does.
+    just before it, those would win that repeat what they have just seen, as holding the last measurement does. The
+    same holds of their combinations.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -104,10 +106,12 @@ class AggregatedEstimator:
         self._rigid = rigid
         n_targets = regressor.n_outputs * (2 if rigid else 1)
         self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, forgetting, seed)
-        self._aggregation = ConvexAggregation(len(self.expert_names), regressor.n_outputs)
+        self._aggregation = LayeredAggregation(
+            len(self.expert_names), regressor.n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct=(0,) if rigid else ()
+        )
         self._noise = CalibratedVariance(regressor.n_outputs)
         # Oldest first. Before anything is learned all experts know the same.
-        nothing = (self._parameters(), np.zeros(self._pool.shape), self._aggregation.weights.copy())
+        nothing = (self._parameters(), np.zeros(self._pool.shape), self._aggregation.choices)
         self._snapshots = [nothing] * (max(AGES) + 1)
         self._judged = self._judge()
         self._since_snapshot = 0.0  # [s]
@@ -186,7 +190,7 @@ class AggregatedEstimator:
         if regressor_rows is None:
             result: Array = learned.transpose(1, 0, 2, 3).reshape(n_ages, -1, n)
             return result
-        answers = np.empty((n_ages, self._aggregation.n_experts, n))
+        answers = np.empty((n_ages, len(self._aggregation.weights), n))
         answers[:, 0] = parameters @ regressor_rows.T
         others = answers[:, 1:].reshape(n_ages, len(rows), -1, n)
         others[...] = learned.transpose(1, 0, 2, 3)
@@ -238,10 +242,10 @@ class AggregatedEstimator:
         if self._rigid is not None:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
         elapsed = self._elapsed(stamp)
-        combined = (self._judged[2][:1] * errors[:1]).sum(axis=1)  # of what was published, at the first of AGES
+        combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
         leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
-        self._noise.update(combined, leverage, elapsed)
-        self._aggregation.update(errors, 0.5 ** (elapsed / HALF_LIFE))
+        self._noise.update(combined[-1, 0], leverage, elapsed)  # smoothing may delay learning as much
+        self._aggregation.update(errors, combined[:, 1:], elapsed)
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:
             self._take_snapshot()
@@ -258,7 +262,7 @@ class AggregatedEstimator:
     def _take_snapshot(self) -> None:
         """Keep what is known now, before the sample at hand is learned by the features."""
         self._since_snapshot = 0.0
-        self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights(), self.weights)]
+        self._snapshots = [*self._snapshots[1:], (self._parameters(), self._pool.weights(), self._aggregation.choices)]
         self._judged = self._judge()
 
     def _parameters(self) -> Array:
@@ -311,9 +315,10 @@ class AggregatedEstimator:
             regressor = matching_regressor(state, regressor)
         made = cls(regressor, rigid, 2, 1.0, 0)
         made._pool = ExpertPool.from_state(part(state, "pool"), regressor.n_joints, made._pool.n_targets)
-        made._aggregation = ConvexAggregation.from_state(part(state, "aggregation"))
-        if made._aggregation.weights.shape != (len(made.expert_names), regressor.n_outputs):
-            raise StateError(f"saved weights {made._aggregation.weights.shape} do not fit", name="aggregation")
+        shape = made._aggregation.choices.shape
+        made._aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
+        if made._aggregation.choices.shape != shape:
+            raise StateError(f"saved weights {made._aggregation.choices.shape} do not fit {shape}", name="aggregation")
         made._noise = CalibratedVariance.from_state(part(state, "noise"), regressor.n_outputs)
         try:
             parameters = finite("snapshot_parameters", state["snapshot_parameters"])
@@ -326,7 +331,7 @@ class AggregatedEstimator:
         except (TypeError, ValueError) as error:
             raise StateError(f"state does not describe an aggregate: {error}") from None
         count = len(made._snapshots)
-        expected = (count, len(made._parameters())), (count, *made._pool.shape), (count, *made.weights.shape)
+        expected = (count, len(made._parameters())), (count, *made._pool.shape), (count, *shape)
         if (parameters.shape, weights.shape, choices.shape) != expected or not made._since_snapshot >= 0.0:
             shapes = parameters.shape, weights.shape, choices.shape
             raise StateError(f"snapshots {shapes} do not fit {expected}", name="snapshot_weights")

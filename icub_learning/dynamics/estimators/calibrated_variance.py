@@ -8,9 +8,10 @@ import numpy as np
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import StateError
 
-HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight
+HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
+YOUNG = 0.25  # half-life over the time since the first error: the large errors of the start are soon forgotten
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
-GAIN = 2.0  # [1/s] speed of the calibration, in logarithms of the variance
+GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
 RANGE = (1e-4, 1e4)  # of the calibrating factor
 
 
@@ -34,6 +35,7 @@ class CalibratedVariance:
         self._mean_square = np.full(n_outputs, np.inf)
         self._factor = np.ones(n_outputs)
         self._weight = 0.0  # of all errors in the mean
+        self._age = 0.0  # [s] since the first error
 
     @property
     def value(self) -> Array:
@@ -41,22 +43,24 @@ class CalibratedVariance:
         return self._mean_square * self._factor
 
     def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
-        """Take errors (k, m) of k predictions of one sample in, with leverage (m,), `elapsed` s after the last ones."""
+        """Take the errors (m,) of one prediction in, with leverage (m,), `elapsed` s after the last ones."""
         squares = errors**2 / (1.0 + leverage)
         if self.n_samples:
-            missed = (squares > 4.0 * self.value).mean(axis=0)
-            self._factor = np.clip(self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES)), *RANGE)
-        fade = 0.5 ** (elapsed / HALF_LIFE)
+            missed = squares > 4.0 * self.value
+            moved = self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES))
+            self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
+        self._age += elapsed
+        fade = 0.5 ** (elapsed / min(HALF_LIFE, YOUNG * self._age))
         self._weight = fade * self._weight + 1.0
         before = self._mean_square if self.n_samples else np.zeros_like(self._mean_square)
-        self._mean_square = before + (squares.mean(axis=0) - before) / self._weight
+        self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1
 
     def merge(self, other: "CalibratedVariance") -> None:
         """Take the other one's variance where nothing is known yet: errors fade, so one's own tell more."""
         if not self.n_samples:
             self._mean_square, self._factor = other._mean_square.copy(), other._factor.copy()
-            self._weight = other._weight
+            self._weight, self._age = other._weight, other._age
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
@@ -65,6 +69,7 @@ class CalibratedVariance:
             "mean_square": self._mean_square.copy(),
             "factor": self._factor.copy(),
             "weight": np.asarray(self._weight),
+            "age": np.asarray(self._age),
             "n_samples": np.asarray(self.n_samples),
         }
 
@@ -75,13 +80,14 @@ class CalibratedVariance:
         try:
             made.n_samples = integer("n_samples", int(state["n_samples"]), 0)
             made._weight = float(finite("weight", state["weight"]).reshape(()))
+            made._age = float(finite("age", state["age"]).reshape(()))
             mean_square = np.asarray(state["mean_square"], dtype=np.float64)
             factor = finite("factor", state["factor"])
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
         except (TypeError, ValueError) as error:
             raise StateError(f"state does not describe a variance: {error}") from None
-        positive = (mean_square >= 0).all() and (factor > 0).all() and made._weight >= 0
+        positive = (mean_square >= 0).all() and (factor > 0).all() and made._weight >= 0 and made._age >= 0
         if mean_square.shape != (n_outputs,) or factor.shape != (n_outputs,) or not positive:
             raise StateError(f"variance {mean_square} times {factor} must be {n_outputs} numbers of at least 0")
         made._mean_square, made._factor = mean_square.copy(), factor.copy()

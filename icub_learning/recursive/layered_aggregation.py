@@ -1,0 +1,121 @@
+"""On-line aggregation in two layers: several memories weigh the experts, and a second layer weighs the memories."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite, integer, real
+from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.models import nested, part, reading_state
+from icub_learning.recursive.aggregation import ConvexAggregation
+
+
+class LayeredAggregation:
+    """Weights (N, m) of N experts for each of m outputs, without a choice of how fast the past should fade.
+
+    The first layer holds one ConvexAggregation for each of several half-lives: a short one follows experts that are
+    better now here, now there; a long one finds the expert that is steadily best. The second layer, a
+    ConvexAggregation too, weighs their combinations and a few experts that take part as they are, the direct ones.
+
+    Errors of robots are alike for some tenths of a second. Weights that have just been fitted to them look better
+    than they will be, the more so the shorter the half-life. The second layer therefore judges each combination as it
+    stood at the age at which its experts are judged: by its weights of then on the answers of then.
+
+    **Bound.** That of ConvexAggregation holds for the second layer, with its few rivals in place of N experts: what is
+    published is not much worse than any direct expert, nor than the combination of any of the memories, as judged.
+    Each memory has the bound of its half-life against all experts and their convex combinations.
+
+    Args:
+        n_experts: N.
+        n_outputs: m.
+        half_lives: of the first layer [s], each above 0.
+        second_half_life: of the second layer [s], above 0.
+        direct: indices of the experts that take part in the second layer.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    def __init__(
+        self,
+        n_experts: int,
+        n_outputs: int,
+        half_lives: Sequence[float],
+        second_half_life: float,
+        direct: Sequence[int] = (),
+    ) -> None:
+        if not half_lives:
+            raise ParameterError("half_lives", tuple(half_lives), "at least one")
+        self.half_lives = tuple(real("half_lives", value, 0.0, low_open=True) for value in half_lives)
+        self.second_half_life = real("second_half_life", second_half_life, 0.0, low_open=True)
+        self._memories = [ConvexAggregation(n_experts, n_outputs) for _ in self.half_lives]
+        self.direct = [integer("direct", index, 0) for index in direct]
+        if max(self.direct, default=0) >= n_experts:
+            raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
+        self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
+        self._choices: Array | None = None  # until something is learned
+
+    @property
+    def weights(self) -> Array:
+        """Weights of the experts in what is published, (N, m), columns of sum 1."""
+        result: Array = self.choices[0]
+        return result
+
+    @property
+    def choices(self) -> Array:
+        """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m); never changed in place."""
+        if self._choices is None:
+            memories = np.array([memory.weights for memory in self._memories])
+            published = (self._second.weights[: len(memories), None] * memories).sum(axis=0)
+            published[self.direct] += self._second.weights[len(memories) :]
+            self._choices = np.concatenate([published[None], memories])
+        return self._choices
+
+    def update(self, errors: Array, combined: Array, elapsed: float) -> None:
+        """Learn from errors, predicted minus measured, of predictions made at k ages.
+
+        Args:
+            errors: (k, N, m), of the experts.
+            combined: (k, n_half_lives, m), of the memories: the errors weighted by what `choices[1:]` was at each age.
+            elapsed: time since the last errors [s].
+
+        Raises:
+            ShapeError: the arrays do not fit; nothing changes then.
+        """
+        n_experts, n_outputs = self._memories[0].weights.shape
+        if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
+            raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
+        expected = (len(errors), len(self.half_lives), n_outputs)
+        if combined.shape != expected:
+            raise ShapeError("combined", combined.shape, str(expected))
+        for memory, half_life in zip(self._memories, self.half_lives, strict=True):
+            memory.update(errors, 0.5 ** (elapsed / half_life))
+        rivals = np.concatenate([combined, errors[:, self.direct]], axis=1)
+        self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life))
+        self._choices = None
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        layers = {f"memory_{place}": memory for place, memory in enumerate(self._memories)} | {"second": self._second}
+        state = {"half_lives": np.array(self.half_lives), "second_half_life": np.asarray(self.second_half_life)}
+        state["direct"] = np.array(self.direct, dtype=np.int64)
+        for name, layer in layers.items():
+            state |= nested(name, layer.state())
+        return state
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "LayeredAggregation":
+        """Rebuild from `state`. Raises StateError."""
+        with reading_state("an aggregation"):
+            half_lives = finite("half_lives", state["half_lives"]).ravel().tolist()
+            memories = [ConvexAggregation.from_state(part(state, f"memory_{i}")) for i in range(len(half_lives))]
+            second = ConvexAggregation.from_state(part(state, "second"))
+            direct = np.asarray(state["direct"]).ravel().tolist()
+            made = cls(*memories[0].weights.shape, half_lives, float(state["second_half_life"]), direct)
+            shapes = [layer.weights.shape for layer in (*memories, second)]
+            expected = [layer.weights.shape for layer in (*made._memories, made._second)]
+            if shapes != expected:
+                raise StateError(f"layers of sizes {shapes} do not fit {expected}", name="second")
+            made._memories, made._second = memories, second
+        return made

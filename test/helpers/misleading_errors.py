@@ -1,0 +1,77 @@
+"""Sequences of experts' errors that mislead an aggregation, and what it should do, from its formulas alone."""
+
+import numpy as np
+
+from icub_learning.recursive.aggregation import ConvexAggregation
+
+MEMORY = 100.0  # samples
+
+
+def followed(errors, fade):
+    """Follow the formulas in the class with plain loops over errors (T, k, N).
+
+    Returns:
+        Losses, shares, regrets and rates of every step; weights before each step and after the last; the last rates.
+    """
+    steps, _, n = errors.shape
+    scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, 1 / n)
+    spread, rows, history, losses = np.log(n), [], [weights], np.zeros(n)
+    for t in range(steps):
+        combined = errors[t] @ weights
+        regrets = np.mean([2 * c * (c - e) for c, e in zip(combined, errors[t], strict=True)], axis=0)
+        regrets = np.where(losses <= 25 * losses.min(), regrets, 0.0)
+        losses = fade * losses + np.mean(errors[t] ** 2, axis=0)
+        share = min([1.0, *(m / abs(r) for m, r in zip(scales, regrets, strict=True) if abs(r) > 1e-150)])
+        with np.errstate(divide="ignore"):
+            before = np.minimum(0.5 / scales, np.sqrt(spread / squares))
+        known = scales > 0
+        rows.append((np.mean(combined**2), share, regrets, np.where(known, before, 0.0)))
+        scales = np.maximum(fade**0.9 * scales, np.where(np.abs(regrets) > 1e-150, np.abs(regrets), 0))
+        scales = np.maximum(scales, 1e-9 * scales.max())
+        if not scales.any():
+            history.append(weights)
+            continue
+        squares = fade * squares + (share * regrets) ** 2
+        with np.errstate(divide="ignore"):
+            after = np.minimum(0.5 / scales, np.sqrt(spread / squares))
+        step = np.where(known, before, 0.0) * share * regrets
+        exponents = np.where(known, fade * after / np.where(known, before, 1.0) * (exponents + step - step**2), 0.0)
+        awake = losses <= 25 * losses.min()
+        weights = np.where(awake, after * np.exp(exponents - exponents[awake].max()), 0.0)
+        weights /= weights.sum()
+        history.append(weights)
+    return rows, history, after
+
+
+def sequences(rng, steps=1500, n=5):
+    """Errors (T, k, N) that try to mislead: each by name."""
+    noise = rng.normal(size=(steps, 1, n))
+    turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
+    spikes = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0)
+    adversary = np.zeros((steps, 1, n))
+    follower = ConvexAggregation(n, 1)
+    for t in range(steps):  # whoever has most weight is wrong next
+        adversary[t, 0] = rng.choice([-0.1, 0.1], n)
+        adversary[t, 0, follower.weights[:, 0].argmax()] = 1.0
+        follower.update(adversary[t][:, :, None], fade=1 - 1 / MEMORY)
+    return {
+        "noise": noise,
+        "the best one changes": noise * np.where(np.arange(n) == 0, turns, 1.1 - turns),
+        "rare errors a thousand times as large": noise * spikes,
+        "whoever leads is wrong next": adversary,
+        "scales apart": noise * 10.0 ** np.arange(n),
+        "opposite errors": np.stack([noise[:, 0] + 1, noise[:, 0] - 1], axis=1),
+    }
+
+
+CASES = sequences(np.random.default_rng(0))
+
+
+def within_bound(rows, rates, fade):
+    """Whether every faded regret keeps the bound that the class proves."""
+    regret = second = np.zeros(len(rates))
+    for _, share, regrets, rate in rows:
+        regret = fade * (regret + share * regrets)
+        second = fade * (second + rate * (share * regrets) ** 2)
+    bound = np.log(len(rates) / (1 - fade**0.1)) / rates + second
+    return bool((regret <= bound * (1 + 1e-9)).all())

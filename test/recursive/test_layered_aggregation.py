@@ -1,0 +1,101 @@
+"""Aggregation in two layers: weights and bound from the definition alone, and what the second layer is there for."""
+
+import numpy as np
+import pytest
+from helpers.misleading_errors import CASES, followed, within_bound
+
+from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.recursive.layered_aggregation import LayeredAggregation
+
+HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
+DELAY = 7  # samples between what an answer was made with and its measurement
+
+
+def learn(learner, errors):
+    """Learn errors (T, k, N), each combination judged as it stood DELAY samples ago; return those choices (T, ...)."""
+    past, judged = [learner.choices] * (DELAY + 1), []
+    for row in errors:
+        choices = past[-1 - DELAY][:, :, 0]
+        judged.append(choices)
+        learner.update(row[:, :, None], (row @ choices[1:].T)[:, :, None], 1.0)
+        past.append(learner.choices)
+    return np.array(judged)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
+    errors = CASES[name]
+    learner = LayeredAggregation(errors.shape[2], 1, HALF_LIVES, SECOND, direct=(0, 2))
+    learn(learner, errors)
+    memories = [followed(errors, 0.5 ** (1.0 / half_life))[1] for half_life in HALF_LIVES]
+    rivals = [
+        [[row @ history[max(t - DELAY, 0)] for history in memories] + [row[:, 0], row[:, 2]]]
+        for t, row in enumerate(errors)
+    ]
+    rivals = np.array(rivals)[:, 0].transpose(0, 2, 1)
+    fade = 0.5 ** (1.0 / SECOND)
+    rows, history, rates = followed(rivals, fade)
+    share = history[-1]
+    expected = share[0] * memories[0][-1] + share[1] * memories[1][-1]
+    expected[[0, 2]] += share[2:]
+    np.testing.assert_allclose(learner.weights[:, 0], expected, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(learner.weights.sum(axis=0), 1.0)
+    assert within_bound(rows, rates, fade)
+
+
+def correlated(rng, steps, n, memory):
+    """Errors (T, 1, N) of variance 1 that are alike for `memory` samples."""
+    errors, state, keep = np.empty((steps, 1, n)), rng.normal(size=n), np.exp(-1.0 / memory)
+    for t in range(steps):
+        state = keep * state + np.sqrt(1.0 - keep**2) * rng.normal(size=n)
+        errors[t, 0] = state
+    return errors
+
+
+def test_errors_that_stay_alike_do_not_lure_it_away_from_the_expert_that_is_best():
+    errors = correlated(np.random.default_rng(1), 4000, 6, 15.0)
+    errors[:, :, 0] *= 0.25
+    errors[:, :, 1:] += errors[:, :, :1]  # none of them can make the first one better
+    learner = LayeredAggregation(6, 1, HALF_LIVES, SECOND, direct=(0,))
+    judged = learn(learner, errors)[1000:]
+    losses = np.mean(np.einsum("tcn,tn->tc", judged, errors[1000:, 0]) ** 2, axis=0)
+    best = np.mean(errors[1000:, 0, 0] ** 2)
+    assert losses[1] > 1.2 * best  # the short memory alone
+    assert losses[0] < 1.05 * best
+
+
+def test_where_the_best_expert_changes_it_follows_as_the_short_memory_does():
+    rng, steps = np.random.default_rng(2), 6000
+    turns = (np.arange(steps) // 300) % 2 == 0
+    errors = rng.normal(size=(steps, 1, 3)) * np.where(turns[:, None, None], [0.1, 1.0, 0.5], [1.0, 0.1, 0.5])
+    judged = learn(LayeredAggregation(3, 1, (20.0, 1500.0), SECOND, direct=(2,)), errors)[1000:]
+    losses = np.mean(np.einsum("tcn,tn->tc", judged, errors[1000:, 0]) ** 2, axis=0)
+    assert losses[0] < 0.5 * losses[2]  # the long memory alone
+    assert losses[0] < 1.1 * losses[1]
+
+
+def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_refused():
+    errors = CASES["the best one changes"]
+    learner = LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(4,))
+    learn(learner, errors[:100])
+    restored = LayeredAggregation.from_state(learner.state())
+    np.testing.assert_array_equal(learner.choices, restored.choices)
+    for one in (learner, restored):
+        learn(one, errors[100:200])
+    np.testing.assert_array_equal(learner.choices, restored.choices)
+    other = LayeredAggregation(4, 1, HALF_LIVES, SECOND, direct=(3,)).state()
+    for change in ({"direct": np.array([5])}, {"half_lives": np.zeros(0)}, {"second_half_life": np.asarray(-1.0)}):
+        with pytest.raises(StateError):
+            LayeredAggregation.from_state({**learner.state(), **change})
+    with pytest.raises(StateError):
+        LayeredAggregation.from_state({**learner.state(), **{k: v for k, v in other.items() if "memory_1" in k}})
+    before = learner.choices
+    with pytest.raises(ShapeError):
+        learner.update(np.zeros((1, 4, 1)), np.zeros((1, 2, 1)), 1.0)
+    with pytest.raises(ShapeError):
+        learner.update(np.zeros((1, 5, 1)), np.zeros((1, 3, 1)), 1.0)
+    assert learner.choices is before
+    with pytest.raises(ParameterError):
+        LayeredAggregation(5, 1, (), SECOND)
+    with pytest.raises(ParameterError):
+        LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(5,))
