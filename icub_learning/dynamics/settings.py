@@ -13,6 +13,7 @@ ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
 PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
 SettingsT = TypeVar("SettingsT", bound="LearnerSettings")
 NONPARAMETRIC = ("random_features", "nystrom", "polk")
+RESIDUALS = ("current_parameters", "past_parameters")
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,12 @@ class EstimatorSettings(LearnerSettings):
         "noise",
         "how much each output counts for the parameters: by the inverse of its noise, or all alike",
         choices=("noise", "equal"),
+    )
+    residuals: str = setting(
+        "current_parameters",
+        "which rigid-body parameters leave the residuals that features of fixed settings learn: today's for all samples,"
+        " or for each sample those of its own time (always so with polk and while several settings are weighed)",
+        choices=RESIDUALS,
     )
     offset_forgetting: float = setting(
         1.0,
