@@ -122,8 +122,8 @@ class EstimatorSettings(LearnerSettings):
     )
     residuals: str = setting(
         "current_parameters",
-        "which rigid-body parameters leave the residuals that features of fixed settings learn: today's for all samples,"
-        " or for each sample those of its own time (always so with polk and while several settings are weighed)",
+        "parameters whose residuals the nonparametric part learns: today's for all samples, or for each sample those of"
+        " its own time (always with polk, and where several length scales are weighed)",
         choices=RESIDUALS,
     )
     offset_forgetting: float = setting(

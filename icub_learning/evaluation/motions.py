@@ -45,6 +45,10 @@ class KnownMotions:
         """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
         return np.zeros((3, len(self.newest().position)))
 
+    def report(self) -> dict[str, Array | float]:
+        """Return nothing: the motions are taken as they are."""
+        return {}
+
     def smoothed(self) -> list[Motion]:
         """Return the motion at the newest sample: it need not wait for later ones."""
         return [self.newest()]

@@ -166,10 +166,11 @@ def as_in_the_thesis(settings: Settings) -> Settings:
     One length scale and one regularization, chosen beforehand (not those of the thesis, which had other inputs);
     residuals under the parameters of their own time; outputs that all count alike; a sensor without offset.
     """
-    fixed = replace(settings, length_scale=PUBLISHED_LENGTH_SCALE, nonparametric_regularization=PUBLISHED_REGULARIZATION)
     return replace(
-        fixed,
+        settings,
         estimator="semiparametric",
+        length_scale=PUBLISHED_LENGTH_SCALE,
+        nonparametric_regularization=PUBLISHED_REGULARIZATION,
         residuals="past_parameters",
         output_weights="equal",
         sensor_offset=False,

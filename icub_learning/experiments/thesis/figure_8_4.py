@@ -23,8 +23,8 @@ SAMPLES = 10_000  # of each plane, as in the thesis
 DESCRIPTION = """\
 The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each continues on
 ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in
-0.1 s is learned. SP runs a second time as the thesis has it, with fixed settings. With the thesis' 10 000 samples a plane it
-takes some ten minutes, with 3000 a third of that.
+0.1 s is learned. SP runs a second time as the thesis has it, with fixed settings. With the thesis' 10 000 samples
+a plane it takes some ten minutes, with 3000 a third of that.
 
 example:
   icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
