@@ -78,6 +78,11 @@ class LearnerSettings(Validated):
     )
     max_dictionary: int = setting(300, "largest number of motions kept (nonparametric: polk)", low=1, high=5000)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nonparametric == "random_features" and self.n_random_features % 2:
+            raise ParameterError("n_random_features", self.n_random_features, "even")
+
     @property
     def automatic(self) -> bool:
         """Whether length scale and regularization are weighed while learning: if neither is given."""
