@@ -47,6 +47,7 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
         prior=s.prior,
         output_weights=s.output_weights,
         offset_forgetting=s.offset_forgetting,
+        residuals=s.residuals,
         **learner,
     )
 

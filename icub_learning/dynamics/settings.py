@@ -13,6 +13,7 @@ ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
 PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
 SettingsT = TypeVar("SettingsT", bound="LearnerSettings")
 NONPARAMETRIC = ("random_features", "nystrom", "polk")
+RESIDUALS = ("current_parameters", "past_parameters")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class LearnerSettings(Validated):
     )
     max_dictionary: int = setting(300, "largest number of motions kept (nonparametric: polk)", low=1, high=5000)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nonparametric == "random_features" and self.n_random_features % 2:
+            raise ParameterError("n_random_features", self.n_random_features, "even")
+
     @property
     def automatic(self) -> bool:
         """Whether length scale and regularization are weighed while learning: if neither is given."""
@@ -118,6 +124,12 @@ class EstimatorSettings(LearnerSettings):
         "noise",
         "how much each output counts for the parameters: by the inverse of its noise, or all alike",
         choices=("noise", "equal"),
+    )
+    residuals: str = setting(
+        "current_parameters",
+        "parameters whose residuals the nonparametric part learns: today's for all samples, or for each sample those of"
+        " its own time (always with polk, and where several length scales are weighed)",
+        choices=RESIDUALS,
     )
     offset_forgetting: float = setting(
         1.0,

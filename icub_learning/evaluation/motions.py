@@ -45,6 +45,10 @@ class KnownMotions:
         """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
         return np.zeros((3, len(self.newest().position)))
 
+    def report(self) -> dict[str, Array | float]:
+        """Return nothing: the motions are taken as they are."""
+        return {}
+
     def smoothed(self) -> list[Motion]:
         """Return the motion at the newest sample: it need not wait for later ones."""
         return [self.newest()]
@@ -58,7 +62,7 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
         reader: a new one, with the settings of the stream's.
         motion_filter: a new one, likewise.
     """
-    motions: list[Motion] = []
+    motions: dict[int, Motion] = {}
     stamps = StampSequence()
     for event in events:
         if isinstance(event, WrenchEvent):
@@ -69,10 +73,11 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
         except SampleError:
             continue  # the stream will refuse it, too
         if clock_set_back:
-            motions += motion_filter.finish()
+            motions |= {motion.stamp: motion for motion in motion_filter.finish()}
         motion_filter.add(event.stamp, state.position, state.velocity)
-        motions += motion_filter.smoothed()
-    return {motion.stamp: motion for motion in motions + motion_filter.finish()}
+        motions[event.stamp] = motion_filter.newest()  # stays where a joint state is alone between two gaps
+        motions |= {motion.stamp: motion for motion in motion_filter.smoothed()}
+    return motions | {motion.stamp: motion for motion in motion_filter.finish()}
 
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:

@@ -100,6 +100,7 @@ def compare(
         motions = recorded(recording, regressor.joints)
     results = {}
     for short, estimator in ESTIMATORS.items():
+        regressor = assembly.make_regressor(settings)  # a stream adapts its friction to the noise of velocities
         learner = assembly.make_estimator(replace(settings, estimator=estimator), regressor)
         known = None if motions is None else KnownMotions(motions)
         stream = assembly.make_stream(settings, regressor, learner, known)

@@ -8,6 +8,7 @@ from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.stream import FIRST_LOOK
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
@@ -33,16 +34,17 @@ def test_parametric_finds_a_rigid_body():
 
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_predict_then_update_by_hand(short):
-    """The stream adds nothing to the estimator where motions are given and efforts come with them."""
+    """Where motions are given and efforts come with them, the stream only looks at the noise of velocities."""
     recording = rigid_recording(300, noise=0.5)
     regressor = assembly.make_regressor(SETTINGS)
     estimator = assembly.make_estimator(replace(SETTINGS, estimator=ESTIMATORS[short]), regressor)
     expected = []
-    for q, v, a, y in zip(
-        recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True
-    ):
-        expected.append(estimator.predict(q, v, a).total)
-        estimator.update(q, v, a, y)
+    motions = zip(recording.position, recording.velocity, recording.acceleration, strict=True)
+    for stamp, motion, y in zip(recording.joint_stamps.tolist(), motions, recording.effort, strict=True):
+        expected.append(estimator.predict(*motion).total)
+        if len(expected) == FIRST_LOOK:
+            regressor.follow_velocity_noise(np.zeros(3))
+        estimator.update(*motion, y, stamp=stamp)
     result = compare(recording, SETTINGS, "recorded")[short]
     np.testing.assert_array_equal(result.predicted, expected)
     np.testing.assert_array_equal(result.measured, recording.effort)
@@ -73,7 +75,7 @@ def test_refusals_are_counted_and_leave_the_rest():
         JOINTS, stamps, position, velocity, effort, joint_arrivals=recording.joint_stamps, irregular=tuple(irregular)
     )
     for mode in ("causal", "smoothed"):
-        result = compare(bad, SETTINGS, mode)["P"]
+        result = compare(bad, replace(SETTINGS, velocity_source="message"), mode)["P"]
         assert result.refused == {
             "not_finite": 3,
             "stamp_zero": 1,

@@ -49,6 +49,10 @@ class LocalPolynomials:
         """Return zeros, as a stream takes deviations."""
         return np.zeros((3, self.n_joints))
 
+    def report(self):
+        """Return nothing, as nothing is estimated."""
+        return {}
+
     def smoothed(self):
         """Return the delayed motion as a list, as a stream takes it."""
         delayed = self.delayed()

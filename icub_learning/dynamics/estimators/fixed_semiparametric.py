@@ -23,7 +23,7 @@ from icub_learning.dynamics.estimators.prediction import MotionInputs, Predictio
 from icub_learning.dynamics.estimators.residual_targets import ResidualTargets, SequentialTargets
 from icub_learning.dynamics.estimators.saved_states import check_kind
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import LearnerSettings
+from icub_learning.dynamics.settings import DEFAULTS, RESIDUALS, LearnerSettings
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part
 
@@ -57,23 +57,30 @@ class FixedSemiparametricEstimator:
 
     The parametric part learns y first, independently of the other. The nonparametric part sees the joint state and the
     parametric prediction made then, standardized, and learns what the rigid body leaves: of all samples under today's
-    parameters (ResidualTargets); with nonparametric="polk", of each sample under the parameters that it met
-    (SequentialTargets).
+    parameters (ResidualTargets), or of each sample under the parameters of its own time (SequentialTargets, as the
+    thesis does).
 
     Args:
         parametric: the rigid-body part, new.
         settings: of the nonparametric part, with numbers for length scale and regularization; its forgetting is that
             of both parts (not of polk).
+        residuals: "current_parameters" for ResidualTargets, "past_parameters" for SequentialTargets; polk, which is not
+            linear in its targets, always has the latter.
 
     Raises:
         ParameterError: an argument is outside its range.
     """
 
-    def __init__(self, parametric: ParametricEstimator, settings: LearnerSettings) -> None:
+    def __init__(
+        self, parametric: ParametricEstimator, settings: LearnerSettings, residuals: str = DEFAULTS.residuals
+    ) -> None:
+        if residuals not in RESIDUALS:
+            raise ParameterError("residuals", residuals, "one of " + ", ".join(RESIDUALS))
         self.regressor = regressor = parametric.regressor
         self.parametric = parametric
+        current = residuals == "current_parameters" and linear_in_targets(settings)
         self._targets: ResidualTargets | SequentialTargets = (
-            ResidualTargets(regressor) if linear_in_targets(settings) else SequentialTargets(regressor)
+            ResidualTargets(regressor) if current else SequentialTargets(regressor)
         )
         self._noise = NoiseVariance(regressor.n_outputs)
         self._residual_weights: Array | None = None  # under today's parameters, until something is learned
@@ -174,7 +181,7 @@ class FixedSemiparametricEstimator:
         regressor = parametric.regressor
         estimator = cls(parametric, LearnerSettings(n_random_features=2).fixed())
         estimator.learner = learner_from_state(part(state, "learner"))
-        if isinstance(estimator.learner, PolkLearner):
+        if isinstance(estimator.learner, PolkLearner) or estimator.learner.n_outputs == regressor.n_outputs:
             estimator._targets = SequentialTargets(regressor)
         expected = (3 * regressor.n_joints + regressor.n_outputs, estimator._targets.n_targets)
         if (estimator.learner.n_inputs, estimator.learner.n_outputs) != expected:

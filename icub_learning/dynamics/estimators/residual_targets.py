@@ -54,8 +54,8 @@ class ResidualTargets:
 class SequentialTargets:
     """The residual y - Phi pi of each sample under the parameters of its own time (thesis, fig. 8.2).
 
-    For learners that are not linear in their targets. What they learned while pi still changed fades only as they
-    learn on.
+    For learners that are not linear in their targets, and for the method as it was published. What they learned while
+    pi still changed fades only as they learn on.
     """
 
     def __init__(self, regressor: Regressor) -> None:

@@ -33,6 +33,7 @@ class SemiparametricEstimator:
         nonparametric_regularization: lambda of the features; None or "auto": several are weighed.
         forgetting: in (0, 1], of all parts (not of polk).
         n_warm_up, nonparametric, step_size, parsimony, max_dictionary: of fixed settings, see LearnerSettings.
+        residuals: of fixed settings, see FixedSemiparametricEstimator.
         seed: of the random features.
 
     Attributes:
@@ -60,6 +61,7 @@ class SemiparametricEstimator:
         max_dictionary: int = DEFAULTS.max_dictionary,
         output_weights: str = DEFAULTS.output_weights,
         offset_forgetting: float = DEFAULTS.offset_forgetting,
+        residuals: str = DEFAULTS.residuals,
     ) -> None:
         settings = LearnerSettings(
             nonparametric=nonparametric,
@@ -81,7 +83,7 @@ class SemiparametricEstimator:
         if settings.automatic:
             self.method = AggregatedEstimator(regressor, rigid, n_random_features, forgetting, seed)
         else:
-            self.method = FixedSemiparametricEstimator(rigid, settings.fixed())
+            self.method = FixedSemiparametricEstimator(rigid, settings.fixed(), residuals)
 
     @property
     def parametric(self) -> ParametricEstimator:

@@ -20,6 +20,7 @@ PRIOR = (
     30.0,
     300.0,
 )  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
+LEAST_SAMPLES = 4  # between two gaps: so many positions it takes to tell velocity, acceleration and jerk
 FIRST_SAMPLES = 12  # before the levels are looked for
 MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 
@@ -34,7 +35,8 @@ class MotionFilter:
 
     Args:
         n_joints: number of joints.
-        max_gap: seconds between two samples beyond which all starts anew; the levels of noise stay.
+        max_gap: seconds between two samples beyond which all starts anew; the levels of noise stay. A few samples
+            alone between two gaps are not smoothed: their acceleration is unknown.
         velocity_delay: seconds by which velocities are older than the positions they come with; None to estimate it.
 
     Raises:
@@ -77,7 +79,8 @@ class MotionFilter:
         ready = self._filter.add(stamp, position, velocity)
         self._smoothed = []
         if ready < 0:  # a gap: what came before it will not get any better
-            self._smooth(self._filter.waiting)
+            if self._filter.waiting >= LEAST_SAMPLES:
+                self._smooth(self._filter.waiting)
             self._restart()
             ready = self._filter.add(stamp, position, velocity)
         if not self._samples:
@@ -96,7 +99,7 @@ class MotionFilter:
         return Motion(self._filter.read(state, None), *state)
 
     def smoothed(self) -> list[Motion]:
-        """Return the smoothed motions that the last `add` made available, oldest first; each stamp comes once."""
+        """Return the smoothed motions that the last `add` made available, oldest first; no stamp comes twice."""
         return self._smoothed
 
     def finish(self) -> list[Motion]:

@@ -52,6 +52,8 @@ class MotionSource(Protocol):
 
     def deviation(self) -> Array: ...
 
+    def report(self) -> dict[str, Array | float]: ...
+
 
 @dataclass
 class StateRecord:
@@ -234,6 +236,10 @@ class InverseDynamicsStream:
         self._waiting.append((stamp, measured))
         if len(self._waiting) > WAITING_MEASUREMENTS:
             self._refuse_unmatched(self._waiting.popleft()[0])
+
+    def motion_report(self) -> dict[str, Array | float]:
+        """Return what was found about motion and noise of the joints, see MotionFilter.report."""
+        return self._motions.report()
 
     def pair(self) -> list[External]:
         """Pair waiting measurements with the joint states nearest in time; return the new pairs.

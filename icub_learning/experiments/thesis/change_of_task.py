@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION, Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
@@ -23,6 +23,7 @@ RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
 SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
 STATES_PER_SAMPLE = RATE // SAMPLE_RATE
 N_PARTS = 10  # of the second plane; each starts from what was learned in the first
+THESIS = "SP of the thesis"  # short name of the thesis' semiparametric method, with fixed settings
 STEADY = 2 / 3  # share of the samples before the steady state
 
 Events = Iterable[JointStateEvent | WrenchEvent]
@@ -145,8 +146,32 @@ def compare(
     settings: Settings,
     watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
 ) -> dict[str, Outcome]:
-    """Run P, NP and SP on the same planes; `watch` makes a progress bar from an estimator's short name."""
-    return {
-        short: learn_and_transfer(planes, replace(settings, estimator=estimator), watch(short))
-        for short, estimator in ESTIMATORS.items()
-    }
+    """Run P, NP and SP, and the thesis' SP, on the same planes.
+
+    Args:
+        planes, settings: see `learn_and_transfer`; the settings' estimator is not used.
+        watch: makes a progress bar from the short name of an estimator.
+
+    Returns:
+        The outcomes by short names: those of ESTIMATORS, and THESIS.
+    """
+    chosen = {short: replace(settings, estimator=estimator) for short, estimator in ESTIMATORS.items()}
+    chosen[THESIS] = as_in_the_thesis(settings)
+    return {short: learn_and_transfer(planes, one, watch(short)) for short, one in chosen.items()}
+
+
+def as_in_the_thesis(settings: Settings) -> Settings:
+    """Return settings of the thesis' semiparametric method (8.3, fig. 8.2).
+
+    One length scale and one regularization, chosen beforehand (not those of the thesis, which had other inputs);
+    residuals under the parameters of their own time; outputs that all count alike; a sensor without offset.
+    """
+    return replace(
+        settings,
+        estimator="semiparametric",
+        length_scale=PUBLISHED_LENGTH_SCALE,
+        nonparametric_regularization=PUBLISHED_REGULARIZATION,
+        residuals="past_parameters",
+        output_weights="equal",
+        sensor_offset=False,
+    )

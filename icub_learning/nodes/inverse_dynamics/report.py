@@ -1,17 +1,31 @@
 """Diagnostics of the inverse dynamics node, and the learned inertial parameters."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
+from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.timing import CycleStatistics
-from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
 from icub_learning_msgs.msg import InertialParameters
 
+# What the motion filter reports, by the names and units of diagnostics.
+MOTION = {
+    "rate": "rate of joint states [Hz]",
+    "lag": "lag of what is learned [s]",
+    "velocity_delay": "delay of velocities [s]",
+    "bandwidth": "bandwidth of joints [Hz]",
+    "position_noise": "noise of positions",  # rad, or m of a prismatic joint
+    "velocity_noise": "noise of velocities",
+}
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
@@ -29,6 +43,8 @@ class DynamicsReport(StreamReport):
         self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._published_samples = -1
         self._sensor = NOT_CHECKED
+        self._question: Request | None = None  # to the learning thread, answered between two samples
+        self._weights = ""  # its last answer
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -54,6 +70,8 @@ class DynamicsReport(StreamReport):
                 **self.cycle.pairs(),
                 "learning": learner.times.summary(),
                 "first measurements": self._sensor,
+                **motion_in_words(stream.motion_report()),
+                "weights of experts": self._weights,
             }
 
         def state(rate: float) -> tuple[bytes, str]:
@@ -63,7 +81,17 @@ class DynamicsReport(StreamReport):
             doing = "learning" if stream.learning else "predicting only"
             return level, message or f"{doing} at {rate:.1f} Hz"
 
-        return self.report(active, counts.predicted, counts.refused, counts.last_refusal, state, values)
+        report = self.report(active, counts.predicted, counts.refused, counts.last_refusal, state, values)
+        self._ask_for_weights(stream.output_names, learner)
+        return report
+
+    def _ask_for_weights(self, names: tuple[str, ...], learner: LearningThread) -> None:
+        """Take the answer to the last report's question after the experts' weights, and ask again once answered."""
+        if self._question is not None:
+            if not self._question.done.is_set():
+                return
+            self._weights = self._question.message
+        self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)))
 
     def inertial_parameters(
         self, learner: LearningThread, regressor: Regressor, frame: str
@@ -79,3 +107,25 @@ class DynamicsReport(StreamReport):
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
         message.base_values = doubles(base_values(regressor, values))
         return message
+
+
+def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:
+    """Return what MotionFilter.report found as values of diagnostics, those of joints in their order."""
+    return {
+        name: " ".join(f"{value:.3g}" for value in np.ravel(found[key])) for key, name in MOTION.items() if key in found
+    }
+
+
+def weights_in_words(output_names: Sequence[str], estimator: Any) -> str:
+    """Return the weights of P, NP and SP in the predictions of each output; empty for an estimator without experts.
+
+    The weights of experts of a kind are summed over their length scales and regularizations.
+    """
+    kinds: dict[str, Array] = {}
+    for name, weights in getattr(estimator, "expert_weights", {}).items():
+        kind = name.split()[0]
+        kinds[kind] = kinds.get(kind, 0.0) + weights
+    return "; ".join(
+        f"{output}: " + " ".join(f"{kind} {weights[index]:.2f}" for kind, weights in kinds.items())
+        for index, output in enumerate(output_names if kinds else ())
+    )

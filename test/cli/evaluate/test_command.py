@@ -88,7 +88,7 @@ def test_bad_messages_are_shown(tmp_path, capsys):
         (["--joints", "elbow_joint", "no_such_joint"], "no_such_joint"),
         (["--urdf", "/no/such.urdf"], "/no/such.urdf"),
         (["--output", "wrench"], "no wrench"),
-        (["--n-random-features", "7"], "n_features is 7"),
+        (["--n-random-features", "7"], "n_random_features is 7"),
         (["--length-scale", "nan"], "length_scale"),
         (["--steady-from", "1.5"], "steady-from"),
         (["--plot", "picture.docx"], "--plot"),

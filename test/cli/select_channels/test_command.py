@@ -86,10 +86,10 @@ def test_velocities_and_accelerations_follow_from_positions(with_velocity):
     one = recording(with_velocity=with_velocity)
     found = channels(one)
     assert set(found) == {f"{kind}.{j}" for kind in ("position", "velocity", "acceleration", "effort") for j in "ab"}
-    middle = slice(20, -20)
+    middle = slice(40, -40)  # but for the beginning and the end, 0.2 s each, where fewer samples smooth the motion
     seconds = one.joint_stamps * 1e-9
     np.testing.assert_allclose(found["velocity.b"].values[middle], (-3 * np.sin(3 * seconds))[middle], atol=1e-3)
-    np.testing.assert_allclose(found["acceleration.a"].values[middle], (-4 * np.sin(2 * seconds))[middle], atol=1e-2)
+    np.testing.assert_allclose(found["acceleration.a"].values[middle], (-4 * np.sin(2 * seconds))[middle], atol=3e-3)
 
 
 def test_channels_are_brought_to_the_instants_of_the_output():

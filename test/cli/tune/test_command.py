@@ -36,7 +36,7 @@ def run(capsys, *arguments):
 @pytest.fixture
 def recorded(tmp_path):
     """A rigid body with a spring at its first joint that no rigid body has."""
-    recording = rigid_recording(500, noise=0.3)
+    recording = rigid_recording(1200, noise=0.3)
     extra = np.zeros_like(recording.effort)
     extra[:, 0] = 40 * np.sin(4 * recording.position[:, 1])
     path = tmp_path / "arm.npz"
@@ -223,7 +223,7 @@ def test_bad_options_are_one_line(recorded, tmp_path, options, expected, capsys)
 def test_bad_recordings_are_one_line(recorded, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     still = tmp_path / "still.npz"
-    one = rigid_recording(400)
+    one = rigid_recording(1200)
     write(replace(one, effort=np.zeros_like(one.effort)), still)
     short = tmp_path / "short.npz"
     write(rigid_recording(60), short)
@@ -231,7 +231,7 @@ def test_bad_recordings_are_one_line(recorded, tmp_path, capsys):
         ([tmp_path / "nowhere.db3"], "does not exist"),
         ([tmp_path / "empty"], "0 folders"),
         ([recorded], "--urdf"),
-        ([still, *UR10], "varies"),
+        ([still, *UR10, *SMALL], "varies"),
         ([short, *UR10], "too few"),
     ):
         code, _, err = run(capsys, *arguments, "--parameters", tmp_path / "x.yaml")

@@ -180,7 +180,8 @@ BAD_STATES = {
 
 @pytest.mark.parametrize("reason, change", [*BAD_STATES.items(), ("not_finite", {"position": [np.inf, 0.0]})])
 def test_bad_joint_state_is_refused_and_leaves_everything_as_it_was(reason, change):
-    disturbed, quiet = make(), make()
+    source = "message" if reason == "velocity_missing" else "auto"
+    disturbed, quiet = make(velocity_source=source), make(velocity_source=source)
     for k in range(30):
         for stream, _ in (disturbed, quiet):
             if k == 10 and stream is disturbed[0]:
@@ -197,6 +198,20 @@ def test_bad_joint_state_is_refused_and_leaves_everything_as_it_was(reason, chan
     for one, other in zip(disturbed[1].learned, quiet[1].learned, strict=True):
         for mine, theirs in zip(one, other, strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+def test_joint_states_may_come_without_velocities():
+    stream, recorder = make()
+    for k in range(30):
+        record = send(stream, k, velocity=[])
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        stream.pair()
+        stream.learn()
+    np.testing.assert_allclose(record.known.velocity, motion(29)[1], atol=1e-9)
+    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+    for _, v, _, y in recorder.learned:
+        np.testing.assert_allclose(v, motion(y[0])[1], atol=1e-9)
+    assert not stream.counts.refused
 
 
 @pytest.mark.parametrize(
