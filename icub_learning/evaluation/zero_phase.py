@@ -61,7 +61,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     if missing:
         raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
     columns = [recording.joint_names.index(joint) for joint in settings.joints]
-    use_velocity = settings.velocity_source == "message" and recording.velocity is not None
+    use_velocity = settings.velocity_source != "estimated" and recording.velocity is not None
     torque = settings.output == "joint_torque"
     fields = [recording.position[:, columns]]
     if use_velocity:

@@ -62,7 +62,8 @@ def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):
     assert code == 0
     assert "smoothed (non-causal)" in out
     heads = [line.split() for line in out.splitlines() if line.startswith("output")]
-    assert heads == [["output", "P", "NP", "SP", "P", "NP", "SP", "hold"]] * 4
+    both = ["output", "P", "NP", "SP", "P", "NP", "SP"]
+    assert heads == [[*both, "hold"]] * 2 + [[*both, "off-line", "hold"]] * 2
 
 
 def test_bad_messages_are_shown(tmp_path, capsys):
