@@ -10,7 +10,7 @@ from icub_learning.reporting.tables import add_json_option, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
-examples:
+example:
   icub-learning evaluate ur10_exciting_trajectory.db3 --urdf ur10 --output joint_torque --plot ur10.png \\
       --joints shoulder_pan_joint shoulder_lift_joint elbow_joint wrist_1_joint wrist_2_joint wrist_3_joint
   icub-learning evaluate monday.mcap --test tuesday.mcap --urdf ur10 --output joint_torque
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
     real("--steady-from", args.steady_from, 0.0, 1.0)
     real("--horizon", args.horizon, 0.0)
     if (args.recording is None) == (args.table is None):
-        raise ParameterError("RECORDING", args.recording, "either one recording, or --table with several")
+        raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):
         raise ParameterError("--table", "--test or --plot", "given without them")
     if args.plot is not None:
