@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks import (
+    any_robot,
     core,
     history,
     kernel_methods,
@@ -31,6 +32,9 @@ class Scenario:
 
 
 SCENARIOS = {
+    "any-robot": Scenario(
+        "shipped defaults on simulated and real robots beside off-line identification", any_robot.run
+    ),
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),
     "core-million": Scenario("slope of the step's time and memory over 1e6 samples", million.run),

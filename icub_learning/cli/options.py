@@ -18,9 +18,9 @@ RECORDING = "rosbag2 folder, .db3, .mcap, .csv or .npz"
 RECORDING_OUTPUT = "X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
 
 
-def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING) -> None:
+def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
     """Add the argument RECORDING, the path of a file or folder."""
-    parser.add_argument("recording", metavar="RECORDING", type=Path, help=text)
+    parser.add_argument("recording", metavar="RECORDING", type=Path, help=text, nargs=None if required else "?")
 
 
 def add_topic_options(parser: argparse.ArgumentParser) -> None:
@@ -69,10 +69,15 @@ def read_for(args: argparse.Namespace, settings: "Settings") -> tuple["Recording
         The recording; and the settings, which accept its order of joints unless --joint-order was given.
     """
     recording = read_recording(args, wrench=settings.output == "wrench")
+    return recording, accept_order(args, recording, settings)
+
+
+def accept_order(args: argparse.Namespace, recording: "Recording", settings: "Settings") -> "Settings":
+    """Return the settings, which accept the recording's order of joints unless --joint-order was given."""
     in_order = tuple(name for name in recording.joint_names if name in settings.joints)
-    if args.joint_order is None and in_order != settings.joints:
-        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
-    return recording, settings
+    if args.joint_order is None and in_order != tuple(settings.joints):
+        return replace(settings, joint_order="any")  # a file's own order is no sign of a fault
+    return settings
 
 
 def add_robot_options(parser: argparse.ArgumentParser, required: bool = True) -> None:

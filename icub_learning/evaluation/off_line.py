@@ -119,6 +119,24 @@ def identify_off_line(
     return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
 
 
+def predict_off_line(
+    recording: Recording, settings: Settings, steady_from: float = 0.7, test: Recording | None = None
+) -> tuple[OffLineIdentification, Array, Array]:
+    """Identify on the first part of a recording and predict the rest; with `test`, identify on all and predict `test`.
+
+    Returns:
+        The identification; predicted and measured outputs, (n, n_outputs) each.
+
+    Raises:
+        as `identify_off_line` and `OffLineIdentification.predict`.
+    """
+    if test is None:
+        found = identify_off_line(recording, settings, (0.0, steady_from))
+        return found, *found.predict(recording, (steady_from, 1.0))
+    found = identify_off_line(recording, settings, (0.0, 1.0))
+    return found, *found.predict(test)
+
+
 class _Problem:
     """Least squares with one bandwidth on the training part, whole or without one of its blocks."""
 

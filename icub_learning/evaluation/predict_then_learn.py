@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, real
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream, StateRecord
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream, Sample, StateRecord
 from icub_learning.errors import ParameterError, RecordingError, SampleError
 from icub_learning.evaluation.motions import KnownMotions, recorded, smooth
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
@@ -31,8 +32,9 @@ class Evaluation:
         predicted: (n, n_outputs), made before the sample was learned.
         parametric: (n, n_outputs), the part of the rigid-body model in it.
         measured: (n, n_outputs).
-        held: (n, n_outputs), the newest measurement received before each prediction (zero before the first): the
-            prediction of the simplest method, a zero-order hold.
+        held: (n, n_outputs), the newest measurement received before each prediction and at least the horizon older
+            (zero before the first): the prediction of the simplest method, a zero-order hold.
+        variance: (n, n_outputs), predicted variance of the measurement about `predicted`.
         predict_seconds: (n_predictions,) from the joint state to its prediction [s].
         learn_seconds: (n_updates,) pairing and learning, where a sample was learned [s].
         n_joint_states: joint state messages in the recording.
@@ -49,6 +51,7 @@ class Evaluation:
     parametric: Array
     measured: Array
     held: Array
+    variance: Array
     predict_seconds: Array
     learn_seconds: Array
     n_joint_states: int
@@ -74,6 +77,9 @@ def compare(
     settings: Settings,
     derivatives: str = "causal",
     watch: Callable[[Iterable[Event], str], Iterable[Event]] = lambda events, _: events,
+    *,
+    test: Recording | None = None,
+    horizon: float = 0.0,
 ) -> dict[str, Evaluation]:
     """Evaluate P, NP and SP on a recording, each untrained at the start and with a stream of its own.
 
@@ -83,33 +89,48 @@ def compare(
         derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
             in time, as no running robot has them; "recorded": the accelerations in the recording.
         watch: called with the events and the estimator's short name, returns the events: for a progress bar.
+        test: another recording of the same robot; if given, each estimator learns all of `recording` first, and what is
+            returned are its predictions of this one with learning off.
+        horizon: [s] each sample is predicted by what was learned from samples at least this much older, see `evaluate`.
 
     Raises:
-        RecordingError: the recording lacks what the settings need, or none of its joint states was accepted.
+        RecordingError: a recording lacks what the settings need, or none of its joint states was accepted.
         ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
     """
     if derivatives not in DERIVATIVES:
         raise ParameterError("derivatives", derivatives, "one of " + ", ".join(DERIVATIVES))
-    check_outputs(recording, settings)
+    recordings = [recording] if test is None else [recording, test]
+    for each in recordings:
+        check_outputs(each, settings)
     regressor = assembly.make_regressor(settings)
-    motions = None
-    if derivatives == "smoothed":
-        reader = assembly.make_reader(settings, regressor)
-        motions = smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
-    elif derivatives == "recorded":
-        motions = recorded(recording, regressor.joints)
+    motions = [_known_motions(each, settings, derivatives, regressor) for each in recordings]
     results = {}
     for short, estimator in ESTIMATORS.items():
-        regressor = assembly.make_regressor(settings)  # a stream adapts its friction to the noise of velocities
-        learner = assembly.make_estimator(replace(settings, estimator=estimator), regressor)
-        known = None if motions is None else KnownMotions(motions)
-        stream = assembly.make_stream(settings, regressor, learner, known)
-        result = results[short] = evaluate(stream, watch(recording.events(), short))
-        if not result.n_predicted:
-            text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
-            text += f" the last refusal: {result.last_refusal or 'none'}"
-            raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
+        own = assembly.make_regressor(settings)  # it follows the noise of the velocities that its stream has seen
+        learner = assembly.make_estimator(replace(settings, estimator=estimator), own)
+        for each, known in zip(recordings, motions, strict=True):
+            stream = assembly.make_stream(settings, own, learner, None if known is None else KnownMotions(known))
+            stream.learning = each is recording
+            results[short] = evaluate(stream, watch(each.events(), short), horizon)
+            _check_accepted(results[short])
     return results
+
+
+def _known_motions(
+    recording: Recording, settings: Settings, derivatives: str, regressor: assembly.AnyRegressor
+) -> dict[int, Motion] | None:
+    """Motions by stamp [ns]; None where the stream finds them itself."""
+    if derivatives == "smoothed":
+        reader = assembly.make_reader(settings, regressor)
+        return smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
+    return recorded(recording, regressor.joints) if derivatives == "recorded" else None
+
+
+def _check_accepted(result: Evaluation) -> None:
+    if not result.n_predicted:
+        text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+        text += f" the last refusal: {result.last_refusal or 'none'}"
+        raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
 
 
 def check_outputs(recording: Recording, settings: Settings) -> None:
@@ -123,13 +144,25 @@ def check_outputs(recording: Recording, settings: Settings) -> None:
         raise RecordingError(text, name="wrench", bound="geometry_msgs/WrenchStamped messages")
 
 
-def evaluate(stream: InverseDynamicsStream, events: Iterable[Event]) -> Evaluation:
+def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: float = 0.0) -> Evaluation:
     """Feed a new stream with the events of a recording and compare each prediction with its later measurement.
 
     Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
     counts them.
+
+    Args:
+        stream: a new one.
+        events: in the order of arrival.
+        horizon: [s] a sample is learned only when joint states come that are this much newer, so that each prediction
+            looks this far beyond all measurements that were learned. What is left at the end is learned then. Motions
+            are not delayed.
+
+    Raises:
+        ParameterError: a negative horizon.
     """
-    comparison = _Comparison(stream.output_names)
+    horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
+    comparison = _Comparison(stream.output_names, horizon_ns)
+    waiting: deque[Sample] = deque()  # complete, but not yet older than the horizon
     predict_times, learn_times = array("q"), array("q")  # ns
     n_joint_states = 0
     for event in events:
@@ -137,9 +170,12 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event]) -> Evaluati
         try:
             if isinstance(event, WrenchEvent):
                 stream.measurement(event.stamp, event.values)
-                comparison.newest = event.values
+                comparison.receive(event.stamp, event.values)
             else:
                 n_joint_states += 1
+                while waiting and _is_due(waiting[0].motion.stamp, event.stamp, horizon_ns):
+                    _teach(stream, waiting.popleft(), learn_times)
+                start = perf_counter_ns()
                 record = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort)
                 predict_times.append(perf_counter_ns() - start)
                 comparison.add(record)
@@ -148,9 +184,13 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event]) -> Evaluati
             continue  # counted by the stream
         for paired in stream.pair():
             if stream.effort:  # an effort is received with its joint state, a wrench by itself
-                comparison.newest = paired.measured
-        if stream.learn():
+                comparison.receive(paired.stamp, paired.measured)
+        if horizon_ns:
+            waiting.extend(stream.complete())
+        elif stream.learn():
             learn_times.append(perf_counter_ns() - start)
+    for sample in waiting:
+        _teach(stream, sample, learn_times)
     return comparison.result(
         predict_seconds=np.array(predict_times) * 1e-9,
         learn_seconds=np.array(learn_times) * 1e-9,
@@ -162,19 +202,42 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event]) -> Evaluati
     )
 
 
+def _is_due(stamp: int, now: int, horizon: int) -> bool:
+    """Whether a stamp [ns] is older than the horizon; one far in the future is of a clock that was set back since."""
+    return not now - horizon < stamp <= now + horizon
+
+
+def _teach(stream: InverseDynamicsStream, sample: Sample, times: "array[int]") -> None:
+    start = perf_counter_ns()
+    sample.teach(stream.estimator)
+    stream.counts.learned += 1
+    times.append(perf_counter_ns() - start)
+
+
 class _Comparison:
     """Packs predictions and measurements into arrays as they become known: a long recording needs little memory."""
 
-    def __init__(self, output_names: tuple[str, ...]) -> None:
-        self.newest: Array | None = None  # measurement received
+    def __init__(self, output_names: tuple[str, ...], horizon: int) -> None:
         self._output_names = output_names
+        self._horizon = horizon  # ns
+        self._received: deque[tuple[int, Array]] = deque()  # stamps and measurements newer than `_newest`
+        self._newest: Array | None = None  # measurement received that is older than the horizon
         self._open: deque[tuple[StateRecord, Array | None]] = deque()  # whose measurement may still come
         self._stamps, self._numbers = array("q"), array("d")
         self._unpaired = 0
 
+    def receive(self, stamp: int, measured: Array) -> None:
+        """Note that a measurement has come, which may be held from now on, or when it is older than the horizon."""
+        if self._horizon:
+            self._received.append((stamp, measured))
+        else:
+            self._newest = measured
+
     def add(self, record: StateRecord) -> None:
         """Add the record of a new prediction."""
-        self._open.append((record, self.newest))
+        while self._received and _is_due(self._received[0][0], record.stamp, self._horizon):
+            self._newest = self._received.popleft()[1]
+        self._open.append((record, self._newest))
         if len(self._open) > REMEMBERED_STATES + 1:  # the stream no longer waits for its measurement
             self._close(*self._open.popleft())
 
@@ -184,14 +247,15 @@ class _Comparison:
             return
         self._stamps.append(record.stamp)
         held = np.zeros_like(record.measured) if held is None else held
-        for values in (record.prediction.total, record.prediction.parametric, record.measured, held):
+        made = record.prediction
+        for values in (made.total, made.parametric, record.measured, held, made.variance):
             self._numbers.extend(values.tolist())
 
     def result(self, **others: Any) -> Evaluation:
         while self._open:
             self._close(*self._open.popleft())
-        table = np.array(self._numbers).reshape(len(self._stamps), 4, len(self._output_names))
-        predicted, parametric, measured, held = np.ascontiguousarray(table.swapaxes(0, 1))
+        table = np.array(self._numbers).reshape(len(self._stamps), 5, len(self._output_names))
+        predicted, parametric, measured, held, variance = np.ascontiguousarray(table.swapaxes(0, 1))
         return Evaluation(
             output_names=self._output_names,
             stamps=np.array(self._stamps, dtype=np.int64),
@@ -199,6 +263,7 @@ class _Comparison:
             parametric=parametric,
             measured=measured,
             held=held,
+            variance=variance,
             n_unpaired=self._unpaired,
             **others,
         )

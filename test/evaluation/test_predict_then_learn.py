@@ -156,3 +156,41 @@ def test_what_is_missing_is_named():
     accelerations[5, 0] = np.nan
     with pytest.raises(RecordingError, match="no motion is known"):
         compare(replace(recording, acceleration=accelerations), SETTINGS, "recorded")
+
+
+@pytest.mark.parametrize("short", ESTIMATORS)
+def test_a_horizon_by_hand(short):
+    """Each sample is predicted by an estimator that has learned all samples at least 0.4 s older, and no other."""
+    recording = rigid_recording(200, noise=0.5)
+    settings = replace(SETTINGS, friction=False)
+    estimator = assembly.make_estimator(
+        replace(settings, estimator=ESTIMATORS[short]), assembly.make_regressor(settings)
+    )
+    rows = list(zip(recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True))
+    expected, learned = [], 0
+    for (q, v, a, _), stamp in zip(rows, recording.joint_stamps, strict=True):
+        while recording.joint_stamps[learned] <= stamp - 400_000_000:
+            estimator.update(*rows[learned], stamp=int(recording.joint_stamps[learned]))
+            learned += 1
+        expected.append(estimator.predict(q, v, a).total)
+    result = compare(recording, settings, "recorded", horizon=0.4)[short]
+    np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
+    assert (result.predicted[:50] == 0).all() and result.n_learned == 200
+    np.testing.assert_array_equal(result.held[50:], recording.effort[:-50])
+
+
+def test_a_test_recording_is_predicted_with_learning_off():
+    first, second = rigid_recording(300), rigid_recording(200, seed=1)
+    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8)
+    regressor = assembly.make_regressor(settings)
+    estimator = assembly.make_estimator(replace(settings, estimator="parametric"), regressor)
+    for q, v, a, y in zip(first.position, first.velocity, first.acceleration, first.effort, strict=True):
+        estimator.update(q, v, a, y)
+    expected = [
+        estimator.predict(q, v, a).total
+        for q, v, a in zip(second.position, second.velocity, second.acceleration, strict=True)
+    ]
+    result = compare(first, settings, "recorded", test=second)["P"]
+    np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
+    assert result.n_learned == 0
+    assert (nmse(result.errors, result.measured) < 1e-6).all()

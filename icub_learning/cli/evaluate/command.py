@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from icub_learning.cli import options
@@ -12,20 +13,44 @@ EXAMPLE = """\
 example:
   icub-learning evaluate ur10_exciting_trajectory.db3 --urdf ur10 --output joint_torque --plot ur10.png \\
       --joints shoulder_pan_joint shoulder_lift_joint elbow_joint wrist_1_joint wrist_2_joint wrist_3_joint
+  icub-learning evaluate monday.mcap --test tuesday.mcap --urdf ur10 --output joint_torque
+  icub-learning evaluate --table recordings/*.npz
 
 P is the parametric estimator (rigid bodies and friction), NP the nonparametric one (random features), SP the
-semiparametric one (both); each starts at zero and predicts every sample before it learns it.
+semiparametric one (both); each starts at zero and predicts every sample before it learns it. off-line is what an
+engineer would identify by hand from the part before the steady state: least squares on zero-phase filtered data.
 RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the same samples."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    options.add_recording_argument(parser)
-    options.add_robot_options(parser)
+    options.add_recording_argument(parser, required=False)
+    options.add_robot_options(parser, required=False)
     options.add_plot_option(parser, "errors and predictions")
     add_json_option(parser)
 
-    parts = parser.add_argument_group("parts that are judged")
+    parts = parser.add_argument_group("what is judged")
+    parts.add_argument(
+        "--test",
+        metavar="RECORDING",
+        type=Path,
+        help="learn all of the first recording, then predict this one of the same robot with learning off",
+    )
+    parts.add_argument(
+        "--horizon",
+        metavar="SECONDS",
+        type=float,
+        default=0.0,
+        help="predict this far beyond all that was learned (default: 0)",
+    )
+    parts.add_argument(
+        "--table",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        help="one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
+        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing",
+    )
     parts.add_argument(
         "--transient",
         metavar="SECONDS",
@@ -44,8 +69,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--derivatives",
         choices=("both", "causal", "smoothed", "recorded"),
         default="both",
-        help="causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (default);"
-        " recorded: accelerations from the CSV or NPZ file",
+        help="causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (default;"
+        " with --table: causal); recorded: accelerations from the CSV or NPZ file",
     )
 
     options.add_reading_options(parser)
@@ -57,27 +82,76 @@ def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import real
-    from icub_learning.cli.evaluate import picture, report
-    from icub_learning.evaluation.predict_then_learn import compare
+    from icub_learning.errors import ParameterError
     from icub_learning.reporting.plots import check_path
 
     real("--transient", args.transient, 0.0)
     real("--steady-from", args.steady_from, 0.0, 1.0)
-    settings = options.make_settings(args)
+    real("--horizon", args.horizon, 0.0)
+    if (args.recording is None) == (args.table is None):
+        raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
+    if args.table and (args.test or args.plot):
+        raise ParameterError("--table", "--test or --plot", "given without them")
     if args.plot is not None:
         check_path(args.plot)
-    recording, settings = options.read_for(args, settings)
-    modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
-    n_events = recording.n_joint_states + len(recording.wrench_stamps)
-
-    def watch(mode: str) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-        return lambda events, estimator: options.progress_bar(f"{estimator} {mode}", "msg", n_events)(events)
-
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
-        results = {mode: compare(recording, settings, mode, watch(mode)) for mode in modes}
-    figures = report.figures_of(args.recording, recording, settings, results, args.transient, args.steady_from)
+        if args.table:
+            _run_table(args)
+        else:
+            _run_single(args)
+
+
+def _run_single(args: argparse.Namespace) -> None:
+    from icub_learning.cli.evaluate import cases, picture, report
+    from icub_learning.evaluation.predict_then_learn import compare
+
+    case = cases.single_case(args, args.recording)
+    settings, test = case.settings, None
+    if args.test:
+        other = argparse.Namespace(**{**vars(args), "urdf": settings.urdf, "joints": settings.joints})
+        other.output = settings.output
+        test = cases.single_case(other, args.test)
+    modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
+    second = test.recording if test else None
+    results = {
+        mode: compare(case.recording, settings, mode, _watch(case, mode), test=second, horizon=args.horizon)
+        for mode in modes
+    }
+    off_line = report.OffLine.of(case.recording, settings, args.steady_from, second)
+    figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
     print(report.text(figures))
     save_figures(args.json, figures)
     if args.plot is not None:
-        title = f"{args.recording.name}, {modes[0]} derivatives"
-        picture.draw(args.plot, results[modes[0]], settings.output, args.steady_from, title)
+        title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"
+        picture.draw(args.plot, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
+
+
+def _run_table(args: argparse.Namespace) -> None:
+    from icub_learning.cli.evaluate import cases, report, table
+    from icub_learning.errors import IcubLearningError, RecordingError
+    from icub_learning.evaluation.judgement import judge
+    from icub_learning.evaluation.predict_then_learn import compare
+
+    mode = "causal" if args.derivatives == "both" else args.derivatives
+    rows, failures = [], {}
+    for file in args.table:
+        try:
+            case = cases.table_case(args, file)
+            results = compare(case.recording, case.settings, mode, _watch(case, mode), horizon=args.horizon)
+            off_line = report.OffLine.of(case.recording, case.settings, args.steady_from, None)
+            rows.append(table.row_of(case, judge(results, off_line.nmse, args.steady_from), off_line.failure))
+        except IcubLearningError as error:
+            failures[str(file)] = " ".join(str(error).split())
+    if rows:
+        print(table.text(rows))
+        summary = table.summary_of(rows)
+        figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode}
+        save_figures(args.json, {**figures, "recordings": rows, "geometric_mean": summary, "failures": failures})
+    if failures:
+        text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())
+        raise RecordingError(f"{len(failures)} of {len(args.table)} recordings were not evaluated: {text}")
+
+
+def _watch(case: Any, mode: str) -> Callable[[Iterable[Any], str], Iterable[Any]]:
+    n_events = case.recording.n_joint_states + len(case.recording.wrench_stamps)
+    return lambda events, short: options.progress_bar(f"{case.path.name} {short} {mode}", "msg", n_events)(events)

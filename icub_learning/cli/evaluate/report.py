@@ -1,15 +1,18 @@
 """The figures of `evaluate`, and the tables that show them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.cli.evaluate.cases import Case
 from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.judgement import judge
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
+from icub_learning.evaluation.off_line import predict_off_line
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
 from icub_learning.reporting.tables import number, table
@@ -18,29 +21,71 @@ from icub_learning.reporting.wrench_errors import GROUPS
 MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorded": "recorded accelerations"}
 
 
+@dataclass(frozen=True)
+class OffLine:
+    """Off-line identification as the yardstick of a recording, or why there is none.
+
+    Attributes:
+        predicted, measured: (n, n_outputs) in the part that is judged; None where it failed.
+        bandwidth_hz: of its filter.
+        failure: why there is none; "" otherwise.
+    """
+
+    predicted: Array | None = None
+    measured: Array | None = None
+    bandwidth_hz: float = float("nan")
+    failure: str = ""
+
+    @classmethod
+    def of(cls, recording: Recording, settings: Settings, steady_from: float, test: Recording | None) -> "OffLine":
+        """Identify on the part of the recording before the steady state, or on all of it where there is a test."""
+        try:
+            found, predicted, measured = predict_off_line(recording, settings, steady_from, test)
+        except (RecordingError, ParameterError) as error:  # too short, say; learning while it runs goes without it
+            return cls(failure=str(error))
+        return cls(predicted, measured, found.bandwidth_hz)
+
+    @property
+    def nmse(self) -> Array | None:
+        """(n_outputs,)."""
+        if self.predicted is None or self.measured is None:
+            return None
+        return nmse(self.predicted - self.measured, self.measured)
+
+
 def figures_of(
-    path: Path,
-    recording: Recording,
-    settings: Settings,
+    case: Case,
     results: Mapping[str, Mapping[str, Evaluation]],
+    off_line: OffLine,
     transient: float,
     steady_from: float,
+    test: Case | None = None,
+    horizon: float = 0.0,
 ) -> dict[str, Any]:
     """Return everything that is printed, as nested dicts.
 
     Args:
-        path: path of the recording.
-        recording: the recording.
-        settings: settings of the evaluation.
+        case: the recording and the settings of the evaluation.
         results: evaluations by kind of derivatives, then by estimator.
+        off_line: the yardstick.
         transient: length of the transient [s].
         steady_from: fraction of the samples before the steady state.
+        test: recording that was predicted with learning off, if it was not the first one.
+        horizon: by how much predictions look beyond all that was learned [s].
     """
+    recording, settings = (test or case).recording, case.settings
     first = next(iter(next(iter(results.values())).values()))  # what is accepted depends on neither
+    judged = {"test": slice(None)} if test else parts(first, transient, steady_from)
+    judgement = None
+    if len(first.stamps) > 1:
+        judgement = judge(next(iter(results.values())), off_line.nmse, 0.0 if test else min(steady_from, 0.99))
     return {
-        "recording": str(path),
+        "recording": str(case.path),
+        "test": str(test.path) if test else None,
         "duration_s": recording.duration,
         "settings": {**asdict(settings), "urdf": _short(settings.urdf)},
+        "remarks": [*case.remarks, *(test.remarks if test else ())],
+        "horizon_s": horizon,
         "transient_s": transient,
         "steady_from": steady_from,
         "samples": {
@@ -53,10 +98,13 @@ def figures_of(
             "last_refusal": first.last_refusal,
         },
         "results": {
-            mode: {short: _judge(result, settings.output, transient, steady_from) for short, result in by_name.items()}
-            | {"hold": _hold_errors(next(iter(by_name.values())), settings.output, transient, steady_from)}
+            mode: {short: _judge(result, settings.output, judged) for short, result in by_name.items()}
+            | {"hold": _hold_errors(next(iter(by_name.values())), settings.output, judged)}
+            | {"off-line": _off_line_errors(off_line, first.output_names, settings.output, [*judged][-1])}
             for mode, by_name in results.items()
         },
+        "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
+        "judgement": None if judgement is None else {**judgement.figures(), "left_out": list(judgement.left_out)},
     }
 
 
@@ -69,33 +117,38 @@ def parts(evaluation: Evaluation, transient: float, steady_from: float) -> dict[
     return {"transient": slice(0, min(first_late, steady)), "steady": slice(steady, len(stamps))}
 
 
-def _judge(evaluation: Evaluation, output: str, transient: float, steady_from: float) -> dict[str, Any]:
+def _judge(evaluation: Evaluation, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
     return {
-        **_errors(evaluation, evaluation.errors, output, transient, steady_from),
+        **_errors_of_parts(evaluation, evaluation.errors, output, judged),
         "learned": evaluation.n_learned,
         "predict_s": percentiles(evaluation.predict_seconds),
         "learn_s": percentiles(evaluation.learn_seconds),
     }
 
 
-def _hold_errors(evaluation: Evaluation, output: str, transient: float, steady_from: float) -> dict[str, Any]:
+def _hold_errors(evaluation: Evaluation, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
     """Return the errors of predicting the newest measurement received before."""
-    return _errors(evaluation, evaluation.held - evaluation.measured, output, transient, steady_from)
+    return _errors_of_parts(evaluation, evaluation.held - evaluation.measured, output, judged)
 
 
-def _errors(evaluation: Evaluation, errors: Array, output: str, transient: float, steady_from: float) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for part, where in parts(evaluation, transient, steady_from).items():
-        rmses = dict(zip(evaluation.output_names, rmse(errors[where]).tolist(), strict=True))
-        if output == "wrench":
-            rmses |= {f"{group} (3 axes)": group_rmse(errors[where, columns]) for group, columns in GROUPS.items()}
-        ratios = nmse(errors[where], evaluation.measured[where]).tolist()
-        result[part] = {
-            "samples": len(errors[where]),
-            "rmse": rmses,
-            "nmse": dict(zip(evaluation.output_names, ratios, strict=True)),
-        }
-    return result
+def _off_line_errors(off_line: OffLine, names: tuple[str, ...], output: str, part: str) -> dict[str, Any]:
+    """Return the errors of off-line identification in the last part; nothing where it failed."""
+    if off_line.predicted is None or off_line.measured is None:
+        return {}
+    return {part: _errors(off_line.predicted - off_line.measured, off_line.measured, names, output)}
+
+
+def _errors_of_parts(evaluation: Evaluation, errors: Array, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
+    names = evaluation.output_names
+    return {part: _errors(errors[where], evaluation.measured[where], names, output) for part, where in judged.items()}
+
+
+def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str) -> dict[str, Any]:
+    rmses = dict(zip(names, rmse(errors).tolist(), strict=True))
+    if output == "wrench":
+        rmses |= {f"{group} (3 axes)": group_rmse(errors[:, columns]) for group, columns in GROUPS.items()}
+    ratios = dict(zip(names, nmse(errors, measured).tolist(), strict=True))
+    return {"samples": len(errors), "rmse": rmses, "nmse": ratios}
 
 
 def _short(urdf: str) -> str:
@@ -107,38 +160,66 @@ def text(report: Mapping[str, Any]) -> str:
     results, samples = report["results"], report["samples"]
     unit = "N, N m" if report["settings"]["output"] == "wrench" else "unit of the recording's efforts, N m by ROS"
     titles = {
-        "transient": f"first {report['transient_s']:g} s",
-        "steady": f"last {100 * (1 - report['steady_from']):.3g} %",
+        "transient": f"Transient (first {report['transient_s']:g} s",
+        "steady": f"Steady state (last {100 * (1 - report['steady_from']):.3g} %",
+        "test": "With learning off (all of the test",
     }
     blocks = [
-        f"{report['recording']}: {report['duration_s']:.1f} s, {samples['joint_states']} joint states,"
-        f" {samples['wrenches']} wrenches"
+        f"{report['test'] or report['recording']}: {report['duration_s']:.1f} s, {samples['joint_states']} joint"
+        f" states, {samples['wrenches']} wrenches"
     ]
-    for part, title in titles.items():
+    if report["test"]:
+        blocks[0] += f"; learned from {report['recording']}"
+    blocks[0] += "".join(f"\n{remark}" for remark in report["remarks"])
+    if report["horizon_s"]:
+        blocks.append(f"Each prediction is {report['horizon_s']:g} s beyond all that was learned; so is hold.")
+    for part in [part for part in titles if part in next(iter(results.values()))["P"]]:
         n_samples = next(iter(results.values()))["P"][part]["samples"]
-        heading = "Transient" if part == "transient" else "Steady state"
         for figure, caption in (("rmse", f"RMSE [{unit}]"), ("nmse", "nMSE")):
-            blocks.append(
-                f"{heading} ({title}, {n_samples} samples): {caption}\n" + _error_table(results, part, figure)
-            )
-    blocks.append(
-        "hold: the newest measurement received before, repeated; smooth signals make it hard to beat at high rates"
-    )
+            blocks.append(f"{titles[part]}, {n_samples} samples): {caption}\n" + _error_table(results, part, figure))
+    blocks.append(_methods_text(report))
     blocks.append("Time per sample [µs]\n" + _time_table(results))
     blocks.append(_samples_text(report))
     return "\n\n".join(blocks)
 
 
+def _methods_text(report: Mapping[str, Any]) -> str:
+    off_line, judgement = report["off_line"], report["judgement"]
+    if off_line["failure"]:
+        lines = [f"off-line: none: {off_line['failure']}"]
+    else:
+        learned = report["recording"] if report["test"] else "the part before"
+        lines = [f"off-line: least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"]
+    lines.append("hold: the newest measurement received before; smooth signals make it hard to beat at high rates")
+    if judgement:
+        lines.append(
+            f"SP: nMSE {number(judgement['SP/min(P,NP)'])} times that of the better of P and NP, worst output"
+            f" {number(judgement['worst SP/min(P,NP)'])}; {number(judgement['SP/off-line'])} times that of off-line"
+        )
+        lines.append(
+            f"SP: successive differences {number(judgement['smoothness'])} times those measured (worst output);"
+            f" {100 * judgement['coverage']:.1f} % of measurements within two predicted standard deviations"
+        )
+        if judgement["left_out"]:
+            lines.append(f"mere quantization noise, left out of these means: {', '.join(judgement['left_out'])}")
+    return "\n".join(lines)
+
+
 def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
-    names = list(next(iter(results.values()))["P"][part][figure])
+    first = next(iter(results.values()))
+    names = list(first["P"][part][figure])
+    others = ("hold",) if part == "transient" else ("off-line", "hold")  # off-line needs the part before
     columns = [(mode, short) for mode in results for short in ("P", "NP", "SP")]
-    hold = next(iter(results.values()))["hold"][part][figure]
     rows = [
-        [name, *(number(results[mode][short][part][figure][name]) for mode, short in columns), number(hold[name])]
+        [
+            name,
+            *(number(results[mode][short][part][figure][name]) for mode, short in columns),
+            *(number(first[short].get(part, {}).get(figure, {}).get(name)) for short in others),
+        ]
         for name in names
     ]
     over = [(MODE_TITLES[mode], 3) for mode in results]
-    return table(["output", *(short for _, short in columns), "hold"], rows, [*over, ("", 1)])
+    return table(["output", *(short for _, short in columns), *others], rows, [*over, ("", len(others))])
 
 
 def _time_table(results: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator, AggregatedPredictor
 from icub_learning.dynamics.estimators.fixed_nonparametric import FixedNonparametricEstimator, NonparametricPredictor
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.estimators.taring import Tare, TaredPredictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
 from icub_learning.errors import ParameterError
@@ -67,6 +68,7 @@ class NonparametricEstimator:
             max_dictionary=max_dictionary,
         )
         self.regressor = regressor
+        self._tare = Tare(regressor.n_outputs)
         self.method: AggregatedEstimator | FixedNonparametricEstimator
         if settings.automatic:
             self.method = AggregatedEstimator(regressor, None, n_random_features, forgetting, seed)
@@ -88,11 +90,14 @@ class NonparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.method.predict(q, v, a)
+        made = self.method.predict(q, v, a)
+        return self._tare.shifted(made, rigid=False)
 
-    def predictor(self, regressor: Regressor | None = None) -> NonparametricPredictor | AggregatedPredictor:
+    def predictor(
+        self, regressor: Regressor | None = None
+    ) -> NonparametricPredictor | AggregatedPredictor | TaredPredictor:
         """What is known now, for another thread."""
-        return self.method.predictor(self.regressor if regressor is None else regressor)
+        return self._tare.predictor(self.method.predictor(self.regressor if regressor is None else regressor))
 
     def update(
         self,
@@ -112,7 +117,21 @@ class NonparametricEstimator:
                 what features learn from: the best answer to inputs with errors is not that to inputs without.
             stamp: ns, of the measurement; without it samples count as 0.01 s apart.
         """
-        self.method.update(q, v, a, y, known, stamp)
+        self.method.update(q, v, a, self._tare.removed(y), known, stamp)
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped, see Tare.
+
+        Args:
+            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
+                the robot's hand.
+
+        Raises:
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        self._tare.add(change)
 
     def merge(self, other: "NonparametricEstimator") -> None:
         """Pool what another estimator with the same features learned. Raises ParameterError; nothing changes then."""
@@ -127,7 +146,8 @@ class NonparametricEstimator:
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""
         method = self.method
-        return method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
+        own = method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
+        return {**own, **self._tare.state()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "NonparametricEstimator":
@@ -138,4 +158,5 @@ class NonparametricEstimator:
         else:
             made.method = FixedNonparametricEstimator.from_state(state, regressor)
         made.regressor = made.method.regressor
+        made._tare = Tare.from_state(state, made.regressor.n_outputs)
         return made

@@ -161,7 +161,7 @@ class ParametricEstimator:
             ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
         """
         if not self._offsets:
-            raise ParameterError("change", change, "a regressor with offsets")
+            raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
         step = np.zeros((self.regressor.n_parameters, 1))
         step[: len(self._offsets), 0] = vector("change", change, self.regressor.n_outputs)
         self._rls.shift(step)

@@ -9,6 +9,7 @@ from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator, Ag
 from icub_learning.dynamics.estimators.fixed_semiparametric import FixedSemiparametricEstimator, SemiparametricPredictor
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.estimators.taring import Tare, TaredPredictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
 from icub_learning.errors import ParameterError
@@ -76,6 +77,7 @@ class SemiparametricEstimator:
             max_dictionary=max_dictionary,
         )
         self.regressor = regressor
+        self._tare = Tare(regressor.n_outputs)
         rigid = ParametricEstimator(
             regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
         )
@@ -87,7 +89,7 @@ class SemiparametricEstimator:
 
     @property
     def parametric(self) -> ParametricEstimator:
-        """The rigid-body part."""
+        """The rigid-body part; its offsets are those without what `tare` added."""
         return self.method.parametric
 
     @property
@@ -105,11 +107,12 @@ class SemiparametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.method.predict(q, v, a)
+        made = self.method.predict(q, v, a)
+        return self._tare.shifted(made, rigid=True)
 
-    def predictor(self, regressor: Regressor) -> SemiparametricPredictor | AggregatedPredictor:
+    def predictor(self, regressor: Regressor) -> SemiparametricPredictor | AggregatedPredictor | TaredPredictor:
         """What is known now, for another thread; `regressor` is one of its own for the same robot."""
-        return self.method.predictor(regressor)
+        return self._tare.predictor(self.method.predictor(regressor), self.regressor)
 
     def update(
         self,
@@ -130,13 +133,29 @@ class SemiparametricEstimator:
                 errors is not that to inputs without.
             stamp: ns, of the measurement; without it samples count as 0.01 s apart.
         """
-        self.method.update(q, v, a, y, known, stamp)
+        self.method.update(q, v, a, self._tare.removed(y), known, stamp)
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped, see Tare.
+
+        Args:
+            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
+                the robot's hand.
+
+        Raises:
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        self._tare.add(change)
 
     def merge(self, other: "SemiparametricEstimator") -> None:
         """Pool what another estimator with the same regressor and features learned.
 
         As if one had seen all samples, but for what depends on the parametric predictions that either robot made when
         its samples came.
+
+        Each keeps its own tare.
 
         Raises:
             ParameterError: regressor, features or input scales differ; nothing changes then.
@@ -152,7 +171,8 @@ class SemiparametricEstimator:
     def state(self) -> dict[str, Array]:
         """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
         method = self.method
-        return method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
+        own = method.state(AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
+        return {**own, **self._tare.state()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "SemiparametricEstimator":
@@ -163,4 +183,5 @@ class SemiparametricEstimator:
         else:
             made.method = FixedSemiparametricEstimator.from_state(state, regressor)
         made.regressor = made.method.regressor
+        made._tare = Tare.from_state(state, made.regressor.n_outputs)
         return made

@@ -63,7 +63,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = tuple(name for name, joint in elements.items() if joint.get("type") in _ONE_DOF)
+        self.known_joints = _of_one_dof(elements)
         moving = set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
@@ -134,6 +134,15 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     if len(indices) and (np.diff(indices) == 1).all():
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices
+
+
+def joint_names(urdf: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
+    return _of_one_dof({joint.get("name", ""): joint for joint in read_urdf(urdf).findall("joint")})
+
+
+def _of_one_dof(elements: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name, joint in elements.items() if joint.get("type") in _ONE_DOF)
 
 
 def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:

@@ -101,11 +101,13 @@ class External:
         stamp: stamp of the joint state [ns].
         measured: (n_outputs,).
         external: (n_outputs,), measured minus predicted.
+        known: the motion that the prediction was made from.
     """
 
     stamp: int
     measured: Array
     external: Array
+    known: Motion
 
 
 @dataclass
@@ -307,7 +309,7 @@ class InverseDynamicsStream:
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
         self.counts.measured += 1
-        self._paired.append(External(record.stamp, measured, measured - record.prediction.total))
+        self._paired.append(External(record.stamp, measured, measured - record.prediction.total, record.known))
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""

@@ -15,6 +15,7 @@ from std_srvs.srv import SetBool, Trigger
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
@@ -65,6 +66,7 @@ class InverseDynamicsNode(ManagedNode):
         self._make_messages()
         self._make_endpoints()
         self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
+        self._recent = RecentMeasurements()
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self._configured = True
@@ -114,6 +116,7 @@ class InverseDynamicsNode(ManagedNode):
         services = (
             (SetBool, "set_learning", self._set_learning),
             (Trigger, "reset", self._reset),
+            (Trigger, "tare", self._tare),
             (ModelFile, "save_model", self._save_model),
             (ModelFile, "load_model", self._load_model),
             (ModelFile, "merge_model", self._merge_model),
@@ -166,6 +169,7 @@ class InverseDynamicsNode(ManagedNode):
 
     def _pair_and_hand_over(self) -> None:
         for external in self._stream.pair():
+            self._recent.add(time.perf_counter(), external)
             self._publish_output("external", external.stamp, external.external)
             self._report.checked(self._sensor_check.add(external.measured))
         for sample in self._stream.complete():
@@ -216,6 +220,24 @@ class InverseDynamicsNode(ManagedNode):
         return await self._ask(
             response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
         )
+
+    async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._configured and not self._is_wrench:
+            response.success = False
+            response.message = "with output: joint_torque there is no force/torque sensor to tare"
+            return response
+
+        recent = self._recent.within(time.perf_counter()) if self._configured else []
+
+        def tare(estimator: Any) -> tuple[Any, str]:
+            change = mean_error(estimator, recent)
+            estimator.tare(change)
+            moved = ", ".join(
+                f"{name} {value:+.3g}" for name, value in zip(self._regressor.output_names, change, strict=True)
+            )
+            return estimator, f"offsets moved by {moved}, the mean of {len(recent)} measurements"
+
+        return await self._ask(response, tare)
 
     async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
         return await self._ask(

@@ -62,7 +62,8 @@ def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):
     assert code == 0
     assert "smoothed (non-causal)" in out
     heads = [line.split() for line in out.splitlines() if line.startswith("output")]
-    assert heads == [["output", "P", "NP", "SP", "P", "NP", "SP", "hold"]] * 4
+    both = ["output", "P", "NP", "SP", "P", "NP", "SP"]
+    assert heads == [[*both, "hold"]] * 2 + [[*both, "off-line", "hold"]] * 2
 
 
 def test_bad_messages_are_shown(tmp_path, capsys):
@@ -139,3 +140,66 @@ def test_real_ur10(shared_data, tmp_path, capsys):
         semiparametric, parametric = (results[short]["steady"]["nmse"][joint] for short in ("SP", "P"))
         assert semiparametric <= 0.03
         assert semiparametric < parametric
+
+
+def test_another_recording_with_learning_off(rigid, tmp_path, capsys):
+    """The URDF beside the recording is taken; the other recording's names have a prefix, which is said."""
+    other = rigid_recording(400, seed=1)
+    prefixed = Recording(
+        tuple(f"left/{name}" for name in JOINTS), other.joint_stamps, other.position, other.velocity, other.effort
+    )
+    write(prefixed, tmp_path / "other.npz")
+    figures = tmp_path / "test.json"
+    options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz", "--json", figures]
+    code, out, err = run(rigid, *options, *SMALL[:2], capsys=capsys)
+    assert (code, err) == (0, "")
+    assert "prefix 'left/' in the recording" in out
+    assert f"joints, all that the recording and the URDF share: {', '.join(JOINTS)}" in out
+    report = json.loads(figures.read_text())
+    assert report["test"].endswith("other.npz")
+    assert report["results"]["causal"]["SP"]["learned"] == 0
+    assert report["results"]["causal"]["off-line"]["test"]["samples"] == 400
+    assert max(report["results"]["causal"]["P"]["test"]["nmse"].values()) < 0.1
+
+
+def test_a_table_over_recordings(rigid, tmp_path, capsys):
+    (tmp_path / "other.yaml").write_text(
+        "recording: rigid.npz\nurdf: ur10\noutput: joint_torque\njoints: [elbow_joint]\n"
+    )
+    figures = tmp_path / "table.json"
+    files = [rigid, tmp_path / "other.yaml", tmp_path / "absent.csv"]
+    code, out, err = run("--table", *files, *UR10, *SMALL[:2], "--json", figures, capsys=capsys)
+    assert code == 2
+    assert "1 of 3 recordings were not evaluated" in err and "absent.csv" in err
+    report = json.loads(figures.read_text())
+    whole, elbow = report["recordings"]
+    assert list(whole["outputs"]) == list(JOINTS) and list(elbow["outputs"]) == ["elbow_joint"]
+    assert whole["SP"] == pytest.approx(np.prod([output["SP"] for output in whole["outputs"].values()]) ** (1 / 3))
+    assert f"{whole['SP/off-line']:#.3g}"[:5] in out
+    assert report["geometric_mean"]["SP"] == pytest.approx(np.sqrt(whole["SP"] * elbow["SP"]))
+
+
+def test_a_horizon_makes_holding_worse(rigid, tmp_path, capsys):
+    held = []
+    for horizon in ("0", "0.5"):
+        figures = tmp_path / f"{horizon}.json"
+        options = ["--derivatives", "causal", "--horizon", horizon, "--json", figures]
+        assert run(rigid, *UR10, *SMALL[:2], *options, capsys=capsys)[0] == 0
+        held.append(json.loads(figures.read_text())["results"]["causal"]["hold"]["steady"]["nmse"]["elbow_joint"])
+    assert held[1] > 10 * held[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--table", "a.npz", "--test", "b.npz"], "--table"),
+        (["a.npz", "--table", "b.npz"], "RECORDING"),
+        (["a.npz", "--horizon", "-1"], "--horizon"),
+        (["a.npz"], "--urdf"),
+    ],
+)
+def test_arguments_that_do_not_go_together(arguments, expected, capsys):
+    code, _, err = run(*arguments, capsys=capsys)
+    assert code == 2
+    assert expected in err
+    assert err.count("\n") == 1

@@ -228,3 +228,44 @@ def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change,
     node.wait_for(expected)
     assert node.wait(10.0) != 0
     assert "Traceback" not in node.output
+
+
+def test_tare_explains_a_jump_of_the_sensor_at_once(start_node, regressor):
+    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    jump = np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        early = probe.call(Trigger, "tare")
+        assert not early.success
+        assert "at least 5" in early.message
+        drive(probe, arm, range(300))
+        settle(probe, 300)
+        assert probe.call(SetBool, "set_learning", data=False).success
+
+        q, still = arm.sample(299)[0], np.zeros(7)
+        shown = regressor(q, still, still) @ regressor.nominal_parameters + jump
+
+        def hold(ticks):
+            for k in ticks:
+                probe.state(START + k * PERIOD, position=q, velocity=still)
+                probe.wrench(START + k * PERIOD, shown)
+                probe.spin(0.006)
+
+        hold(range(300, 450))
+        tared = probe.call(Trigger, "tare")
+        assert tared.success, tared.message
+        assert "force.x -" in tared.message
+        hold(range(450, 460))
+        settle(probe, 460)
+        assert np.all(np.abs(probe.predictions[-1].total - shown) < 0.02 * np.abs(jump))
+    assert node.stop() == 0
+
+
+def test_there_is_nothing_to_tare_without_a_sensor(start_node):
+    settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
+    start_node("inverse_dynamics", **settings)
+    with NodeProbe(UR10_JOINTS) as probe:
+        probe.connect(wrench=False)
+        refused = probe.call(Trigger, "tare")
+        assert not refused.success
+        assert "joint_torque" in refused.message

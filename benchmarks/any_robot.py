@@ -1,0 +1,102 @@
+"""Shipped defaults on all robots of the zoo and on the real recordings at hand: one row each, and what they have to reach.
+
+Nothing is told about a robot but its URDF, joints and kind of output. Real recordings are taken from
+$ICUB_LEARNING_DATA (arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from benchmarks.report import Result
+from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.judgement import Judgement, geometric_mean, judge
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.off_line import predict_off_line
+from icub_learning.evaluation.predict_then_learn import compare
+from icub_learning.recording import Recording, read
+from icub_learning.robots import find_urdf
+from icub_learning.simulation.zoo import DEVELOPMENT, ZOO
+
+DURATION, QUICK_DURATION = 60.0, 15.0  # [s] of each robot of the zoo
+ARMS = {  # recording: joints, None for all
+    "ur10e_14harm50sec": None,
+    "ur10e_14harm50secLoad": None,
+    "lbr_med7_exciting": None,
+    "tiago": tuple(f"arm_{number}_joint" for number in range(1, 5)),
+}
+UR10 = Path("ur10", "ur10_exciting_trajectory.db3")
+LIMITS = {"SP/min(P,NP)": 1.05, "worst SP/min(P,NP)": 1.2, "SP/off-line": 1.5, "smoothness": 1.5}  # on each recording
+COVERAGE = (0.90, 0.98)  # of two predicted standard deviations
+MEAN_LIMIT = 1.0  # of SP/off-line, geometric mean over all recordings
+
+
+def run(quick: bool) -> Result:
+    """Judge all; quick takes 15 s of each robot of the zoo and no real recordings."""
+    rows, remarks = [], []
+    for name in tqdm(ZOO, "zoo", disable=None):
+        rows.append(row(name, "development" if name in DEVELOPMENT else "judging", judge_zoo(name, quick=quick)))
+    for name in () if quick else real_names():
+        case = real_case(name)
+        if case is None:
+            remarks.append(f"{name}: not in $ICUB_LEARNING_DATA, skipped")
+        else:
+            rows.append(row(name, "real", judge_recording(*case)))
+    mean = geometric_mean(np.array([entry["SP/off-line"] for entry in rows]))
+    remarks.append(f"SP/off-line, geometric mean over all: {mean:.3f} (at most {MEAN_LIMIT:g})")
+    remarks += [f"{entry['recording']}: {broken}" for entry in rows for broken in broken_bounds(entry)]
+    remarks += [f"{entry['recording']}: left out: {entry['left out']}" for entry in rows if entry["left out"]]
+    return Result(rows, remarks)
+
+
+def judge_zoo(name: str, quick: bool = False, seed: int = 0) -> Judgement:
+    """Judge one robot of the zoo; outputs that hold more noise than truth are left out, too."""
+    found = ZOO[name].record(QUICK_DURATION if quick else DURATION, seed)
+    judgement = judge_recording(found.recording, Settings(**found.settings))
+    return replace(judgement, judged=judgement.judged & ~np.array(found.mere_noise))
+
+
+def judge_recording(recording: Recording, settings: Settings) -> Judgement:
+    """Judge one recording."""
+    _, predicted, measured = predict_off_line(recording, settings)
+    return judge(compare(recording, settings), nmse(predicted - measured, measured))
+
+
+def real_names() -> Iterator[str]:
+    """Names of the real recordings."""
+    yield from ARMS
+    yield "ur10"
+
+
+def real_case(name: str) -> tuple[Recording, Settings] | None:
+    """A real recording with settings that say nothing but which robot it is; None where it is missing."""
+    folder = os.environ.get("ICUB_LEARNING_DATA")
+    if not folder:
+        return None
+    path = Path(folder, UR10) if name == "ur10" else Path(folder, "arms", f"{name}.npz")
+    if not path.exists():
+        return None
+    recording = read(path)
+    urdf = find_urdf("ur10") if name == "ur10" else str(path.with_suffix(".urdf"))
+    joints = ARMS.get(name) or recording.joint_names
+    return recording, Settings(urdf=urdf, joints=joints, output="joint_torque", joint_order="any")
+
+
+def row(name: str, kind: str, judgement: Judgement) -> dict[str, Any]:
+    """One row of the table."""
+    figures = judgement.figures()
+    figures.pop("hold")
+    return {"recording": name, "kind": kind, **figures, "left out": ", ".join(judgement.left_out)}
+
+
+def broken_bounds(figures: dict[str, Any]) -> list[str]:
+    """What the figures of a recording break of the bounds that hold for each, in words."""
+    broken = [f"{key} {figures[key]:.3g} > {limit:g}" for key, limit in LIMITS.items() if not figures[key] <= limit]
+    if not COVERAGE[0] <= figures["coverage"] <= COVERAGE[1]:
+        broken.append(f"coverage {figures['coverage']:.3f} outside {COVERAGE[0]:g} to {COVERAGE[1]:g}")
+    return broken

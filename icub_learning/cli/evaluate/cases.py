@@ -1,0 +1,126 @@
+"""What the arguments of `evaluate` mean: recordings, each with its robot, joints and output."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from icub_learning.cli import options
+from icub_learning.dynamics.regressors.robot_model import joint_names
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.joint_names import match_joints
+from icub_learning.recording import Recording
+from icub_learning.robots import find_urdf
+
+DESCRIPTIONS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recording to evaluate.
+
+    Attributes:
+        path: of the recording.
+        recording: with the URDF's joint names.
+        settings: of the learners.
+        remarks: what was found out without having been said: joints, output, prefixes of names.
+    """
+
+    path: Path
+    recording: Recording
+    settings: Settings
+    remarks: tuple[str, ...]
+
+
+def single_case(args: argparse.Namespace, path: Path) -> Case:
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf.
+
+    Raises:
+        RecordingError, ModelError, ParameterError: see `_case`.
+    """
+    return _case(args, path, {} if args.urdf else _beside(path))
+
+
+def table_case(args: argparse.Namespace, file: Path) -> Case:
+    """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
+
+    Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
+    output, sensor, ...). X.urdf beside a recording X is its URDF.
+
+    Raises:
+        RecordingError, ModelError, ParameterError: see `_case`; or the description is none.
+    """
+    if file.suffix not in DESCRIPTIONS:
+        return _case(args, file, _beside(file))
+    own = _description(file)
+    if "recording" not in own:
+        raise ParameterError("recording", None, f"in {file}: the path of a recording")
+    path = file.parent / str(own.pop("recording"))
+    beside = file.parent / str(own.get("urdf", ""))
+    if "urdf" in own and beside.is_file():
+        own["urdf"] = str(beside)
+    return _case(args, path, {**_beside(path), **own})
+
+
+def _description(file: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        own = yaml.safe_load(file.read_text())  # JSON is YAML
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = f"{file} cannot be read: {' '.join(str(error).split())}"
+        raise RecordingError(text, name=str(file)) from None
+    known = {"recording", *(field.name for field in fields(Settings))} - {"estimator"}
+    if not isinstance(own, dict) or not set(own) <= known:
+        given = sorted(map(str, own)) if isinstance(own, dict) else own
+        raise ParameterError(str(file), given, "a mapping of " + ", ".join(sorted(known)))
+    return own
+
+
+def _beside(path: Path) -> dict[str, str]:
+    urdf = path.with_suffix(".urdf")
+    return {"urdf": str(urdf)} if urdf.is_file() else {}
+
+
+def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
+    """Return the case of a recording; `own` goes before the arguments.
+
+    Raises:
+        RecordingError: it cannot be read, or its joints do not match the URDF's.
+        ModelError: the URDF cannot be read.
+        ParameterError: no URDF, or an output that is not given and not plain; a setting is outside its range.
+    """
+    given = {**vars(args), **own, "recording": path}
+    if given["urdf"] is None:
+        raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")
+    recording = options.read_recording(argparse.Namespace(**given), wrench=given["output"] != "joint_torque")
+    remarks = []
+    if given["output"] is None:
+        given["output"] = _only_output(recording)
+        remarks.append(f"output: {given['output']}, the only one in the recording")
+    names = given["joints"] or []
+    wanted = [name for part in ([names] if isinstance(names, str) else names) for name in part.split(",") if name]
+    if names and not wanted:
+        raise ParameterError("--joints", names, "at least one name")
+    match = match_joints(recording.joint_names, joint_names(find_urdf(given["urdf"])), wanted)
+    if match.text:
+        remarks.append(match.text)
+    settings = options.make_settings(argparse.Namespace(**{**given, "joints": match.joints}))
+    if not wanted:
+        remarks.append(f"joints, all that the recording and the URDF share: {', '.join(match.joints)}")
+    if match.others and (match.text or not wanted):
+        remarks.append(f"joints left out because the URDF lacks them: {', '.join(match.others)}")
+        settings = replace(settings, extra_joints=(*settings.extra_joints, *match.others))
+    recording = match.applied(recording)
+    settings = options.accept_order(argparse.Namespace(**given), recording, settings)
+    return Case(path, recording, settings, tuple(remarks))
+
+
+def _only_output(recording: Recording) -> str:
+    wrench = recording.wrench is not None and len(recording.wrench) > 0
+    if wrench == (recording.effort is not None):
+        text = "the recording has wrenches and efforts" if wrench else "the recording has neither wrenches nor efforts"
+        raise RecordingError(f"{text}: say what is learned (--output)", name="output", bound="wrench or joint_torque")
+    return "wrench" if wrench else "joint_torque"

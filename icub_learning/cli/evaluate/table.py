@@ -1,0 +1,64 @@
+"""The table of `evaluate --table`: one row a recording."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from icub_learning.cli.evaluate.cases import Case
+from icub_learning.evaluation.judgement import Judgement, geometric_mean
+from icub_learning.reporting.tables import number, table
+
+METHODS = ("off-line", "P", "NP", "SP")
+RATIOS = ("SP/off-line", "SP/min(P,NP)", "worst SP/min(P,NP)", "smoothness", "coverage")
+HEAD = ("recording", *METHODS, "mean", "mean", "worst", "smoothness", "coverage")
+OVER = [("nMSE, geometric mean", 4), ("SP/off-line", 1), ("SP/min(P, NP)", 2), ("", 1), ("±2σ", 1)]
+NOTE = """\
+off-line: least squares on zero-phase filtered data of the part before. Means are geometric ones over the outputs.
+smoothness: successive differences of SP's predictions relative to those of the measurements (standard deviations),
+worst output. coverage: share of measurements within two predicted standard deviations, all outputs; 0.954 is ideal."""
+
+
+def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
+    """Return the figures of one recording as nested dicts."""
+    names = judgement.output_names
+    outputs = {
+        name: {
+            **{method: float(values[index]) for method, values in judgement.nmse.items()},
+            "SP/min(P,NP)": float(judgement.relative_to_parts[index]),
+            "smoothness": float(judgement.smoothness[index]),
+            "coverage": float(judgement.coverage[index]),
+            "judged": bool(judgement.judged[index]),
+        }
+        for index, name in enumerate(names)
+    }
+    return {
+        "recording": str(case.path),
+        "remarks": list(case.remarks),
+        **judgement.figures(),
+        "outputs": outputs,
+        "left_out": list(judgement.left_out),
+        "off_line_failure": off_line_failure,
+    }
+
+
+def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the geometric means over the recordings that have the figure."""
+    columns = {key: np.array([row[key] for row in rows], dtype=float) for key in (*METHODS, *RATIOS[:2])}
+    return {key: geometric_mean(column[np.isfinite(column)]) for key, column in columns.items()}
+
+
+def text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table, and below it what was left out or found out."""
+    cells = [[str(row["recording"]), *(number(row[key]) for key in (*METHODS, *RATIOS))] for row in rows]
+    if len(rows) > 1:
+        means = summary_of(rows)
+        cells.append(["all, geometric mean", *(number(means.get(key)) for key in (*METHODS, *RATIOS))])
+    lines = [table(HEAD, cells, OVER), "", NOTE]
+    for row in rows:
+        lines += [f"{row['recording']}: {remark}" for remark in row["remarks"]]
+        if row["left_out"]:
+            lines.append(f"{row['recording']}: mere quantization noise, left out: {', '.join(row['left_out'])}")
+        if row["off_line_failure"]:
+            lines.append(f"{row['recording']}: no off-line identification: {row['off_line_failure']}")
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""Joint names of a recording matched with those of a URDF from which they differ by a common prefix."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from icub_learning.errors import RecordingError
+from icub_learning.recording.recording import Recording
+
+SEPARATORS = "_/.:-"  # a prefix ends with one of these: "a1" and "b1" are two names, "a_1" and "b_1" differ by a prefix
+
+
+@dataclass(frozen=True)
+class JointMatch:
+    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there.
+
+    Attributes:
+        remove, add: prefixes; both empty where the names agree.
+        joints: (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the
+            wanted one.
+        others: joints of the recording that the URDF lacks, as they are called after the match.
+    """
+
+    remove: str
+    add: str
+    joints: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def rename(self, name: str) -> str:
+        """Return a name of the recording as the URDF has it; unchanged without the prefix."""
+        return self.add + name.removeprefix(self.remove) if name.startswith(self.remove) else name
+
+    def applied(self, recording: Recording) -> Recording:
+        """Return the recording with the names of the URDF."""
+        if not self.remove and not self.add:
+            return recording
+        irregular = tuple(event._replace(names=tuple(map(self.rename, event.names))) for event in recording.irregular)
+        names = tuple(map(self.rename, recording.joint_names))
+        return replace(recording, joint_names=names, irregular=irregular)
+
+    @property
+    def text(self) -> str:
+        """The prefixes in words; "" where the names agree."""
+        if self.remove and self.add:
+            return f"joints are called {self.remove}* in the recording and {self.add}* in the URDF"
+        if self.remove or self.add:
+            where = "recording" if self.remove else "URDF"
+            return f"joints have the prefix {self.remove or self.add!r} in the {where} only"
+        return ""
+
+
+def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence[str] = ()) -> JointMatch:
+    """Match the joint names of a recording with those of a URDF.
+
+    Args:
+        recorded: names in the recording.
+        known: names of the URDF's joints.
+        wanted: the URDF's names of joints to learn; empty: all that both have.
+
+    Returns:
+        The match by which most joints are found; that without prefixes where any wanted joint has the same name.
+
+    Raises:
+        RecordingError: no joint matches, or several prefixes match equally many.
+    """
+    targets = set(wanted) & set(known) if wanted else set(known)
+    found: dict[tuple[str, str], set[str]] = {("", ""): targets & set(recorded)}
+    if not found["", ""]:
+        found |= _by_prefixes(recorded, targets)
+    most = max(map(len, found.values()))
+    best = [prefixes for prefixes, names in found.items() if len(names) == most]
+    if wanted and not targets:
+        best, most = [("", "")], len(wanted)  # the URDF has none of them: its own error names them better
+    if not most:
+        text = f"no joint of the recording ({', '.join(recorded)}) is in the URDF ({', '.join(known)})"
+        raise RecordingError(text, name="joints", value=tuple(recorded), bound="joints of the URDF")
+    # The shortest prefixes say the same as longer ones that contain them: "left_arm_" as "arm_" and "left_".
+    shortest = min(len(remove) + len(add) for remove, add in best)
+    best = sorted(pair for pair in best if sum(map(len, pair)) == shortest)
+    if len(best) > 1:
+        ways = " or ".join(f"{remove}* as {add}*" for remove, add in best)
+        text = f"the recording's joints match the URDF's in several ways: {ways}; name the URDF's joints (--joints)"
+        raise RecordingError(text, name="joints", value=tuple(recorded), bound="one match")
+    match = JointMatch(*best[0], (), ())
+    names = [match.rename(name) for name in recorded]
+    joints = tuple(wanted) or tuple(name for name in names if name in targets)
+    return replace(match, joints=joints, others=tuple(name for name in names if name not in known))
+
+
+def _by_prefixes(recorded: Sequence[str], targets: set[str]) -> dict[tuple[str, str], set[str]]:
+    """For each pair of prefixes, that of the recording and that of the URDF, the joints that they match."""
+    starts = {name: _prefixes(name) for name in (*recorded, *targets)}
+    found: dict[tuple[str, str], set[str]] = {}
+    for name in recorded:
+        for target in targets:
+            for remove in starts[name]:
+                for add in starts[target]:
+                    if name[len(remove) :] == target[len(add) :]:
+                        found.setdefault((remove, add), set()).add(target)
+    return found
+
+
+def _prefixes(name: str) -> list[str]:
+    """All beginnings of a name that end with a separator and leave something, and the empty one."""
+    return ["", *(name[: place + 1] for place, letter in enumerate(name[:-1]) if letter in SEPARATORS)]

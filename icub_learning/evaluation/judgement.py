@@ -1,0 +1,127 @@
+"""What the predictions of one recording are worth, in few figures: ratios of errors, smoothness, coverage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.predict_then_learn import Evaluation
+
+FEW_LEVELS, NEARLY_ALL = 5, 0.98
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording.
+
+    Attributes:
+        output_names: names of the outputs.
+        judged: (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`.
+        nmse: by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none.
+        smoothness: (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that
+            of the measurements; above 1 the predictions are rougher than what was measured.
+        coverage: (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions;
+            0.954 for a Gaussian error whose variance is known.
+    """
+
+    output_names: tuple[str, ...]
+    judged: np.ndarray
+    nmse: Mapping[str, Array]
+    smoothness: Array
+    coverage: Array
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the outputs that no mean counts."""
+        return tuple(name for name, judged in zip(self.output_names, self.judged, strict=True) if not judged)
+
+    @property
+    def relative_to_parts(self) -> Array:
+        """(n_outputs,), nMSE of SP relative to the smaller one of P's and NP's; NaN where an output is not judged."""
+        ratio: Array = self.nmse["SP"] / np.fmin(self.nmse["P"], self.nmse["NP"])
+        return np.where(self.judged, ratio, np.nan)
+
+    def mean_nmse(self, method: str) -> float:
+        """Geometric mean of a method's nMSE over the judged outputs; NaN where a method has none."""
+        return geometric_mean(self.nmse[method][self.judged])
+
+    def figures(self) -> dict[str, float]:
+        """Return one number for each figure of merit: means are geometric ones over the judged outputs.
+
+        Keys: the names of the methods (mean nMSE), "SP/off-line", "SP/min(P,NP)", "worst SP/min(P,NP)", "smoothness"
+        (of the worst output), "coverage" (of all outputs together), "worst coverage" (of the output whose coverage is
+        farthest from 0.954). NaN where nothing is judged.
+        """
+        means = {method: self.mean_nmse(method) for method in self.nmse}
+        ratios, smoothness = self.relative_to_parts[self.judged], self.smoothness[self.judged]
+        coverage = self.coverage[self.judged]
+        any_judged = bool(self.judged.any())
+        return {
+            **means,
+            "SP/off-line": means["SP"] / means["off-line"],
+            "SP/min(P,NP)": geometric_mean(ratios),
+            "worst SP/min(P,NP)": float(ratios.max()) if any_judged else float("nan"),
+            "smoothness": float(smoothness.max()) if any_judged else float("nan"),
+            "coverage": float(coverage.mean()) if any_judged else float("nan"),
+            "worst coverage": float(coverage[np.abs(coverage - 0.954).argmax()]) if any_judged else float("nan"),
+        }
+
+
+def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from: float = 0.7) -> Judgement:
+    """Judge the last part of a recording.
+
+    Args:
+        results: evaluations of the same recording by "P", "NP" and "SP".
+        off_line: (n_outputs,) nMSE of off-line identification on the same part; None where there is none.
+        steady_from: where the part begins, as a fraction of the compared samples.
+
+    Raises:
+        RecordingError: fewer than two samples are in the part.
+    """
+    last = results["SP"]
+    part = slice(int(steady_from * len(last.stamps)), None)
+    measured = last.measured[part]
+    if len(measured) < 2:
+        text = f"{len(measured)} samples are in the part to judge"
+        raise RecordingError(text, name="recording", value=len(measured), bound="at least 2")
+    errors = {short: nmse(result.errors[part], result.measured[part]) for short, result in results.items()}
+    none = np.full(measured.shape[1], np.nan)
+    within = np.abs(last.errors[part]) <= 2.0 * np.sqrt(last.variance[part])
+    return Judgement(
+        last.output_names,
+        ~mere_quantization(measured),
+        {
+            "off-line": none if off_line is None else off_line,
+            **errors,
+            "hold": nmse(last.held[part] - measured, measured),
+        },
+        roughness(last.predicted[part]) / np.maximum(roughness(measured), np.finfo(float).tiny),
+        within.mean(axis=0),
+    )
+
+
+def roughness(values: Array) -> Array:
+    """Return the standard deviation of the successive differences of each column, (n_columns,)."""
+    deviation: Array = np.diff(values, axis=0).std(axis=0)
+    return deviation
+
+
+def mere_quantization(measured: Array) -> np.ndarray:
+    """Return which columns (n, n_outputs) show hardly more than the steps of their sensor, (n_outputs,) bool.
+
+    These are the columns in which five values make up 98 % of all samples. A Gaussian signal that is rounded to steps
+    has that few levels if its standard deviation is about one step or less: then a twelfth of the step's square, the
+    variance that rounding adds, is no longer small beside the signal.
+    """
+    table = finite("measured", measured)
+    counts = [np.sort(np.unique(column, return_counts=True)[1])[::-1] for column in table.T]
+    return np.array([count[:FEW_LEVELS].sum() >= NEARLY_ALL * len(table) for count in counts])
+
+
+def geometric_mean(values: Array) -> float:
+    """Return the geometric mean of positive numbers; NaN without any."""
+    with np.errstate(divide="ignore"):
+        return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")

@@ -1,0 +1,86 @@
+"""A tare shifts measurements and predictions alike, whatever has been learned, and survives saving."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator, WrenchRegressor
+from icub_learning.dynamics.estimators.taring import ENTRY
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
+from icub_learning.dynamics.stream.stream import External
+from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.robots import find_urdf
+
+JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
+CHANGE = np.array([-70.0, 20.0, 5.0, 1.0, -2.0, 0.5])
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return WrenchRegressor.from_urdf(find_urdf("icub"), JOINTS, "r_arm_ft_sensor")
+
+
+def samples(regressor, n, seed=0):
+    rng = np.random.default_rng(seed)
+    motions = rng.normal(size=(n, 3, regressor.n_joints))
+    return [
+        (*motion, regressor(*motion) @ regressor.nominal_parameters + 0.1 * rng.normal(size=6)) for motion in motions
+    ]
+
+
+@pytest.mark.parametrize("kind", [SemiparametricEstimator, NonparametricEstimator])
+@pytest.mark.parametrize("settings", [{}, {"length_scale": 5.0, "n_warm_up": 20}])
+def test_learning_goes_on_as_if_the_offset_had_not_changed(regressor, kind, settings):
+    """One estimator never sees the jump of the sensor; the other one is tared, and differs by it alone."""
+    calm, tared = (kind(regressor, n_random_features=40, **settings) for _ in range(2))
+    data = samples(regressor, 80)
+    for q, v, a, y in data[:40]:
+        calm.update(q, v, a, y)
+        tared.update(q, v, a, y)
+    tared.tare(CHANGE)
+    for q, v, a, y in data[40:]:
+        calm.update(q, v, a, y)
+        tared.update(q, v, a, y + CHANGE)
+    again = kind.from_state(tared.state(), regressor)
+    q, v, a, _ = samples(regressor, 1, seed=1)[0]
+    expected = calm.predict(q, v, a)
+    for predictor in (tared, tared.predictor(regressor), again, again.predictor(regressor)):
+        found = predictor.predict(q, v, a)
+        np.testing.assert_allclose(found.total, expected.total + CHANGE, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.parametric + found.residual, found.total, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-6)
+
+
+def test_the_offset_columns_show_the_tare(regressor):
+    estimator = SemiparametricEstimator(regressor, n_random_features=40)
+    for q, v, a, y in samples(regressor, 30):
+        estimator.update(q, v, a, y)
+    before = estimator.predictor(regressor).parameters
+    estimator.tare(CHANGE)
+    estimator.tare(CHANGE)
+    moved = estimator.predictor(regressor).parameters - before
+    np.testing.assert_allclose(moved[list(regressor.offset_indices)], 2 * CHANGE)
+    assert np.count_nonzero(moved) == 6
+
+
+def test_bad_changes_and_states_are_refused(regressor):
+    estimator = SemiparametricEstimator(regressor, n_random_features=40)
+    with pytest.raises(ShapeError, match="change"):
+        estimator.tare(CHANGE[:3])
+    state = estimator.state()
+    with pytest.raises(StateError, match="tare"):
+        SemiparametricEstimator.from_state({**state, ENTRY: np.zeros(2)}, regressor)
+    older = {key: value for key, value in state.items() if key != ENTRY}
+    assert SemiparametricEstimator.from_state(older, regressor).n_samples == 0
+
+
+def test_recent_measurements_are_those_of_the_last_half_second(regressor):
+    estimator = SemiparametricEstimator(regressor, n_random_features=40)
+    recent = RecentMeasurements()
+    still = np.zeros(3)
+    for k in range(100):
+        recent.add(0.1 * k, External(k, np.full(6, float(k)), still, Motion(k, still, still, still)))
+    assert [one.stamp for one in recent.within(9.9)] == [94, 95, 96, 97, 98, 99]
+    np.testing.assert_allclose(mean_error(estimator, recent.within(9.9)), 96.5)
+    with pytest.raises(ParameterError, match="at least 5"):
+        mean_error(estimator, recent.within(10.1))

@@ -1,0 +1,65 @@
+"""Shipped defaults face robots for which nothing was chosen: all of the zoo, and the real recordings at hand."""
+
+import numpy as np
+import pytest
+
+from benchmarks.any_robot import MEAN_LIMIT, broken_bounds, judge_recording, judge_zoo, real_case, real_names, row
+from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.judgement import geometric_mean
+from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.off_line import predict_off_line
+from icub_learning.evaluation.predict_then_learn import compare
+from icub_learning.simulation.zoo import ZOO
+
+RELATIVE_TO_OFF_LINE: dict[str, float] = {}  # by recording, of those that were judged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ZOO)
+def test_the_zoo(name):
+    figures = row(name, "zoo", judge_zoo(name))
+    RELATIVE_TO_OFF_LINE[name] = figures["SP/off-line"]
+    assert not broken_bounds(figures), figures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", real_names())
+def test_real_recordings(shared_data, name):
+    case = real_case(name)
+    if case is None:
+        pytest.skip(f"{name} is not in {shared_data}")
+    figures = row(name, "real", judge_recording(*case))
+    RELATIVE_TO_OFF_LINE[name] = figures["SP/off-line"]
+    assert not broken_bounds(figures), figures
+
+
+@pytest.mark.slow
+def test_better_than_off_line_identification_over_all():
+    if not RELATIVE_TO_OFF_LINE:
+        pytest.skip("no recording was judged before, in this process")
+    mean = geometric_mean(np.array(list(RELATIVE_TO_OFF_LINE.values())))
+    assert mean <= MEAN_LIMIT, RELATIVE_TO_OFF_LINE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ur10_currents_125hz", "icub_wrench_100hz"])
+def test_what_was_learned_on_one_trajectory_predicts_another(name):
+    """With learning off, SP is no worse than off-line least squares on the same two recordings."""
+    first, second = (ZOO[name].record(60.0, seed) for seed in (0, 1))
+    assert _of_another(first, second) <= 1.0
+
+
+def test_a_robot_of_the_zoo_in_15_seconds():
+    judgement = judge_zoo("icub_left_arm_wrench_100hz", quick=True)
+    assert judgement.mean_nmse("SP") < 0.05
+    assert not judgement.left_out
+    assert judgement.figures()["SP/min(P,NP)"] <= 1.05
+
+
+def _of_another(first, second) -> float:
+    settings = Settings(**first.settings)
+    learned = compare(first.recording, settings, test=second.recording)["SP"]
+    _, predicted, measured = predict_off_line(first.recording, settings, test=second.recording)
+    own = nmse(learned.errors, learned.measured)
+    assert learned.n_learned == 0
+    return geometric_mean(own / nmse(predicted - measured, measured))

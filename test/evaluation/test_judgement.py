@@ -1,0 +1,58 @@
+"""Figures of a judgement against numbers computed by hand."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.judgement import judge, mere_quantization
+from icub_learning.evaluation.predict_then_learn import Evaluation
+
+
+def evaluation(measured, error, variance=1.0):
+    n = len(measured)
+    none = np.zeros(0)
+    return Evaluation(
+        output_names=("a", "b"), stamps=np.arange(n), predicted=measured + error, parametric=measured,
+        measured=measured, held=np.roll(measured, 1, axis=0), variance=np.full((n, 2), variance), predict_seconds=none,
+        learn_seconds=none, n_joint_states=n, n_predicted=n, n_learned=n, n_unpaired=0, refused=Counter(),
+        last_refusal="",
+    )  # fmt: skip
+
+
+def test_figures_by_hand():
+    rng = np.random.default_rng(0)
+    measured = rng.normal(size=(4000, 2))
+    errors = {short: rng.normal(size=(4000, 2)) * scale for short, scale in (("P", 0.4), ("NP", 0.2), ("SP", 0.1))}
+    found = judge({short: evaluation(measured, error, 0.01) for short, error in errors.items()}, np.array([0.04, 0.01]))
+    figures = found.figures()
+    expected = {
+        short: np.mean(error[2800:] ** 2, axis=0) / measured[2800:].var(axis=0) for short, error in errors.items()
+    }
+    assert figures["SP"] == pytest.approx(np.sqrt(expected["SP"].prod()))
+    assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
+    assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)
+    assert figures["coverage"] == pytest.approx(0.954, abs=0.01)
+    rough = np.std(np.diff((measured + errors["SP"])[2800:, 0])) / np.std(np.diff(measured[2800:, 0]))
+    assert found.smoothness[0] == pytest.approx(rough)
+
+
+def test_an_output_of_few_levels_is_named_and_left_out():
+    rng = np.random.default_rng(1)
+    measured = np.column_stack([np.round(rng.normal(size=1000)), np.round(3 * rng.normal(size=1000))])
+    assert mere_quantization(measured).tolist() == [True, False]
+    assert mere_quantization(np.column_stack([np.ones(10), np.arange(10.0)])).tolist() == [True, False]
+    results = {
+        short: evaluation(measured, np.full((1000, 2), scale))
+        for short, scale in (("P", 1.0), ("NP", 2.0), ("SP", 0.5))
+    }
+    found = judge(results, None, 0.0)
+    assert found.left_out == ("a",)
+    assert found.figures()["SP/min(P,NP)"] == pytest.approx(0.25)
+    assert np.isnan(found.figures()["SP/off-line"])
+
+
+def test_nothing_to_judge():
+    with pytest.raises(RecordingError, match="part to judge"):
+        judge({"SP": evaluation(np.zeros((1, 2)), np.zeros((1, 2)))}, None)
