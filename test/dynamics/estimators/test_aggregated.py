@@ -5,6 +5,7 @@ import pytest
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
 from icub_learning.dynamics.estimators import expert_pool
+from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
 from icub_learning.errors import ParameterError
 
 N = 40  # of features, of all length scales together
@@ -137,3 +138,15 @@ def test_merged_it_predicts_as_if_one_had_seen_all_and_other_features_are_refuse
         with pytest.raises(ParameterError):
             first.merge(other)
     np.testing.assert_array_equal(first.predict(*states[0]).total, before)
+
+
+def test_large_errors_of_the_first_second_do_not_widen_the_band_for_long():
+    rng, variance = np.random.default_rng(6), CalibratedVariance(2)
+    errors = rng.normal(size=(3000, 2)) * np.where(np.arange(3000) < 100, 100.0, 1.0)[:, None]
+    inside = []
+    for error in errors:
+        inside.append(error**2 <= 4.0 * variance.value)
+        variance.update(error, np.zeros(2), 0.01)
+    share = np.mean(inside[1500:], axis=0)  # from 15 s on
+    assert (share >= 0.92).all()
+    assert (share <= 0.98).all()
