@@ -18,7 +18,7 @@ def with_columns(
 
     Args:
         saved: learner with one target whose columns are `names`.
-        names: of its parameters, all among `wanted`.
+        names: names of its parameters, all among `wanted`.
         fresh: learner with one target whose columns are `wanted`, as it is before any sample.
         wanted: names in the order of the result.
     """
