@@ -30,10 +30,10 @@ class OffLineIdentification:
     """Parameters found off line, and the filter with which they predict.
 
     Attributes:
-        regressor: of the robot.
+        regressor: regressor of the robot.
         settings: with which it was made.
         parameters: (n_parameters,).
-        bandwidth_hz: of the filter, the same for motions and measurements.
+        bandwidth_hz: bandwidth of the filter, the same for motions and measurements.
         measured_velocity: whether measured velocities are used.
         errors: by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which
             blocks of the training part were predicted from the others.
@@ -50,7 +50,7 @@ class OffLineIdentification:
         """Predict the raw measurements of a part of a recording from its zero-phase motions.
 
         Args:
-            recording: of the same robot.
+            recording: another recording of the same robot, or the same.
             part: where the part begins and ends, as shares of the recording's time.
 
         Returns:
@@ -91,7 +91,7 @@ def identify_off_line(
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
 
     Args:
-        recording: of the robot.
+        recording: recording of the robot.
         settings: its urdf, joints, output, sensor and regressor; what concerns learning while it runs is not used.
         training: where the part to learn from begins and ends, as shares of the recording's time.
         bandwidths: [Hz] to choose from; those above 0.4 of the recording's rate are left out.

@@ -20,8 +20,8 @@ class MultiscaleFourierFeatures:
     Args:
         input_scales: (n_inputs,), above 0, units of the inputs.
         n_features: length of each row, even.
-        length_scales: of the kernels on x / input_scales, each above 0.
-        seed: of the draw; equal seeds give equal maps.
+        length_scales: length scales of the kernels on x / input_scales, each above 0.
+        seed: seed of the draw; equal seeds give equal maps.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.

@@ -29,8 +29,8 @@ class LayeredAggregation:
     Args:
         n_experts: N.
         n_outputs: m.
-        half_lives: of the first layer [s], each above 0.
-        second_half_life: of the second layer [s], above 0.
+        half_lives: half-lives of the first layer [s], each above 0.
+        second_half_life: half-life of the second layer [s], above 0.
         direct: indices of the experts that take part in the second layer.
 
     Raises:

@@ -35,9 +35,9 @@ class AggregatedPredictor:
     """A Predictor of the combination: one linear map of rigid-body rows and one of features.
 
     Attributes:
-        regressor: of the robot; `parameters` is None where rigid bodies are left out.
+        regressor: regressor of the robot; `parameters` is None where rigid bodies are left out.
         share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
-        features: of all length scales.
+        features: features of all length scales.
         weights: (n_outputs, all features in the order of `features.waves`).
         novelty: maps rows of features to (n_outputs,), leverages weighted as the experts are.
         noise: (n_outputs,) variance where the leverage is zero.
@@ -86,9 +86,9 @@ class AggregatedEstimator:
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         rigid: the expert P, new; None leaves NP experts only, and the regressor then tells nothing but sizes.
-        n_random_features: of all length scales together.
+        n_random_features: number of features of all length scales together.
         forgetting: in (0, 1], of all experts.
-        seed: of the random features.
+        seed: seed of the random features.
 
     Raises:
         ParameterError: an argument is outside its range.

@@ -64,7 +64,7 @@ class CalibratedVariance:
         self.n_samples += other.n_samples
 
     def state(self) -> dict[str, Array]:
-        """As a dict of arrays."""
+        """Return all that was learned, as a dict of arrays."""
         return {
             "mean_square": self._mean_square.copy(),
             "factor": self._factor.copy(),

@@ -33,9 +33,9 @@ class ExpertPool:
     Args:
         n_joints: positions, velocities and accelerations of so many joints are the inputs.
         n_targets: number of functions learned.
-        n_random_features: of all length scales together.
+        n_random_features: number of features of all length scales together.
         forgetting: in (0, 1]; weight of a sample after each further one.
-        seed: of the random features.
+        seed: seed of the random features.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -59,7 +59,7 @@ class ExpertPool:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of `weights`: length scales, regularizations, targets, features."""
+        """Shape of `weights`: length scales, regularizations, targets, features."""
         return len(LENGTH_SCALES), len(REGULARIZATIONS), self.n_targets, self.features.n_features
 
     def learn(self, rows: Array, targets: Array) -> None:

@@ -62,8 +62,8 @@ class FixedSemiparametricEstimator:
 
     Args:
         parametric: the rigid-body part, new.
-        settings: of the nonparametric part, with numbers for length scale and regularization; its forgetting is that
-            of both parts (not of polk).
+        settings: settings of the nonparametric part, with numbers for length scale and regularization; their
+            forgetting is that of both parts (not of polk).
         residuals: "current_parameters" for ResidualTargets, "past_parameters" for SequentialTargets; polk, which is not
             linear in its targets, always has the latter.
 

@@ -26,12 +26,13 @@ class NonparametricEstimator:
 
     Args:
         regressor: only its joints and outputs are used.
-        n_random_features: of all length scales together.
-        length_scale: of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
+        n_random_features: number of random features, of all length scales together.
+        length_scale: length scale of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         regularization: lambda of the features; None or "auto": several are weighed.
         forgetting: in (0, 1]; weight of a sample after each further one (not of polk).
-        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: of fixed settings, see LearnerSettings.
-        seed: of the random features.
+        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: used with fixed settings only, see
+            LearnerSettings.
+        seed: seed of the random features.
 
     Attributes:
         method: the estimator that learns, aggregated or with fixed settings.

@@ -27,7 +27,7 @@ def matching_regressor(
     """Return the given regressor, or, without one, a new one made from the URDF in the state.
 
     Args:
-        state: of an estimator.
+        state: state of an estimator.
         regressor: to compare with it.
         may_lack_parameters: whether the saved model may have fewer parameters than the given regressor.
 

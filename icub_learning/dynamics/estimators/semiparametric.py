@@ -28,14 +28,15 @@ class SemiparametricEstimator:
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
-        n_random_features: of all length scales together.
-        length_scale: of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
+        n_random_features: number of random features, of all length scales together.
+        length_scale: length scale of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
         nonparametric_regularization: lambda of the features; None or "auto": several are weighed.
         forgetting: in (0, 1], of all parts (not of polk).
-        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: of fixed settings, see LearnerSettings.
-        residuals: of fixed settings, see FixedSemiparametricEstimator.
-        seed: of the random features.
+        n_warm_up, nonparametric, step_size, parsimony, max_dictionary: used with fixed settings only, see
+            LearnerSettings.
+        residuals: used with fixed settings only, see FixedSemiparametricEstimator.
+        seed: seed of the random features.
 
     Attributes:
         method: the estimator that learns, aggregated or with fixed settings.

@@ -10,8 +10,9 @@ from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.errors import StateError
+from icub_learning.models import check_version, reading_state
 
-ENTRY = "tare"  # of a saved state
+ENTRY, FORMAT = "tare", "format"  # of a saved state; earlier releases have neither
 PredictorT = TypeVar("PredictorT", bound=Predictor)
 
 
@@ -45,18 +46,17 @@ class Tare:
         return TaredPredictor(inner, self.value, regressor) if self.value.any() else inner
 
     def state(self) -> dict[str, Array]:
-        """The offset, as an entry of a saved state."""
-        return {ENTRY: self.value.copy()}
+        """Return the offset as entries of a saved state."""
+        return {ENTRY: self.value.copy(), FORMAT: np.asarray(2)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_outputs: int) -> "Tare":
-        """Rebuild from a state that holds that of the tare; zero where it has none. Raises StateError."""
-        if ENTRY not in state:
+        """Rebuild from the state of an estimator; zero for one of an earlier release. Raises StateError."""
+        if not {ENTRY, FORMAT} & state.keys():  # of an earlier release
             return cls(n_outputs)
-        try:
+        with reading_state("an estimator"):
+            check_version(state, 2, FORMAT)
             value = finite(ENTRY, state[ENTRY])
-        except (TypeError, ValueError) as error:
-            raise StateError(f"saved tare is none: {error}", name=ENTRY) from None
         if value.shape != (n_outputs,):
             raise StateError(f"saved tare has shape {value.shape}, expected ({n_outputs},)", name=ENTRY)
         return cls(n_outputs, value)
@@ -69,7 +69,7 @@ class TaredPredictor:
     Attributes:
         inner: the predictor of what is learned.
         tare: (n_outputs,).
-        regressor: of the robot; its offset columns show the tare in `parameters`. None without rigid bodies.
+        regressor: regressor of the robot; its offset columns show the tare in `parameters`. None without rigid bodies.
     """
 
     inner: Predictor

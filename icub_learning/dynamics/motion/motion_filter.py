@@ -53,6 +53,7 @@ class MotionFilter:
         self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
+        self._stretch = 0  # samples since the last gap
         self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
         self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
         self._use()
@@ -79,13 +80,14 @@ class MotionFilter:
         ready = self._filter.add(stamp, position, velocity)
         self._smoothed = []
         if ready < 0:  # a gap: what came before it will not get any better
-            if self._filter.waiting >= LEAST_SAMPLES:
+            if self._stretch >= LEAST_SAMPLES:
                 self._smooth(self._filter.waiting)
             self._restart()
             ready = self._filter.add(stamp, position, velocity)
         if not self._samples:
             self._since = stamp
         self._samples += 1
+        self._stretch += 1
         if self._first is not None:
             self._begin(stamp, position, velocity)
         elif ready:
@@ -137,7 +139,7 @@ class MotionFilter:
 
     def _restart(self) -> None:
         self._filter.restart()
-        self._samples = 0
+        self._samples = self._stretch = 0
         if self._first:
             self._first = []
 

@@ -82,7 +82,7 @@ class NoiseLevels:
 
     Args:
         n_joints: number of joints.
-        delay: of velocities [s] if known; None to find it.
+        delay: delay of velocities [s] if known; None to find it.
 
     Attributes:
         interval: seconds between samples.

@@ -58,7 +58,7 @@ def fill_friction(columns: Array, names: Sequence[str], v: Array, a: Array, load
 
     Args:
         columns: C-contiguous (n, n_parameters), changed in place.
-        names: of the columns of a joint, as `checked_columns` returns them.
+        names: names of the columns of a joint, as `checked_columns` returns them.
         v: (n,) velocities [rad/s or m/s].
         a: (n,) accelerations [rad/s^2 or m/s^2].
         load: (n,) torques of the rigid bodies, up to a scale [N m or N].

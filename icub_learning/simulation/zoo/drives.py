@@ -27,7 +27,7 @@ class Drives:
         stribeck: by how much friction at the slowest motion exceeds the Coulomb friction, relative to it.
         stribeck_velocity: velocity over which that excess fades [rad/s].
         load_friction: friction per torque of the rigid bodies.
-        rotor_inertia: of the rotor, seen through the gear [kg m^2].
+        rotor_inertia: inertia of the rotor, seen through the gear [kg m^2].
         offset: offset of the torque sensor or of the current [N m].
         ripple: amplitude of a torque that follows the position [N m].
         ripple_periods: its waves per radian, times 2 pi.
@@ -70,7 +70,7 @@ class Drives:
 
         Args:
             q, v, a: motion, (n, n_joints) each.
-            torque: of the rigid bodies, (n, n_joints) [N m].
+            torque: torque of the rigid bodies, (n, n_joints) [N m].
             transmitted: what the gear transmits of it, likewise.
         """
         n = q.shape[1]

@@ -10,8 +10,8 @@ def planar_arm_urdf(lengths: Sequence[float], masses: Sequence[float]) -> str:
     Link k is "link_k" on the joint "joint_k", k from 1 on; at 0 every rod points along the x axis of the one before.
 
     Args:
-        lengths: of the rods [m].
-        masses: of the rods [kg].
+        lengths: lengths of the rods [m].
+        masses: masses of the rods [kg].
     """
     robot = ElementTree.Element("robot", name="planar_arm")
     ElementTree.SubElement(robot, "link", name="base")

@@ -53,7 +53,7 @@ class ZooRobot:
     """A robot of the zoo, whole: the same robot whatever the seed, which decides about its motion and noise.
 
     Attributes:
-        name: of the robot; it decides about its inertial parameters.
+        name: name of the robot; it decides about its inertial parameters.
         urdf: path or XML text.
         joints: names of the joints.
         excitation: how it moves.
@@ -101,7 +101,7 @@ class ZooRobot:
         """Record a motion of its own for each seed.
 
         Args:
-            duration: of the recording [s].
+            duration: length of the recording [s].
             seed: non-negative.
 
         Raises:

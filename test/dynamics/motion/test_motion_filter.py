@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, MotionFilter
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)
@@ -234,7 +234,11 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
         for motion in filter.smoothed():
             assert all(np.isfinite(part).all() for part in motion[1:])
             known.append(motion.stamp)
-    assert known == stamps[: len(known)]
+    stretches = np.split(stamps, np.flatnonzero(np.diff(stamps) > 10**9) + 1)  # a few samples between gaps are left out
+    expected = [
+        stamp for stretch in stretches if len(stretch) >= LEAST_SAMPLES or stretch is stretches[-1] for stamp in stretch
+    ]
+    assert known == expected[: len(known)]
 
 
 @pytest.mark.parametrize(
