@@ -38,7 +38,7 @@ settings = assembly.Settings(
 regressor = assembly.make_regressor(settings)
 estimator = assembly.make_estimator(settings, regressor)
 stream = assembly.make_stream(settings, regressor, estimator)
-result = evaluate(stream, recording.events(), tuple(regressor.output_names))
+result = evaluate(stream, recording.events())
 
 print(f"{result.n_joint_states} joint states, {result.n_predicted} predictions, {result.n_learned} samples learned")
 print(f"median times: {1e6 * sorted(result.predict_seconds)[result.n_predicted // 2]:.0f} µs for a prediction")
