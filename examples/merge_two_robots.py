@@ -43,7 +43,8 @@ motions = {"XY circles": record("circle_xy", seed=1), "XZ circles": record("circ
 
 learned = {}
 for name, samples in motions.items():
-    learned[name] = ParametricEstimator(regressor)
+    # Outputs count alike: weighted by noise, each robot would use the noise that it has found itself.
+    learned[name] = ParametricEstimator(regressor, output_weights="equal")
     for sample in samples[:SAMPLES]:
         learned[name].update(*sample)
 first, second = learned.values()
@@ -53,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:  # from robot to robot the model t
 merged = ParametricEstimator.from_state(first.state())
 merged.merge(received)
 
-both = ParametricEstimator(regressor)  # what one robot would have learned from all of it
+both = ParametricEstimator(regressor, output_weights="equal")  # what one robot would have learned from all of it
 for samples in motions.values():
     for sample in samples[:SAMPLES]:
         both.update(*sample)

@@ -172,7 +172,14 @@ class ParametricEstimator:
             raise ParameterError("other", type(other).__name__, "a ParametricEstimator of the same parameters")
 
     def merge(self, other: "ParametricEstimator") -> None:
-        """Pool the data of another estimator of the same regressor. Raises ParameterError; nothing changes then."""
+        """Pool the data of another estimator of the same regressor.
+
+        With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
+        of the estimator that learned it.
+
+        Raises:
+            ParameterError: the other one estimates other parameters; nothing changes then.
+        """
         self.check_poolable(other)
         self._rls.merge(other._rls)
         self._noise.merge(other._noise)

@@ -12,7 +12,9 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_srvs.srv import SetBool, Trigger
 
-from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor, assembly
+from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
+from icub_learning.dynamics.settings import Settings
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.robots import find_urdf
@@ -24,6 +26,20 @@ pytestmark = pytest.mark.ros
 @pytest.fixture(scope="module")
 def regressor():
     return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
+
+
+def stream_of(arm, ticks):
+    """Return a stream like the node's, after samples `ticks` of an arm have passed through it."""
+    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric")
+    robot = assembly.make_regressor(settings)
+    stream = assembly.make_stream(settings, robot, assembly.make_estimator(settings, robot))
+    for k in ticks:
+        q, v, y = arm.sample(k)
+        stream.joint_state(START + k * PERIOD, RIGHT_ARM, q, v)
+        stream.measurement(START + k * PERIOD, y)
+        stream.pair()
+        stream.learn()
+    return stream
 
 
 def test_who_listens_later_gets_every_prediction_too(start_node, regressor):
@@ -63,7 +79,21 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
         assert tuple(inertial.names) == regressor.parameter_names
         np.testing.assert_allclose(inertial.nominal, regressor.nominal_parameters)
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
-        assert int(probe.diagnostics["samples learned"]) == 400 - 8  # half a window at either end
+        expected = stream_of(arm, range(400))
+        learned, motion = expected.counts.learned, expected.motion_report()
+        assert 400 - 4 / 3 * LONGEST_LAG * 1e9 / PERIOD < learned < 400  # the last ones wait for later motion
+        assert int(probe.diagnostics["samples learned"]) == learned
+        assert float(probe.diagnostics["rate of joint states [Hz]"]) == pytest.approx(1e9 / PERIOD, rel=0.01)
+        assert float(probe.diagnostics["lag of what is learned [s]"]) == pytest.approx(motion["lag"], rel=0.01)
+        shown = [float(value) for value in probe.diagnostics["bandwidth of joints [Hz]"].split()]
+        np.testing.assert_allclose(shown, motion["bandwidth"], rtol=0.01)
+        for output, text in zip(
+            regressor.output_names, probe.diagnostics["weights of experts"].split("; "), strict=True
+        ):
+            name, words = text.split(": ")
+            assert name == output
+            assert words.split()[::2] == ["P", "NP", "SP"]
+            assert sum(map(float, words.split()[1::2])) == pytest.approx(1.0, abs=0.02)
         assert probe.diagnostics["refused"] == "0"
 
         saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "arm"))
@@ -77,10 +107,10 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
         drive(probe, arm, range(401, 421))
         settle(probe, 421)
         assert np.all(np.abs(probe.predictions[-1].total - arm.sample(420)[2]) < 0.02 * deviation)
-        assert int(probe.diagnostics["samples learned"]) <= 400 - 8 + 1
+        assert int(probe.diagnostics["samples learned"]) == stream_of(arm, range(401)).counts.learned
         merged = probe.call(ModelFile, "merge_model", path=str(tmp_path / "arm.npz"))
         assert merged.success
-        assert str(2 * (400 - 8)) in merged.message
+        assert str(2 * learned) in merged.message
         for name, path in (("load_model", tmp_path / "none.npz"), ("merge_model", tmp_path), ("save_model", "")):
             refused = probe.call(ModelFile, name, path=str(path))
             assert not refused.success
@@ -93,7 +123,7 @@ BAD_STATES = {
         {"position": [np.nan] * 7, "velocity": [0.0] * 7},
         {"position": [0.0] * 7, "velocity": [np.inf] * 7},
     ],
-    "velocity_missing": [{"position": [0.0] * 7}],
+    "velocity_missing": [{"position": [0.0] * 7}],  # where velocity_source asks for them
     "array_size": [{"position": [0.0] * 3, "velocity": [0.0] * 3}, {"position": [], "velocity": []}],
     "joint_name_unknown": [{"name": [*RIGHT_ARM[:6], "tail"], "position": [0.0] * 7, "velocity": [0.0] * 7}],
     "joint_names_missing": [
@@ -107,7 +137,7 @@ FINE = {"position": [0.0] * 7, "velocity": [0.0] * 7}
 
 
 def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start_node, regressor):
-    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+    node, arm = start_node("inverse_dynamics", velocity_source="message", **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(50))
@@ -131,13 +161,16 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         probe.wrench(now + PERIOD // 2, np.ones(6))  # nobody's: it waits until a later state has come, then is refused
         expected["measurement_without_state"] = 1
         probe.spin(0.05)
-        drive(probe, arm, range(51, 100))
-        settle(probe, 99)
-        assert probe.stamps() == [START + k * PERIOD for k in (*range(50), *range(51, 100))]
+        drive(probe, arm, range(51, 250))
+        settle(probe, 249)
+        ticks = (*range(50), *range(51, 250))
+        assert probe.stamps() == [START + k * PERIOD for k in ticks]
         assert {reason: probe.refused(reason) for reason in expected} == expected
         assert int(probe.diagnostics["refused"]) == sum(expected.values())
         assert "measurement_without_state" in probe.diagnostics["last refusal"]
-        assert int(probe.diagnostics["samples learned"]) >= 99 - 12
+        learned = stream_of(arm, ticks).counts.learned
+        assert learned > 100
+        assert int(probe.diagnostics["samples learned"]) == learned
     assert node.running
     assert node.stop() == 0
 
@@ -219,7 +252,7 @@ def test_every_parameter_is_described_and_refuses_what_is_out_of_range(start_nod
         ({"n_random_features": 7}, "even"),
         ({"forgetting": 0.0}, "forgetting"),
         ({"output": "smell"}, "wrench.*joint_torque"),
-        ({"derivative_delay": 20}, "delay"),
+        ({"velocity_delay": 2.0}, "velocity_delay"),
     ],
 )
 def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
