@@ -81,13 +81,12 @@ def test_bad_blocks_are_refused(kind, data):
         kind(n_centers=10).fit(x, y).predict(x[:, :2])
 
 
-def make_rows(block, size, seed):
-    """A block of samples made where it is needed; slow enough for a worker to be killed in the middle of it."""
-    time.sleep(0.05)
-    return np.random.default_rng([seed, block[0] // size]).normal(size=(size, 3))
-
-
 def dask_rows(n_blocks, size):
+    def make_rows(block, size, seed):  # inside a function, so that it travels by value: workers cannot import this file
+        """A block of samples made where it is needed; slow enough for a worker to be killed in the middle of it."""
+        time.sleep(0.05)
+        return np.random.default_rng([seed, block[0] // size]).normal(size=(size, 3))
+
     index = dask_array.arange(0, n_blocks * size, size, chunks=1)
     x = index.map_blocks(make_rows, size, 0, new_axis=1, chunks=((size,) * n_blocks, 3), dtype=float)
     return x, dask_array.sin(x[:, 0]) + x[:, 1] * x[:, 2]
