@@ -65,6 +65,7 @@ class OffLineIdentification:
         filtered = zero_phase(signals, min(self.bandwidth_hz, HIGHEST / signals.step), self.measured_velocity)
         times = signals.measured_times
         begin, end = _limits(part, signals.times[-1])
+        end += 0.5 * signals.step if part[1] == 1.0 else 0.0  # the last sample may lie behind the last grid point
         trusted = np.interp(times, signals.times, signals.trusted) > 0.5
         chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
         if not len(chosen):

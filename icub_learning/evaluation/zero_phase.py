@@ -78,7 +78,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
         measured_times, (measured,) = _rising(recording.wrench_stamps, [recording.wrench])
     first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
     step = float(np.median(np.diff(times)))
-    grid = np.arange(first, last, step)
+    grid = np.arange(first, last + 0.5 * step, step)  # half a step more: rounding must not lose the last sample
     if len(grid) < FEWEST_SAMPLES:
         text = f"joint states and measurements have {len(grid)} samples in common, too few to filter"
         raise RecordingError(text, name="recording", value=len(grid), bound=f"at least {FEWEST_SAMPLES}")

@@ -82,7 +82,7 @@ def test_it_learns_one_recording_and_predicts_another(currents):
     other = robot.record(20.0, seed=3)
     result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
     predicted, measured = result.predict(other.recording)
-    n = len(other.outputs) - 1  # the last stamp lies beyond the last of the equally spaced times
+    n = len(other.outputs)
     assert predicted.shape == measured.shape == (n, 6)
     np.testing.assert_array_equal(measured, other.recording.effort[:n])
     truth = ((predicted - other.outputs[:n]) ** 2).mean(axis=0) / other.outputs[:n].var(axis=0)

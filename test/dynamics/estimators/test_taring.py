@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator, WrenchRegressor
-from icub_learning.dynamics.estimators.taring import ENTRY
+from icub_learning.dynamics.estimators.taring import ENTRY, FORMAT
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.stream import External
@@ -70,7 +70,7 @@ def test_bad_changes_and_states_are_refused(regressor):
     state = estimator.state()
     with pytest.raises(StateError, match="tare"):
         SemiparametricEstimator.from_state({**state, ENTRY: np.zeros(2)}, regressor)
-    older = {key: value for key, value in state.items() if key != ENTRY}
+    older = {key: value for key, value in state.items() if key not in (ENTRY, FORMAT)}
     assert SemiparametricEstimator.from_state(older, regressor).n_samples == 0
 
 
