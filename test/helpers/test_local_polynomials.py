@@ -6,8 +6,6 @@ from helpers.local_polynomials import LocalPolynomials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icub_learning.errors import ParameterError
-
 PERIOD = 5_000_000  # ns
 
 
@@ -92,45 +90,3 @@ def test_the_middle_of_the_window_is_more_certain_than_its_end():
             ends.append(derivatives.newest().acceleration[0] + 4 * np.sin(2 * t))
             middles.append(derivatives.delayed().acceleration[0] + 4 * np.sin(2 * (t - 7 * 5e-3)))
     assert np.std(middles) < 0.5 * np.std(ends)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"window": 1},
-        {"order": 1},
-        {"delay": 9},
-        {"delay": -1},
-        {"velocity_weight": -1.0},
-        {"velocity_weight": float("nan")},
-        {"max_gap": 0.0},
-        {"window": 3, "order": 3, "velocity_weight": 0.0, "delay": 0},
-    ],
-)
-def test_settings_out_of_range_are_refused(bad):
-    with pytest.raises(ParameterError):
-        LocalPolynomials(3, **bad)
-
-
-@pytest.mark.parametrize("bad", [np.zeros(2), np.zeros(4), 0.0])
-def test_arrays_of_another_size_change_nothing(bad):
-    derivatives, twin = LocalPolynomials(3, window=4, delay=1), LocalPolynomials(3, window=4, delay=1)
-    random = np.random.default_rng(0)
-    for k in range(6):
-        position, velocity = random.normal(size=(2, 3))
-        for one in (derivatives, twin):
-            one.add(10**9 + k * 10**7, position, velocity)
-        for arrays in ((bad, velocity), (position, bad)):
-            with pytest.raises(ValueError):
-                derivatives.add(10**9 + k * 10**7 + 10**6, *arrays)
-    for mine, theirs in zip(derivatives.newest(), twin.newest(), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
-def test_lists_and_columns_are_arrays_too():
-    derivatives, twin = LocalPolynomials(2, window=3, delay=1), LocalPolynomials(2, window=3, delay=1)
-    columns = np.random.default_rng(1).normal(size=(2, 8))
-    for k in range(8):
-        derivatives.add(10**9 + k * 10**7, columns[:, k], [1, k])
-        twin.add(10**9 + k * 10**7, columns[:, k].copy(), np.array([1.0, k]))
-    np.testing.assert_array_equal(derivatives.newest().acceleration, twin.newest().acceleration)
