@@ -1,4 +1,4 @@
-"""Shipped defaults on all robots of the zoo and on the real recordings at hand: one row each, and what they have to reach.
+"""Shipped defaults on all robots of the zoo and on the real recordings at hand, one row each, and their bounds.
 
 Nothing is told about a robot but its URDF, joints and kind of output. Real recordings are taken from
 $ICUB_LEARNING_DATA (arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
