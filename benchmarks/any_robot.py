@@ -1,11 +1,10 @@
-"""Shipped defaults on all robots of the zoo and the real recordings at hand: one row each, and what they have to reach.
+"""Shipped defaults on all robots of the zoo and on the real recordings at hand, one row each, and their bounds.
 
 Nothing is told about a robot but its URDF, joints and kind of output. Real recordings are taken from
 $ICUB_LEARNING_DATA (arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
 """
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ ARMS = {  # recording: joints, None for all
     "tiago": tuple(f"arm_{number}_joint" for number in range(1, 5)),
 }
 UR10 = Path("ur10", "ur10_exciting_trajectory.db3")
+REAL = (*ARMS, "ur10")  # names of the real recordings
 LIMITS = {"SP/min(P,NP)": 1.05, "worst SP/min(P,NP)": 1.2, "SP/off-line": 1.5, "smoothness": 1.5}  # on each recording
 COVERAGE = (0.90, 0.98)  # of two predicted standard deviations
 MEAN_LIMIT = 1.0  # of SP/off-line, geometric mean over all recordings
@@ -41,7 +41,7 @@ def run(quick: bool) -> Result:
     rows, remarks = [], []
     for name in tqdm(ZOO, "zoo", disable=None):
         rows.append(row(name, "development" if name in DEVELOPMENT else "judging", judge_zoo(name, quick=quick)))
-    for name in () if quick else real_names():
+    for name in () if quick else REAL:
         case = real_case(name)
         if case is None:
             remarks.append(f"{name}: not in $ICUB_LEARNING_DATA, skipped")
@@ -65,12 +65,6 @@ def judge_recording(recording: Recording, settings: Settings) -> Judgement:
     """Judge one recording."""
     _, predicted, measured = predict_off_line(recording, settings)
     return judge(compare(recording, settings), nmse(predicted - measured, measured))
-
-
-def real_names() -> Iterator[str]:
-    """Names of the real recordings."""
-    yield from ARMS
-    yield "ur10"
 
 
 def real_case(name: str) -> tuple[Recording, Settings] | None:

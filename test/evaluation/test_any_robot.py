@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.any_robot import MEAN_LIMIT, broken_bounds, judge_recording, judge_zoo, real_case, real_names, row
+from benchmarks.any_robot import LIMITS, MEAN_LIMIT, REAL, broken_bounds, judge_recording, judge_zoo, real_case, row
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.metrics import nmse
@@ -23,7 +23,7 @@ def test_the_zoo(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", real_names())
+@pytest.mark.parametrize("name", REAL)
 def test_real_recordings(shared_data, name):
     case = real_case(name)
     if case is None:
@@ -50,10 +50,10 @@ def test_what_was_learned_on_one_trajectory_predicts_another(name):
 
 
 def test_a_robot_of_the_zoo_in_15_seconds():
-    judgement = judge_zoo("icub_left_arm_wrench_100hz", quick=True)
-    assert judgement.mean_nmse("SP") < 0.05
-    assert not judgement.left_out
-    assert judgement.figures()["SP/min(P,NP)"] <= 1.05
+    """The bounds that hold even before the choice among the parts has settled; the others are for 60 s."""
+    figures = judge_zoo("ur10_currents_125hz", quick=True).figures()
+    assert figures["SP"] < 0.1
+    assert all(figures[key] <= LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))
 
 
 def _of_another(first, second) -> float:

@@ -11,7 +11,7 @@ from icub_learning.evaluation.joint_names import match_joints
     [
         (["a", "b"], ["b", "a", "c"], [], ("", ""), ("a", "b"), ()),
         (["ns/a_1", "ns/a_2", "ns/finger"], ["a_1", "a_2"], [], ("ns/", ""), ("a_1", "a_2"), ("finger",)),
-        (["joint1"], ["panda_joint1", "panda_joint2"], [], ("", "panda_"), ("panda_joint1",), ()),
+        (["joint1", "joint2"], ["arm_joint1", "arm_joint2"], [], ("", "arm_"), ("arm_joint1", "arm_joint2"), ()),
         (["fr3_joint1", "fr3_joint2"], ["panda_joint1", "panda_joint2"], ["panda_joint2"],
          ("fr3_", "panda_"), ("panda_joint2",), ()),
         (["elbow", "wrist"], ["l_elbow", "l_wrist", "r_elbow", "r_wrist"], ["r_elbow"], ("", "r_"), ("r_elbow",), ()),
