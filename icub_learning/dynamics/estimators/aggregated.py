@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, vector
+from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
+from icub_learning.dynamics.estimators.observation import Observation
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.errors import ParameterError, StateError
@@ -63,7 +64,7 @@ class AggregatedPredictor:
             parametric = np.empty_like(learned)
             _product.multiply(parametric, 0, self.regressor(*motion), self.parameters)
             learned += (self.share - 1.0) * parametric
-        return Prediction(parametric + learned, parametric, learned, lambda: self.variance(waves))
+        return Prediction(parametric + learned, parametric, learned, lambda: self.variance(waves), self.noise)
 
     def variance(self, waves: Array) -> Array:
         """Variance (n_outputs,) of a measurement where the features are `waves`."""
@@ -205,35 +206,15 @@ class AggregatedEstimator:
         parameters, choices = (np.array([snapshot[place] for snapshot in chosen]) for place in (0, 2))
         return parameters, weights, choices
 
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-    ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
-
-        Args:
-            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
-            y: measured outputs (n_outputs,).
-            known: the motion of the same instant as it was known when y had to be predicted; the same if None. Rigid
-                bodies learn from q, v, a, features from this, see NonparametricEstimator.update.
-            stamp: ns, of the measurement; without it samples count as USUAL_PERIOD apart.
-        """
-        n = self.regressor.n_joints
-        measured = finite_rows(
-            "y", vector("y", y, self.regressor.n_outputs), self.regressor.n_outputs, LARGEST_MEASUREMENT
-        )
-        exact = motion_vectors(n, q, v, a)
-        motion = exact if known is None else motion_vectors(n, *known)
+    def learn(self, observation: Observation) -> None:
+        """Learn one sample. Raises ParameterError, NotFiniteError: nothing changes then."""
+        measured, exact, motion = observation.measured, observation.motion, observation.known
+        finite_rows("y", measured, self.regressor.n_outputs, LARGEST_MEASUREMENT)
         rows = self._pool.features.rows(self._pool.features.waves(np.concatenate(motion)))
         known_rows, targets = None, measured
         if self._rigid is not None:
             exact_rows = self.regressor(*exact)
-            known_rows = exact_rows if known is None else self.regressor(*motion)
+            known_rows = exact_rows if motion is exact else self.regressor(*motion)
             targets = np.concatenate([measured, measured - known_rows @ self._rigid.parameters])
             finite_rows("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
         errors = self._answers(rows, known_rows) - measured
@@ -241,10 +222,13 @@ class AggregatedEstimator:
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if self._rigid is not None:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
-        elapsed = self._elapsed(stamp)
+        elapsed = self._elapsed(observation.stamp)
         combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
-        leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
-        self._noise.update(combined[-1, 0], leverage, elapsed)  # smoothing may delay learning as much
+        if observation.published is not None and observation.published.noise is not None:
+            self._noise.judge(observation.published, measured, elapsed)
+        else:
+            leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
+            self._noise.update(combined[-1, 0], leverage, elapsed)
         self._aggregation.update(errors, combined[:, 1:], elapsed)
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:

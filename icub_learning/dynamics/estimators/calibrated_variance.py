@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
+from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.errors import StateError
 
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
@@ -45,8 +46,25 @@ class CalibratedVariance:
     def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
         """Take the errors (m,) of one prediction in, with leverage (m,), `elapsed` s after the last ones."""
         squares = errors**2 / (1.0 + leverage)
+        self._follow(squares, squares > 4.0 * self.value, elapsed)
+
+    def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
+        """Take the errors of one prediction in that was published: its own variance tells whether they were expected.
+
+        Args:
+            published: with its noise.
+            measured: (m,), without the tare.
+            elapsed: time since the last measurement that was taken in [s].
+        """
+        assert published.noise is not None
+        squares = (measured - (published.total - published.tare)) ** 2
+        known = np.isfinite(published.noise)  # nothing was known before the first sample
+        leverage = np.where(known, published.variance / np.where(known, published.noise, 1.0), 1.0)
+        self._follow(squares / leverage, known & (squares > 4.0 * published.variance), elapsed)
+
+    def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
+        """Take in the squared errors, over what their leverage adds to them, and which were out of the band."""
         if self.n_samples:
-            missed = squares > 4.0 * self.value
             moved = self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES))
             self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
         self._age += elapsed

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
+from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import check_same_kind, learner_from_state, make_learner
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.observation import Observation
+from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import LearnerSettings
@@ -91,27 +92,9 @@ class FixedNonparametricEstimator:
         weights = weights.copy() if frozen else weights
         return NonparametricPredictor(self.regressor.n_joints, self.learner.row, weights, leverage, self._noise.value)
 
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-    ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
-
-        Args:
-            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
-            y: measured outputs (n_outputs,).
-            known: the motion of the same instant as it was known when y had to be predicted; the same if None. It is
-                what features learn from: the best answer to inputs with errors is not that to inputs without.
-        """
-        n = self.regressor.n_joints
-        exact = motion_vectors(n, q, v, a)
-        x = np.concatenate(exact if known is None else motion_vectors(n, *known))
-        measured = vector("y", y, self.regressor.n_outputs)
+    def learn(self, observation: Observation) -> None:
+        """Learn one sample. Raises ParameterError: nothing changes then."""
+        x, measured = np.concatenate(observation.known), observation.measured
         current = self._predictor(self.learner.leverage)
         predicted, z = current.at(x)
         leverage = current.leverage_of(z)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
+from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.fixed_nonparametric import NonparametricPredictor, motion_scale
 from icub_learning.dynamics.estimators.learners import (
@@ -17,9 +17,10 @@ from icub_learning.dynamics.estimators.learners import (
     make_learner,
 )
 from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.observation import Observation
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.polk_learner import PolkLearner
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.residual_targets import ResidualTargets, SequentialTargets
 from icub_learning.dynamics.estimators.saved_states import check_kind
 from icub_learning.dynamics.regressors.regressor import Regressor
@@ -112,29 +113,12 @@ class FixedSemiparametricEstimator:
         features = NonparametricPredictor(regressor.n_joints, self.learner.row, weights, leverage, self._noise.value)
         return SemiparametricPredictor(regressor, parameters, features)
 
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-    ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
-
-        Args:
-            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
-            y: measured outputs (n_outputs,).
-            known: the motion of the same instant as it was known when y had to be predicted; the same if None. The
-                parametric part learns from q, v, a, the nonparametric one from this, see NonparametricEstimator.update.
-        """
-        measured = vector("y", y, self.regressor.n_outputs)
-        n, current = self.regressor.n_joints, self._live()
-        exact = motion_vectors(n, q, v, a)
-        motion = exact if known is None else motion_vectors(n, *known)
+    def learn(self, observation: Observation) -> None:
+        """Learn one sample. Raises ParameterError: nothing changes then."""
+        measured, exact, motion = observation.measured, observation.motion, observation.known
+        current = self._live()
         rows = self.regressor(*exact)
-        known_rows = rows if known is None else self.regressor(*motion)
+        known_rows = rows if motion is exact else self.regressor(*motion)
         x, predicted = current.inputs(motion, known_rows)
         residual, z = current.features.at(x)
         leverage = current.features.leverage_of(z)

@@ -126,11 +126,12 @@ class ParametricEstimator:
         y: ArrayLike,
         known: MotionInputs | None = None,
         stamp: int | None = None,
+        published: Prediction | None = None,
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
-        `known` is not used: parameters have true values, which are estimated best from the motion as it is known best.
-        It is for features, see NonparametricEstimator.update.
+        The other estimators make use of `known`, `stamp` and `published`, see NonparametricEstimator.update; this one
+        does not: parameters have true values, which are estimated best from the motion as it is known best.
         """
         self.learn(self._rows(q, v, a), y)
 

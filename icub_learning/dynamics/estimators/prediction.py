@@ -22,6 +22,7 @@ class Prediction:
     Args:
         total, parametric, residual: see the attributes.
         variance: the attribute, or a function that returns it.
+        noise, tare: see the attributes.
 
     Attributes:
         total: the prediction: parametric plus residual.
@@ -29,10 +30,21 @@ class Prediction:
         residual: the nonparametric part; zero for a parametric estimator.
         variance: variance of a measurement about `total`, squared units: noise variance times (1 + leverage).
             Infinite before the first sample.
+        noise: variance of a measurement where the leverage is zero; None where the estimator does not tell it.
+        tare: offset of the sensor that is contained in `total`, see Tare; (n_outputs,) or 0.
     """
 
-    def __init__(self, total: Array, parametric: Array, residual: Array, variance: Array | Callable[[], Array]) -> None:
+    def __init__(
+        self,
+        total: Array,
+        parametric: Array,
+        residual: Array,
+        variance: Array | Callable[[], Array],
+        noise: Array | None = None,
+        tare: Array | float = 0.0,
+    ) -> None:
         self.total, self.parametric, self.residual = total, parametric, residual
+        self.noise, self.tare = noise, tare
         if callable(variance):
             self._evaluate = variance
         else:

@@ -30,9 +30,9 @@ class Tare:
         """Add to the offset. Raises ShapeError, NotFiniteError: unchanged then."""
         self.value = self.value + vector("change", change, len(self.value))
 
-    def removed(self, y: ArrayLike) -> ArrayLike:
+    def removed(self, y: ArrayLike) -> Array:
         """Return a measurement as the estimator inside is to learn it. Raises ShapeError, NotFiniteError."""
-        return vector("y", y, len(self.value)) - self.value if self.value.any() else y
+        return vector("y", y, len(self.value)) - self.value
 
     def shifted(self, made: Prediction, rigid: bool) -> Prediction:
         """Return the prediction of the measurement from one of what is learned inside.
@@ -93,4 +93,4 @@ class TaredPredictor:
 def _shifted(made: Prediction, tare: Array, rigid: bool) -> Prediction:
     parametric = made.parametric + tare if rigid else made.parametric
     residual = made.residual if rigid else made.residual + tare
-    return Prediction(made.total + tare, parametric, residual, lambda: made.variance)
+    return Prediction(made.total + tare, parametric, residual, lambda: made.variance, made.noise, tare)

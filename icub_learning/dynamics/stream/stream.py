@@ -20,6 +20,7 @@ from icub_learning.errors import SampleError
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
+SPREAD = 32  # calls over which a block of complete samples is handed out, roughly
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
@@ -36,6 +37,7 @@ class Estimator(Protocol):
         y: ArrayLike,
         known: MotionInputs | None = None,
         stamp: int | None = None,
+        published: Prediction | None = None,
     ) -> None: ...
 
 
@@ -74,11 +76,13 @@ class Sample:
         motion: smoothed by later samples.
         known: derived without delay: what the prediction was made from.
         measured: (n_outputs,).
+        published: what was predicted for the measurement.
     """
 
     motion: Motion
     known: Motion
     measured: Array
+    published: Prediction
 
     def teach(self, estimator: Estimator) -> None:
         """Update an estimator with this sample."""
@@ -90,6 +94,7 @@ class Sample:
             self.measured,
             known=(known.position, known.velocity, known.acceleration),
             stamp=motion.stamp,
+            published=self.published,
         )
 
 
@@ -181,6 +186,7 @@ class InverseDynamicsStream:
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
+        self._ready: deque[Sample] = deque()  # complete, not yet returned by `complete`
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
@@ -263,16 +269,21 @@ class InverseDynamicsStream:
         return paired
 
     def complete(self) -> list[Sample]:
-        """Return the samples completed since the last call, oldest first; none while `learning` is off."""
+        """Return the next completed samples, oldest first; none while `learning` is off.
+
+        Smoothed motions come in blocks. Their samples are handed out over the next calls, so that learning keeps pace
+        with the joint states instead of pausing and then holding up the predictions for a whole block.
+        """
         self._run_deferred()
-        samples = []
         while self._records and self._is_final(self._records[0]):
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
-                samples.append(Sample(record.motion, record.known, record.measured))
-        return samples
+                self._ready.append(Sample(record.motion, record.known, record.measured, record.prediction))
+        if not self.learning:
+            self._ready.clear()
+        return [self._ready.popleft() for _ in range(-(-len(self._ready) // SPREAD))]
 
     def learn(self) -> int:
         """Learn from the samples completed since the last call; return how many."""

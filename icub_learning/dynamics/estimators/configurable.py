@@ -1,0 +1,148 @@
+"""What estimators have in common that learn with settings of their own choice or with given ones."""
+
+from typing import Any, Protocol, Self
+
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator
+from icub_learning.dynamics.estimators.observation import Observation
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
+from icub_learning.dynamics.estimators.taring import Tare
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.errors import ParameterError
+from icub_learning.models import scalar
+
+
+class Method(Protocol):
+    """What learns inside a ConfigurableEstimator."""
+
+    regressor: Regressor
+
+    @property
+    def n_samples(self) -> int: ...
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
+
+    def predictor(self, regressor: Regressor) -> Predictor: ...
+
+    def learn(self, observation: Observation) -> None: ...
+
+    def merge(self, other: Any) -> None: ...
+
+
+class ConfigurableEstimator:
+    """Learns by an aggregate of several settings or by fixed ones, for a sensor whose offset can be set at once.
+
+    Args:
+        method: what learns: an AggregatedEstimator or one with fixed settings.
+
+    Attributes:
+        method: as given.
+        regressor: regressor of the robot.
+    """
+
+    _AGGREGATED = ""  # kind of the saved state of an aggregate
+    _RIGID_BODIES = False  # whether there is a rigid-body part, which then holds the tare
+    _FIXED: Any = None  # class of the method with fixed settings
+
+    def __init__(self, method: Any, tare: Tare | None = None) -> None:
+        self.method: Any = method
+        self.regressor: Regressor = method.regressor
+        self._tare = Tare(self.regressor.n_outputs) if tare is None else tare
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return int(self.method.n_samples)
+
+    @property
+    def expert_weights(self) -> dict[str, Array]:
+        """Weights (n_outputs,) of the experts in the aggregate by their names; empty with fixed settings."""
+        method = self.method
+        if isinstance(method, AggregatedEstimator):
+            return dict(zip(method.expert_names, method.weights, strict=True))
+        return {}
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self._tare.shifted(self.method.predict(q, v, a), self._RIGID_BODIES)
+
+    def predictor(self, regressor: Regressor | None = None) -> Predictor:
+        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        inner = self.method.predictor(self.regressor if regressor is None else regressor)
+        return self._tare.predictor(inner, self.regressor if self._RIGID_BODIES else None)
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,). Rigid
+                bodies learn from them.
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None. It is
+                what features learn from: the best answer to inputs with errors is not that to inputs without.
+            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
+            published: what this estimator predicted for the measurement: its variance is calibrated on how such
+                predictions turn out. Without it, on the predictions of what was known half a second before.
+        """
+        self.method.learn(
+            Observation.checked(self.regressor, (q, v, a), self._tare.removed(y), known, stamp, published)
+        )
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped, see Tare.
+
+        Args:
+            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
+                the robot's hand.
+
+        Raises:
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        self._tare.add(change)
+
+    def merge(self, other: Self) -> None:
+        """Pool what another estimator with the same regressor and features learned; each keeps its own tare.
+
+        As if one had seen all samples, but for the rigid-body predictions that either robot made when its samples
+        came: features learned what these left.
+
+        Raises:
+            ParameterError: regressor, features or input scales differ; nothing changes then.
+        """
+        if type(other) is not type(self):
+            raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
+        if type(other.method) is not type(self.method):
+            raise ParameterError(
+                "other", "of other settings", "with fixed settings if this one has them, without if not"
+            )
+        self.method.merge(other.method)
+
+    def state(self) -> dict[str, Array]:
+        """All that was learned, as a dict of arrays; see `from_state`."""
+        method = self.method
+        own = method.state(self._AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
+        return {**own, **self._tare.state()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> Self:
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        if scalar(state, "estimator") == cls._AGGREGATED:
+            method: Any = AggregatedEstimator.from_state(state, cls._AGGREGATED, regressor)
+        else:
+            method = cls._FIXED.from_state(state, regressor)
+        made = cls.__new__(cls)
+        ConfigurableEstimator.__init__(made, method, Tare.from_state(state, method.regressor.n_outputs))
+        return made
