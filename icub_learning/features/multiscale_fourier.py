@@ -62,9 +62,3 @@ class MultiscaleFourierFeatures:
             waves.reshape(2, len(self.length_scales), -1).transpose(1, 0, 2).reshape(len(self.length_scales), -1)
         )
         return result
-
-    def in_order_of_waves(self, weights: Array) -> Array:
-        """Weights (n, all) of what `waves` returns, from weights (n_length_scales, n, n_features) of `rows`."""
-        n_scales, n, n_features = weights.shape
-        result: Array = weights.reshape(n_scales, n, 2, n_features // 2).transpose(1, 2, 0, 3).reshape(n, -1)
-        return result

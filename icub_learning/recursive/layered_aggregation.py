@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
@@ -32,9 +33,11 @@ class LayeredAggregation:
         half_lives: half-lives of the first layer [s], each above 0.
         second_half_life: half-life of the second layer [s], above 0.
         direct: indices of the experts that take part in the second layer.
+        prior: (N,), see ConvexAggregation; of the experts in the first layer.
 
     Raises:
         ParameterError: an argument is outside its range.
+        ShapeError, NotFiniteError: the prior is not N finite numbers.
     """
 
     def __init__(
@@ -44,33 +47,35 @@ class LayeredAggregation:
         half_lives: Sequence[float],
         second_half_life: float,
         direct: Sequence[int] = (),
+        prior: ArrayLike | None = None,
     ) -> None:
         if not half_lives:
             raise ParameterError("half_lives", tuple(half_lives), "at least one")
         self.half_lives = tuple(real("half_lives", value, 0.0, low_open=True) for value in half_lives)
         self.second_half_life = real("second_half_life", second_half_life, 0.0, low_open=True)
-        self._memories = [ConvexAggregation(n_experts, n_outputs) for _ in self.half_lives]
+        self._memories = [ConvexAggregation(n_experts, n_outputs, prior) for _ in self.half_lives]
         self.direct = [integer("direct", index, 0) for index in direct]
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
-        self._choices: Array | None = None  # until something is learned
+        self._weights: Array | None = None  # until something is learned; never changed in place
 
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
-        result: Array = self.choices[0]
-        return result
+        if self._weights is None:
+            shares = self._second.weights
+            published = shares[0] * self._memories[0].weights
+            for share, memory in zip(shares[1:], self._memories[1:], strict=False):
+                published += share * memory.weights
+            published[self.direct] += shares[len(self._memories) :]
+            self._weights = published
+        return self._weights
 
     @property
     def choices(self) -> Array:
-        """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m); never changed in place."""
-        if self._choices is None:
-            memories = np.array([memory.weights for memory in self._memories])
-            published = (self._second.weights[: len(memories), None] * memories).sum(axis=0)
-            published[self.direct] += self._second.weights[len(memories) :]
-            self._choices = np.concatenate([published[None], memories])
-        return self._choices
+        """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
+        return np.array([self.weights, *(memory.weights for memory in self._memories)])
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -93,7 +98,7 @@ class LayeredAggregation:
             memory.update(errors, 0.5 ** (elapsed / half_life))
         rivals = np.concatenate([combined, errors[:, self.direct]], axis=1)
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life))
-        self._choices = None
+        self._weights = None
 
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""

@@ -222,7 +222,7 @@ class Notebook:
     def predict(self, q, v, a):
         return Prediction(*np.zeros((4, 3)))
 
-    def update(self, q, v, a, y, known=None, stamp=None):
+    def update(self, q, v, a, y, known=None, stamp=None, published=None):
         self.samples.append((self.regressor(q, v, a), self.regressor(*known), np.array(known), y))
 
 

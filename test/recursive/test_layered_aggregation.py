@@ -94,7 +94,7 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
         learner.update(np.zeros((1, 4, 1)), np.zeros((1, 2, 1)), 1.0)
     with pytest.raises(ShapeError):
         learner.update(np.zeros((1, 5, 1)), np.zeros((1, 3, 1)), 1.0)
-    assert learner.choices is before
+    np.testing.assert_array_equal(learner.choices, before)
     with pytest.raises(ParameterError):
         LayeredAggregation(5, 1, (), SECOND)
     with pytest.raises(ParameterError):

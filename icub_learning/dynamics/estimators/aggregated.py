@@ -24,6 +24,7 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the choice of experts
 SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
+PRIOR_OF_NP = 0.01  # relative to P and each SP: where they err alike, those count that know where they have not been
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
@@ -108,7 +109,12 @@ class AggregatedEstimator:
         n_targets = regressor.n_outputs * (2 if rigid else 1)
         self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, forgetting, seed)
         self._aggregation = LayeredAggregation(
-            len(self.expert_names), regressor.n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct=(0,) if rigid else ()
+            len(self.expert_names),
+            regressor.n_outputs,
+            HALF_LIVES,
+            SECOND_HALF_LIFE,
+            direct=(0,) if rigid else (),
+            prior=[PRIOR_OF_NP if name.startswith("NP") else 1.0 for name in self.expert_names],
         )
         self._noise = CalibratedVariance(regressor.n_outputs)
         # Oldest first. Before anything is learned all experts know the same.
@@ -177,11 +183,8 @@ class AggregatedEstimator:
     def _combine(self) -> tuple[Array, Array]:
         """The share of rigid bodies (n_outputs,) and the weights of all features in the aggregate."""
         rigid, table = self._table()
-        n_scales, _, _, n = table.shape
-        learned = self._pool.weights().reshape(n_scales, -1, n, self._pool.features.n_features)
-        combined = np.einsum("skn,sknd->snd", table.reshape(n_scales, -1, n), learned)
         share = rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
-        return share, self._pool.features.in_order_of_waves(combined)
+        return share, self._pool.combined(table)
 
     def _answers(self, rows: Array, regressor_rows: Array | None) -> Array:
         """What each expert would have predicted with what it knew at each of AGES, (ages, n_experts, n_outputs)."""

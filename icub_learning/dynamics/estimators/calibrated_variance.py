@@ -1,5 +1,6 @@
 """Variance of prediction errors whose two-sigma band holds the share of errors that it should."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,20 +58,24 @@ class CalibratedVariance:
             elapsed: time since the last measurement that was taken in [s].
         """
         assert published.noise is not None
-        squares = (measured - (published.total - published.tare)) ** 2
-        known = np.isfinite(published.noise)  # nothing was known before the first sample
-        leverage = np.where(known, published.variance / np.where(known, published.noise, 1.0), 1.0)
-        self._follow(squares / leverage, known & (squares > 4.0 * published.variance), elapsed)
+        error = measured - published.total + published.tare
+        squares = error * error
+        if math.isinf(published.noise[0]):  # nothing was known before the first sample
+            self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
+            return
+        variance = published.variance
+        self._follow(squares * published.noise / variance, squares > 4.0 * variance, elapsed)
 
     def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
         """Take in the squared errors, over what their leverage adds to them, and which were out of the band."""
         if self.n_samples:
-            moved = self._factor * np.exp(min(GAIN * elapsed, 1.0) * (missed - MISSES))
+            step = min(GAIN * elapsed, 1.0)
+            moved = self._factor * np.where(missed, math.exp(step * (1.0 - MISSES)), math.exp(-step * MISSES))
             self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
         self._age += elapsed
         fade = 0.5 ** (elapsed / min(HALF_LIFE, YOUNG * self._age))
         self._weight = fade * self._weight + 1.0
-        before = self._mean_square if self.n_samples else np.zeros_like(self._mean_square)
+        before = self._mean_square if self.n_samples else 0.0
         self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1
 

@@ -15,6 +15,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
+from icub_learning.recursive.storage import aligned_zeros, padded_size
 
 # Length scales of the kernels in multiples of INPUT_SCALES, and regularizations. Both lie a factor of three (ten and
 # more) apart: a convex combination fills what is between them.
@@ -49,6 +50,8 @@ class ExpertPool:
             [RecursiveLeastSquares(width, n_targets, value, forgetting) for value in REGULARIZATIONS]
             for _ in LENGTH_SCALES
         ]
+        self._memory = aligned_zeros(*self.shape[:3], padded_size(width))  # of all weights
+        self._gather()
         self._certainties: tuple[Certainty, ...] | None = None
         self._next_certainty = 0  # samples
 
@@ -70,11 +73,30 @@ class ExpertPool:
 
     def weights(self) -> Array:
         """Weights of all learners, of `shape`; a copy."""
-        found = np.empty(self.shape)
-        for of_scale, learners in zip(found, self._learners, strict=True):
-            for weights, learner in zip(of_scale, learners, strict=True):
-                weights[...] = learner.live_weights
-        return found
+        return self._memory[..., : self.features.n_features].copy()
+
+    def combined(self, shares: Array) -> Array:
+        """Combine the learners.
+
+        Args:
+            shares: (length scales, regularizations, kinds, n_outputs), by what to multiply the weights of each learner
+                for each target; the targets are n_outputs of the first kind, then as many of each further one.
+
+        Returns:
+            (n_outputs, features of all length scales), weights of the combinations in the order of `features.waves`.
+        """
+        n_scales, n_regularizations, n_kinds, n = shares.shape
+        half = self.features.n_features // 2
+        learned = self._memory[..., : 2 * half].reshape(n_scales, n_regularizations * n_kinds, n, 2, half)
+        result = np.empty((n, 2, n_scales, half))
+        every = shares.reshape(n_scales, -1, n)
+        np.einsum("skn,skncd->sncd", every, learned, out=result.transpose(2, 0, 1, 3))
+        return result.reshape(n, -1)
+
+    def _gather(self) -> None:
+        for memory, learners in zip(self._memory, self._learners, strict=True):
+            for weights, learner in zip(memory, learners, strict=True):
+                learner.move_weights(weights)
 
     def live_certainties(self) -> tuple[RecursiveLeastSquares, ...]:
         """What gives the leverage under each regularization, as of now."""
@@ -127,6 +149,7 @@ class ExpertPool:
                     if (learner.n_features, learner.n_outputs) != (made.n_features, made.n_outputs):
                         raise StateError(f"saved learner {s}, {r} is of another size", name=f"learner_{s}_{r}")
                     learners[r] = learner
+            pool._gather()
         except StateError:
             raise
         except KeyError as error:

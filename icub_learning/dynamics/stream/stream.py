@@ -20,7 +20,7 @@ from icub_learning.errors import SampleError
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
-SPREAD = 32  # calls over which a block of complete samples is handed out, roughly
+SPREAD = 8  # calls over which a block of complete samples is handed out, roughly
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
+from icub_learning.dynamics import NonparametricEstimator, Prediction, SemiparametricEstimator
 from icub_learning.dynamics.estimators import expert_pool
 from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
 from icub_learning.errors import ParameterError
@@ -150,3 +150,38 @@ def test_large_errors_of_the_first_second_do_not_widen_the_band_for_long():
     share = np.mean(inside[1500:], axis=0)  # from 15 s on
     assert (share >= 0.92).all()
     assert (share <= 0.98).all()
+
+
+def test_the_band_holds_for_predictions_that_were_published_long_before_they_are_judged():
+    rng, variance, delay = np.random.default_rng(7), CalibratedVariance(1), 70
+    leverage = rng.exponential(size=(9000, 1))  # what a prediction adds to the noise of its own, known when it is made
+    scale = 1.0 + 0.9 * np.sin(np.arange(9000) / 1500.0)[:, None]  # noise that comes and goes over a minute and a half
+    errors = rng.standard_t(3, size=(9000, 1)) * scale * np.sqrt(1.0 + leverage)
+    inside, published = [], []
+    for k, error in enumerate(errors):
+        noise = variance.value
+        published.append(Prediction(np.ones(1), np.zeros(1), np.zeros(1), noise * (1.0 + leverage[k]), noise, np.ones(1)))
+        inside.append(error**2 <= 4.0 * published[k].variance)
+        if k >= delay:
+            variance.judge(published[k - delay], errors[k - delay], 0.01)
+    assert 0.93 <= np.mean(inside[1500:]) <= 0.97
+
+
+def test_a_jump_that_was_tared_does_not_widen_the_band():
+    rng = np.random.default_rng(8)
+    states, regressor = motions(3000, rng), Arm()
+    y = np.array([regressor(*x) @ regressor.nominal_parameters for x in states]) + 0.01 * rng.normal(size=(3000, 1))
+    y[2000:] += 70.0
+    estimator, waiting, variances = SemiparametricEstimator(regressor, n_random_features=N), [], []
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        if k == 2000:
+            estimator.tare([70.0])
+        waiting.append((state, target, estimator.predict(*state)))
+        variances.append(waiting[-1][2].variance[0])
+        if k in range(1930, 2000):
+            continue  # samples on both sides of the jump wait for their smoothed motion
+        while len(waiting) > (70 if k < 2900 else 0):
+            then, measured, published = waiting.pop(0)
+            if then is states[1999] or k < 2000 or measured[0] > 35.0:
+                estimator.update(*then, measured, published=published)
+    assert max(variances[2000:]) < 4.0 * np.median(variances[1500:2000])

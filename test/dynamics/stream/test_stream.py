@@ -26,7 +26,7 @@ class Recorder:
         values = np.array([q.sum(), v.sum(), a.sum()])[: self.n_outputs]
         return Prediction(values, values, 0 * values, 0 * values)
 
-    def update(self, q, v, a, y, known=None, stamp=None):
+    def update(self, q, v, a, y, known=None, stamp=None, published=None):
         self.learned.append((q.copy(), v.copy(), a.copy(), y.copy()))
         self.known.append(known)
 
@@ -272,6 +272,29 @@ def test_switched_off_it_predicts_but_does_not_learn():
         stream.pair()
         assert stream.learn() == 0
     assert not recorder.learned
+
+
+def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_what_was_published():
+    stream, recorder = make(delay=0, effort=True)
+    smoothed = stream._motions.smoothed
+    held: list = []
+    stream._motions.smoothed = lambda: []
+    predictions, learned = {}, []
+    for k in range(200):
+        record = send(stream, k)
+        predictions[record.stamp] = record.prediction
+        held += smoothed()
+        if k == 100:
+            stream._motions.smoothed = lambda: held[:60]  # a block of 60 motions at once
+        elif k > 100:
+            stream._motions.smoothed = lambda: []
+        samples = stream.complete()
+        learned.append(len(samples))
+        for sample in samples:
+            assert sample.published is predictions[sample.motion.stamp]
+    assert sum(learned) == 60
+    assert max(learned) <= 8  # and not 60
+    assert learned.index(max(learned)) == 101
 
 
 def test_memory_is_bounded_when_one_side_falls_silent():
