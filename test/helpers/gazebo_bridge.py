@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
-STATE = struct.Struct("<iI")
+STAMP = struct.Struct("<iI")
 
 
 def stand_in(folder: Path) -> str:
@@ -44,10 +44,13 @@ def main() -> int:
     prefix = topics["gz.msgs.Model"][1].rpartition("/")[0]
     rclpy.init()
     node = rclpy.create_node("ros_gz_bridge")
-    qos = QoSProfile(depth=10)
-    clock = node.create_publisher(Clock, topics["gz.msgs.Clock"][0], qos)
-    states = node.create_publisher(JointState, topics["gz.msgs.Model"][0], qos)
-    wrenches = node.create_publisher(WrenchStamped, topics["gz.msgs.Wrench"][0], qos)
+    depths = {entry["gz_type_name"]: entry.get("publisher_queue", 10) for entry in entries}
+
+    def publisher(gz_type: str, kind: type):
+        return node.create_publisher(kind, topics[gz_type][0], QoSProfile(depth=depths[gz_type]))
+
+    clock, states = publisher("gz.msgs.Clock", Clock), publisher("gz.msgs.Model", JointState)
+    wrenches = publisher("gz.msgs.Wrench", WrenchStamped)
     pipe = subprocess.Popen(
         ["gzpipe", "bridge", world, prefix], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
@@ -62,7 +65,7 @@ def main() -> int:
             kind, seconds, nanoseconds, *fields = line.split()
             stamp = int(seconds) * 10**9 + int(nanoseconds)
             if kind == "C":
-                clock.publish(head + STATE.pack(int(seconds), int(nanoseconds)))
+                clock.publish(head + STAMP.pack(int(seconds), int(nanoseconds)))
                 continue
             frame = "" if fields[0] == "-" else fields[0]
             if kind == "J":
@@ -88,7 +91,7 @@ def main() -> int:
         pipe.stdin.write(" ".join(fields) + "\n")
         pipe.stdin.flush()
 
-    node.create_subscription(JointTrajectory, topics["gz.msgs.JointTrajectory"][0], send, qos)
+    node.create_subscription(JointTrajectory, topics["gz.msgs.JointTrajectory"][0], send, QoSProfile(depth=10))
     threading.Thread(target=read, daemon=True).start()
     try:
         rclpy.spin(node)

@@ -1,6 +1,7 @@
 """The node that passes on, of Gazebo's joint states at every step, those that belong to a wrench."""
 
 import struct
+import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
 from icub_learning.nodes.common.qos import STREAM
@@ -18,6 +19,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 
 REPORT_PERIOD = 1.0  # [s]
 ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
+SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow the learner's queue of five
 # Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
 _STAMP = struct.Struct("<iI")
 _ORIGIN = 4
@@ -42,7 +44,7 @@ class NodeSettings:
     )
 
 
-PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingSettings)
 
 
 class GazeboJointStatesNode(ManagedNode):
@@ -58,7 +60,9 @@ class GazeboJointStatesNode(ManagedNode):
     @transition
     def on_configure(self) -> None:
         """Make topics."""
-        self._period = round(NANOSECONDS / parameters.values(self, PARAMETERS)["rate"])
+        self._settings = parameters.values(self, PARAMETERS)
+        self._period = round(NANOSECONDS / self._settings["rate"])
+        self._published = 0.0  # when the last message was [s, of a steady clock]
         self._received = self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
@@ -69,6 +73,7 @@ class GazeboJointStatesNode(ManagedNode):
     @transition
     def on_activate(self) -> None:
         """Start to pass joint states on."""
+        self.get_logger().info("; ".join(scheduling.apply(self._settings)))
         self._active = True
         super().on_activate(None)
 
@@ -90,7 +95,9 @@ class GazeboJointStatesNode(ManagedNode):
         stamp = seconds * NANOSECONDS + nanoseconds
         if not self._active or (stamp + STEP_NS) % self._period:
             return
+        time.sleep(max(0.0, self._published + SPACING - time.monotonic()))
         self._publisher.publish(data)
+        self._published = time.monotonic()
         self._passed += 1
         if self._last < stamp - self._period and self._last:
             self._missing += (stamp - self._last) // self._period - 1
