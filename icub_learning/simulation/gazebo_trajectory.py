@@ -164,11 +164,11 @@ def _check_inside(joints: Joints, points: Array, columns: list[int]) -> None:
 
 def _commands(joints: Joints, knots: Array, points: Array, given: Array | None) -> Commands:
     spline = _spline(joints, knots, points, given)
-    path = _Path(joints, spline, _samples(joints, knots, points))
+    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
     reason = path.reason()
     times = path.slowed() if reason else path.places
     if times[-1] > LONGEST:
-        text = f"the trajectory lasts {times[-1]:.4g} s: send it in pieces"
+        text = f"the trajectory lasts {times[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
         raise SimulationError(text, name="times", value=float(times[-1]), bound=f"at most {LONGEST:g} s")
     return path.commands(times, reason)
 
@@ -188,7 +188,7 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     spline = QuinticSpline(knots, states)
     lower = np.minimum(joints.lower, points.min(axis=0)) - INSIDE
     upper = np.maximum(joints.upper, points.max(axis=0)) + INSIDE
-    positions = spline(_samples(joints, knots, points))[0]
+    positions = spline(_samples(joints, knots, points, velocities))[0]
     outside = ((positions < lower) | (positions > upper)).any(axis=0)
     if outside.any():  # at rest at each point, a quintic stays between the points
         states[1:, :, outside] = 0.0
@@ -196,11 +196,13 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     return spline
 
 
-def _samples(joints: Joints, knots: Array, points: Array) -> Array:
+def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
     """Return times (n,) [s] from the first knot to the last one: N_SAMPLES of a piece that is long or too fast."""
     durations = np.diff(knots)
-    far = (np.abs(np.diff(points, axis=0)) / joints.velocity).max(axis=1)  # [s] that it takes
-    number = np.clip(np.ceil(2.0 * np.maximum(durations, far) / STEP), 2, N_SAMPLES).astype(int)
+    needed = np.maximum(  # [s]
+        np.abs(np.diff(points, axis=0)) / joints.velocity, np.abs(np.diff(velocities, axis=0)) / joints.acceleration
+    ).max(axis=1)
+    number = np.clip(np.ceil(2.0 * np.maximum(durations, needed) / STEP), 2, N_SAMPLES).astype(int)
     piece = np.repeat(np.arange(len(durations)), number)
     place = np.arange(len(piece)) - np.repeat(np.cumsum(number) - number, number)
     return np.append(knots[piece] + durations[piece] * place / number[piece], knots[-1])
