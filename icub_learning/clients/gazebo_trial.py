@@ -21,10 +21,11 @@ from icub_learning.nodes.common.qos import DEEP
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
-START_LIMIT = 60.0  # [s] until the first prediction
-SLOWEST = 5.0  # times as long as simulated time the wall clock is waited for, and
+START_LIMIT = 180.0  # [s] until the first prediction
+SLOWEST = 60.0  # times as long as simulated time the wall clock is waited for, and
 SPARE = 10.0  # [s] more
 WATCHED = 1.5  # [s]
+MOVING = 1e-3  # [rad/s]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -92,6 +93,7 @@ class GazeboTrial(Session):
     def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_gazebo_trial", processes, show)
         self._kept = kept = _Kept()
+        self._decoder = JointStateDecoder()
         subscribe = self.node.create_subscription
         # As bytes: what is decoded meanwhile would take the time of the nodes that are tried.
         subscribe(JointState, "/joint_states", kept.states.append, DEEP, raw=True)
@@ -122,14 +124,15 @@ class GazeboTrial(Session):
         self.require(lambda: self._now() >= end, SLOWEST * seconds + SPARE, f"{seconds:g} s of simulated time")
 
     def move(self, joints: Sequence[str], times: Array, positions: Array) -> None:
-        """Publish a trajectory: times (n,) [s], positions (n, n_joints) [rad]."""
+        """Publish a trajectory, and wait until the robot moves: times (n,) [s], positions (n, n_joints) [rad]."""
         message = JointTrajectory(joint_names=list(joints))
         for seconds, row in zip(times, positions, strict=True):
             point = JointTrajectoryPoint(positions=doubles(row))
             set_stamp(point.time_from_start, round(seconds * 1e9))
             message.points.append(point)
-        self._moving = self._now()
         self._commands.publish(message)
+        self.require(self._is_moving, START_LIMIT, "the robot to move")
+        self._moving = self._now()
 
     def finish(self) -> Trial:
         """Return all that has come."""
@@ -155,6 +158,9 @@ class GazeboTrial(Session):
             (self._moving, end),
             wall,
         )
+
+    def _is_moving(self) -> bool:
+        return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
 
     def _now(self) -> int:
         """Stamp of the newest joint state [ns]."""
