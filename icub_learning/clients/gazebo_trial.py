@@ -115,7 +115,9 @@ class GazeboTrial(Session):
         Not all the time: they would take as much of the processor as the nodes that are tried.
         """
         self._wait(max(0.0, seconds - WATCHED))
-        every = self.node.create_subscription(JointState, "/gazebo/joint_states", self._kept.every.append, DEEP, raw=True)
+        every = self.node.create_subscription(
+            JointState, "/gazebo/joint_states", self._kept.every.append, DEEP, raw=True
+        )
         self._wait(min(seconds, WATCHED))
         self.node.destroy_subscription(every)
 
@@ -149,7 +151,9 @@ class GazeboTrial(Session):
             names,
             every,
             states,
-            _series([stamp_to_ns(one.header.stamp) for one in wrenches], [wrench_to_array(one.wrench) for one in wrenches]),
+            _series(
+                [stamp_to_ns(one.header.stamp) for one in wrenches], [wrench_to_array(one.wrench) for one in wrenches]
+            ),
             wrenches[-1].header.frame_id if wrenches else "",
             _series(stamps, [np.array(one.total) for one in predictions]),
             _series(stamps, [np.array(one.parametric) for one in predictions]),

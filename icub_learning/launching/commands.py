@@ -127,7 +127,9 @@ def commands(
 
 def _what_is_missing(system: System, missing: Sequence[Process]) -> str:
     names = " and ".join(
-        f"{process.executable} of the ROS package {process.package}" if process.package else f"the program {process.executable}"
+        f"{process.executable} of the ROS package {process.package}"
+        if process.package
+        else f"the program {process.executable}"
         for process in missing
     )
     return f"the system {system.name} needs {names}, not installed here: {missing[0].installation}"

@@ -107,7 +107,7 @@ def _settings(config: str | os.PathLike[str]) -> dict[str, Any]:
         settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
         return {name: settings[name] for name in ("urdf", "joints", "sensor")}
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints and sensor (Gazebo measures no efforts)"
+        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
         raise ParameterError("config", f"{config} ({error})", bound) from None
 
 

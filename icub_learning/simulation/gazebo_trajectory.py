@@ -8,7 +8,6 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,9 +101,9 @@ def follow(
 ) -> Commands:
     """Return commands for a trajectory that begins and ends at rest.
 
-    Velocities that are not given are those of the cubic spline through the points; for a joint that this spline would take
-    beyond its limits, they are 0. Quintic pieces join the points. Where that path asks for more than the largest velocity
-    or acceleration, it is followed more slowly; what comes after it comes later.
+    Velocities that are not given are those of the cubic spline through the points; for a joint that this spline would
+    take beyond its limits, they are 0. Quintic pieces join the points. Where that path asks for more than the largest
+    velocity or acceleration, it is followed more slowly; what comes after it comes later.
 
     Args:
         joints: the arm.
@@ -143,7 +142,9 @@ def follow(
 def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
     """Return commands that bring an arm to rest which is at `position` [rad] with `velocity` [rad/s], (n_joints,)."""
     duration = max(0.1, float(np.max(2.0 * np.abs(velocity) / joints.acceleration)))
-    end = np.clip(position + velocity * duration / 2.0, np.minimum(joints.lower, position), np.maximum(joints.upper, position))
+    end = np.clip(
+        position + velocity * duration / 2.0, np.minimum(joints.lower, position), np.maximum(joints.upper, position)
+    )
     states = np.zeros((3, 2, len(position)))
     states[0], states[1, 0] = [position, end], velocity
     knots = np.array([0.0, duration])
@@ -178,7 +179,7 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     slopes = np.diff(points, axis=0) / np.diff(knots)[:, None]
     still = np.zeros(points.shape[1])
     velocities = spline_velocities(knots, points, still, still) if given is None else given
-    # Beside a piece that is far too fast a spline swings out in the other: bounded as that of Fritsch and Carlson (1980).
+    # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
     too_fast = np.abs(slopes) > joints.velocity
     beside = too_fast[:-1] | too_fast[1:]
     most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)

@@ -51,7 +51,9 @@ def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float
 
 @settings(deadline=None, max_examples=60)
 @given(
-    points=st.lists(st.tuples(st.floats(0.001, 2.0), st.floats(-1.5, 1.5), st.floats(-0.5, 2.0)), min_size=1, max_size=12),
+    points=st.lists(
+        st.tuples(st.floats(0.001, 2.0), st.floats(-1.5, 1.5), st.floats(-0.5, 2.0)), min_size=1, max_size=12
+    ),
     with_velocity=st.booleans(),
 )
 def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(
@@ -109,7 +111,9 @@ def test_a_moving_arm_brakes_within_its_limits() -> None:
         (["a"], [LONGEST + 1.0], [[0.0]], "at most 600 s"),
     ],
 )
-def test_bad_trajectories_are_refused_with_a_reason(names: list[str], times: list[float], points: list, words: str) -> None:
+def test_bad_trajectories_are_refused_with_a_reason(
+    names: list[str], times: list[float], points: list, words: str
+) -> None:
     with pytest.raises(IcubLearningError, match=words):
         follow(JOINTS, START, names, times, points)
 

@@ -22,7 +22,9 @@ def world_of(text: str) -> ElementTree.Element:
 
 @pytest.mark.parametrize("text", [BARE, None])
 def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) -> None:
-    world = world_of(gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf"))
+    world = world_of(
+        gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
+    )
     assert world.get("name") == WORLD
     assert float(world.findtext("physics/max_step_size", "")) == 0.001
     plugins = {plugin.get("name"): plugin for plugin in world.findall("plugin")}

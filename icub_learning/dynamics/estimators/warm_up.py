@@ -10,7 +10,6 @@ from icub_learning.errors import ParameterError
 from icub_learning.features import Standardizer
 from icub_learning.models import nested, part, scalar
 
-
 LEAST_CHANGE = 0.1  # of an input, relative to its minimum scale, by which a moving robot is told from a resting one
 
 
@@ -50,7 +49,7 @@ class WarmUp:
         return self._standardizer.n_samples
 
     def add(self, x: Array) -> bool:
-        """Add one input (n_inputs,); return whether it counts. Raises ParameterError (too large); nothing changes then."""
+        """Add one input (n_inputs,); return whether it counts. Raises ParameterError (too large), unchanged then."""
         known = self.minimum_scale > 0.0
         change = np.abs(x - self._last)[known]
         if self.n_seen and len(change) and (change < LEAST_CHANGE * self.minimum_scale[known]).all():

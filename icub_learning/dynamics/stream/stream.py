@@ -353,7 +353,7 @@ class InverseDynamicsStream:
         self.counts.last_refusal = f"{error.reason}: {error}"
 
     def _refuse_unmatched(self, stamp: int) -> None:
-        """Count a measurement without joint state, unless it is older than all of them: both begin at their own time."""
+        """Count a measurement without joint state, unless it is older than all of them: topics begin one by one."""
         if self._first_stamp is not None and stamp < self._first_stamp - self._tolerance:
             return
         text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"

@@ -44,9 +44,7 @@ def step_trajectory(joint_names: Sequence[str], step: int, positions: Array) -> 
     n_points, n_joints = positions.shape
     data = serialize_message(JointTrajectory(joint_names=list(joint_names)))[:-4]  # without the number of points
     data += n_points.to_bytes(4, "little")
-    point = np.dtype(
-        [("n_positions", "<u4"), ("positions", "<f8", n_joints), ("others", "<u4", 3), ("time", "<u4", 2)]
-    )
+    point = np.dtype([("n_positions", "<u4"), ("positions", "<f8", n_joints), ("others", "<u4", 3), ("time", "<u4", 2)])
     points = np.zeros(n_points, point)  # `others`: no velocities, accelerations, efforts
     points["n_positions"], points["positions"] = n_joints, positions
     points["time"] = np.stack(np.divmod(step * np.arange(1, n_points + 1), NANOSECONDS), axis=1)

@@ -34,11 +34,13 @@ class NodeSettings:
 
     config: str = setting("", "parameter file of inverse_dynamics, which names the robot and the joints that move")
     velocity_limit: float = setting(
-        4.0, "largest velocity of a joint, where the robot description has no lower one", unit="rad/s", low=0.01, high=100.0
+        4.0,
+        "largest velocity of a joint, where the robot description has no lower one",
+        unit="rad/s",
+        low=0.01,
+        high=100.0,
     )
-    acceleration_limit: float = setting(
-        40.0, "largest acceleration of a joint", unit="rad/s^2", low=0.1, high=1000.0
-    )
+    acceleration_limit: float = setting(40.0, "largest acceleration of a joint", unit="rad/s^2", low=0.1, high=1000.0)
 
 
 PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
@@ -47,8 +49,8 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
 class GazeboControllerNode(ManagedNode):
     """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
 
-    Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins at
-    rest: one that comes while the arm moves lets it brake first.
+    Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins
+    at rest: one that comes while the arm moves lets it brake first.
     """
 
     def __init__(self) -> None:

@@ -19,7 +19,9 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 
 REPORT_PERIOD = 1.0  # [s]
 ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
-SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow the learner's queue of five
+SPACING = (
+    0.001  # [s] at least between two messages: after a pause, all at once would overflow the learner's queue of five
+)
 # Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
 _STAMP = struct.Struct("<iI")
 _ORIGIN = 4
@@ -50,8 +52,8 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingS
 class GazeboJointStatesNode(ManagedNode):
     """Publishes some of the joint states that Gazebo publishes at every step; see docs/gazebo.md.
 
-    The wrench of a step is that of the state in which the step began, whose stamp is one step older. So the joint states
-    one step before each multiple of the period are those of the wrenches, which come at its multiples.
+    The wrench of a step is that of the state in which the step began, whose stamp is one step older. So the joint
+    states one step before each multiple of the period are those of the wrenches, which come at its multiples.
     """
 
     def __init__(self) -> None:

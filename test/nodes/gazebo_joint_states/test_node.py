@@ -32,7 +32,9 @@ def test_states_one_step_before_each_wrench_are_passed_on(start_node) -> None:
         probe.spin(0.3)
         assert [stamp_to_ns(message.header.stamp) for message in passed] == wanted
         assert [message.position[0] for message in passed] == [stamp * 1e-9 for stamp in wanted]
-        assert probe.spin_until(lambda: any("2 joint states did not arrive" in s.message for r in reports for s in r.status))
+        assert probe.spin_until(
+            lambda: any("2 joint states did not arrive" in s.message for r in reports for s in r.status)
+        )
     assert node.running
 
 
