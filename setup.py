@@ -82,6 +82,8 @@ setup(
             "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics.node:main",
             "object_recognition_node = icub_learning.nodes.object_recognition.node:main",
             "icub_simulation_node = icub_learning.nodes.icub_simulation.node:main",
+            "gazebo_controller_node = icub_learning.nodes.gazebo_controller.node:main",
+            "gazebo_joint_states_node = icub_learning.nodes.gazebo_joint_states.node:main",
         ],
     },
 )

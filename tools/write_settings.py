@@ -18,6 +18,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 MODULES = {  # of each node, the module that holds its PARAMETERS
     "inverse_dynamics": "icub_learning.nodes.inverse_dynamics.parameters",
     "icub_simulation": "icub_learning.nodes.icub_simulation.node",
+    "gazebo_controller": "icub_learning.nodes.gazebo_controller.node",
+    "gazebo_joint_states": "icub_learning.nodes.gazebo_joint_states.node",
     "cnn_features": "icub_learning.nodes.cnn_features.parameters",
     "object_recognition": "icub_learning.nodes.object_recognition.parameters",
 }

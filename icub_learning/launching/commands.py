@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from icub_learning.errors import ParameterError
+from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.launching.installation import find_executable
 from icub_learning.launching.table import AtEnd, Process, System
 from icub_learning.launching.templates import fill
@@ -107,9 +107,32 @@ def commands(
         find: called with the package and name of an executable; returns its path.
 
     Raises:
+        IcubLearningError: programs of others are not installed; the message says how to install them.
         ParameterError: an executable or a parameter file is not there.
     """
-    return [_command(process, arguments, find(process.package, process.executable)) for process in system.processes]
+    executables: list[str] = []
+    missing: list[tuple[Process, ParameterError]] = []
+    for process in system.processes:
+        try:
+            executables.append(find(process.package, process.executable))
+        except ParameterError as error:
+            missing.append((process, error))
+    if of_others := [process for process, _ in missing if process.installation]:
+        raise IcubLearningError(_what_is_missing(system, of_others))
+    if missing:
+        raise missing[0][1]
+    pairs = zip(system.processes, executables, strict=True)
+    return [_command(process, arguments, executable) for process, executable in pairs]
+
+
+def _what_is_missing(system: System, missing: Sequence[Process]) -> str:
+    names = " and ".join(
+        f"{process.executable} of the ROS package {process.package}"
+        if process.package
+        else f"the program {process.executable}"
+        for process in missing
+    )
+    return f"the system {system.name} needs {names}, not installed here: {missing[0].installation}"
 
 
 def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:

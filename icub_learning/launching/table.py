@@ -1,7 +1,7 @@
 """The table of systems that are started together: processes, their arguments, parameters and topics.
 
 Texts are templates: {name} stands for the launch argument `name`, {share} for the folder with config/ and urdf/, and
-{gazebo_model}, {gazebo_resources} for what icub_learning.simulation.gazebo_model makes at launch.
+{gazebo_world}, {gazebo_resources} for what icub_learning.simulation.gazebo_world makes at launch.
 """
 
 from collections.abc import Mapping
@@ -52,6 +52,7 @@ class Process:
         remappings: from a topic in the code to a topic of this system.
         environment: variables that are set in addition.
         at_end: what happens when it ends.
+        installation: how to install it, for a process of somebody else's.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Process:
     remappings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     at_end: AtEnd = AtEnd.FAIL
+    installation: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,20 +119,23 @@ SIMULATION = System(
     ),
 )
 
+ROS_GZ = (
+    "install it with `sudo apt-get install ros-kilted-ros-gz` (Gazebo Ionic; ros-jazzy-ros-gz: Harmonic) and source "
+    "/opt/ros/kilted/setup.bash"
+)
 GAZEBO = System(
     "gazebo",
     "gazebo.launch.py",
-    "an iCub arm in Gazebo behind ros_gz, and the node that learns its inverse dynamics",
+    "a robot in Gazebo behind ros_gz, and the node that learns its inverse dynamics",
     (
+        Argument("robot", "which robot", "icub_right_arm", choices=("icub_right_arm", "icub_left_arm", "panda")),
         Argument(
             "config",
             "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there",
-            "{share}/config/gazebo.yaml",
+            "{gazebo_config}",
         ),
         Argument("bridge", "topics between Gazebo and ROS (ros_gz_bridge)", "{share}/config/gazebo_bridge.yaml"),
-        Argument(
-            "world", "SDF file of the world, which must be named icub_learning", "{share}/urdf/icub_learning_world.sdf"
-        ),
+        Argument("world", "SDF file of the world that the robot is put into", "{share}/urdf/icub_learning_world.sdf"),
         Argument("gz_args", "one option of `gz sim`: -r runs at once, -rs without a window as well", "-r"),
         _sim_time("true"),
         LOG_LEVEL,
@@ -140,19 +145,20 @@ GAZEBO = System(
             "gazebo",
             "gz",
             package="",
-            arguments=("sim", "{gz_args}", "{world}"),
+            arguments=("sim", "{gz_args}", "{gazebo_world}"),
             is_node=False,
             environment={"GZ_SIM_RESOURCE_PATH": "{gazebo_resources}"},
+            installation=ROS_GZ,
         ),
         Process(
-            "spawn_icub",
-            "create",
-            package="ros_gz_sim",
-            # The height keeps the feet of the fixed robot clear of the ground [m].
-            arguments=("-world", "icub_learning", "-name", "icub", "-file", "{gazebo_model}", "-z", "0.7"),
-            at_end=AtEnd.CONTINUE,
+            "ros_gz_bridge",
+            "parameter_bridge",
+            package="ros_gz_bridge",
+            parameters={"config_file": "{bridge}"},
+            installation=ROS_GZ,
         ),
-        Process("ros_gz_bridge", "parameter_bridge", package="ros_gz_bridge", parameters={"config_file": "{bridge}"}),
+        Process("gazebo_joint_states", "gazebo_joint_states_node"),
+        Process("gazebo_controller", "gazebo_controller_node", parameters={"config": "{config}"}),
         _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
     ),
 )

@@ -18,13 +18,13 @@ class PositionControl:
     """Position control of the moving joints, (n_joints,) each.
 
     Attributes:
-        initial: positions held until a trajectory comes [rad]: 0, clipped into the joints' limits.
+        offset: torques that carry the robot at position 0, where Gazebo starts it [N m].
         proportional: gains [N m/rad].
         integral: gains [N m/(rad s)].
         damping: damping of the joints themselves [N m s/rad].
     """
 
-    initial: Array
+    offset: Array
     proportional: Array
     integral: Array
     damping: Array
@@ -35,7 +35,7 @@ def position_control(urdf: str, joints: Sequence[str]) -> PositionControl:
 
     M is the largest inertia at the joint over random postures [kg m^2]; with a smaller one the joint is faster and
     more strongly damped. The integral gain, which carries the arm's weight, is stable below
-    damping * proportional / M = 2 BANDWIDTH^3 M.
+    damping * proportional / M = 2 BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
 
     The damping belongs to the joint, not to the controller. Neighbouring axes that are nearly in line (shoulder yaw and
     forearm) have so little inertia against each other that damping by a controller is unstable at a time step of 1 ms,
@@ -52,10 +52,11 @@ def position_control(urdf: str, joints: Sequence[str]) -> PositionControl:
     inertia = np.max(
         [np.diag(pinocchio.crba(model, data, random.uniform(lower, upper))) for _ in range(N_POSTURES)], axis=0
     )
+    zero = np.zeros(model.nv)
     order = [model.joints[model.getJointId(name)].idx_v for name in joints]
     inertia = inertia[order]
     return PositionControl(
-        initial=np.clip(0.0, lower, upper)[order],
+        offset=pinocchio.rnea(model, data, zero, zero, zero)[order].copy(),
         proportional=BANDWIDTH**2 * inertia,
         integral=INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia,
         damping=2 * BANDWIDTH * inertia,

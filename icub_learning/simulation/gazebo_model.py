@@ -15,7 +15,7 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation.gazebo_control import PositionControl, position_control
 from icub_learning.simulation.urdf import joint_link
 
-RATE = 200  # [Hz] of joint states and wrenches, in simulated time
+RATE = 200  # [Hz] of wrenches, in simulated time; joint states come at each step of the physics
 # Topics of Gazebo Transport; config/gazebo_bridge.yaml connects them to ROS.
 TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", "joint_trajectory")}
 
@@ -31,10 +31,8 @@ def model_file(config: str | os.PathLike[str]) -> Path:
     Raises:
         ParameterError, ModelError: the parameter file or the URDF lacks what is needed.
     """
-    settings = _settings(config)
-    urdf = find_urdf(settings["urdf"])
-    text = urdf if _is_xml(urdf) else Path(urdf).read_text()
-    text = gazebo_model(text, settings["joints"], settings["sensor"])
+    urdf, joints = robot_of(config)
+    text = gazebo_model(urdf, joints, _settings(config)["sensor"])
     path = cache_folder() / f"gazebo_model_{hashlib.sha256(text.encode()).hexdigest()[:16]}.urdf"
     if not path.exists():
         with replacing(path, "w") as file:  # another launch may read it
@@ -42,13 +40,23 @@ def model_file(config: str | os.PathLike[str]) -> Path:
     return path
 
 
-def resource_path(config: str | os.PathLike[str]) -> str:
-    """Return GZ_SIM_RESOURCE_PATH with the folder in which Gazebo finds the meshes (package://iCub/... in the URDF)."""
+def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the URDF (XML text) and the moving joints of a parameter file. Raises ParameterError, ModelError."""
+    settings = _settings(config)
+    urdf = find_urdf(settings["urdf"])
+    return urdf if _is_xml(urdf) else Path(urdf).read_text(), tuple(settings["joints"])
+
+
+def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
+    """Return GZ_SIM_RESOURCE_PATH with the folders in which Gazebo finds meshes (package://iCub/... in the URDF).
+
+    Args:
+        config: as for model_file.
+        more: further folders.
+    """
     urdf = find_urdf(_settings(config)["urdf"])
-    folders = [os.environ.get("GZ_SIM_RESOURCE_PATH", "")]
-    if not _is_xml(urdf):
-        folders.insert(0, str(_share_folder(Path(urdf).resolve())))
-    return os.pathsep.join(filter(None, folders))
+    folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
+    return os.pathsep.join(filter(None, [*folders, *map(os.fspath, more), os.environ.get("GZ_SIM_RESOURCE_PATH", "")]))
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
@@ -56,7 +64,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
 
     The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
     simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
-    trajectories, on TOPICS.
+    trajectories, on TOPICS. Limits that exclude 0 are widened to it: Gazebo starts every joint there.
 
     Args:
         urdf: XML text.
@@ -84,10 +92,12 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
         if name not in joints:
             _fix(joint)
     _fix_to_world(robot)
+    for name in joints:
+        _admit_zero(present[name])
     control = position_control(ElementTree.tostring(robot, encoding="unicode"), joints)
     for name, damping in zip(joints, control.damping, strict=True):
         _set_damping(present[name], damping)
-    robot.extend([_sensor(sensor), _preserved(sensor), _plugins(joints, control)])
+    robot.extend([_sensor(sensor, joint_link(present[sensor], "child")), _preserved(sensor), _plugins(joints, control)])
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
 
@@ -97,7 +107,7 @@ def _settings(config: str | os.PathLike[str]) -> dict[str, Any]:
         settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
         return {name: settings[name] for name in ("urdf", "joints", "sensor")}
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints and sensor"
+        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
         raise ParameterError("config", f"{config} ({error})", bound) from None
 
 
@@ -105,9 +115,12 @@ def _is_xml(urdf: str) -> bool:
     return urdf.lstrip().startswith("<")
 
 
-def _share_folder(urdf: Path) -> Path:
-    """Return the folder X for a file X/iCub/robots/NAME/model.urdf: package://iCub/meshes is X/iCub/meshes."""
-    return next((folder.parent for folder in urdf.parents if (folder / "meshes").is_dir()), urdf.parent)
+def _mesh_folders(urdf: Path) -> list[str]:
+    """Return the folders X above a URDF in which meshes package://PACKAGE/FILE are X/PACKAGE/FILE."""
+    meshes = {mesh.get("filename", "") for mesh in ElementTree.parse(urdf).getroot().iter("mesh")}
+    parts = sorted({name.removeprefix("package://") for name in meshes if name.startswith("package://")})
+    found = (next((folder for folder in urdf.parents if (folder / part).is_file()), None) for part in parts)
+    return list(dict.fromkeys(str(folder) for folder in found if folder))
 
 
 def _fix(joint: ElementTree.Element) -> None:
@@ -135,18 +148,27 @@ def _fix_to_world(robot: ElementTree.Element) -> None:
     _child(joint, "child", link=name)
 
 
+def _admit_zero(joint: ElementTree.Element) -> None:
+    """Widen limits that exclude 0: Gazebo starts every joint there, and a violated limit throws the arm into motion."""
+    limit = joint.find("limit")
+    if limit is not None:
+        limit.set("lower", repr(min(float(limit.get("lower", "0")), 0.0)))
+        limit.set("upper", repr(max(float(limit.get("upper", "0")), 0.0)))
+
+
 def _set_damping(joint: ElementTree.Element, damping: float) -> None:
     for dynamics in joint.findall("dynamics"):
         joint.remove(dynamics)
     _child(joint, "dynamics", damping=f"{damping:.6g}", friction="0")
 
 
-def _sensor(joint: str) -> ElementTree.Element:
+def _sensor(joint: str, child: str) -> ElementTree.Element:
     gazebo = ElementTree.Element("gazebo", reference=joint)
     sensor = _child(gazebo, "sensor", name=joint, type="force_torque")
     _child(sensor, "always_on", "true")
     _child(sensor, "update_rate", str(RATE))
     _child(sensor, "topic", TOPICS["wrench"])
+    _child(sensor, "gz_frame_id", child)  # in whose axes it measures; sdformat says that it does not know the element
     settings = _child(sensor, "force_torque")
     _child(settings, "frame", "child")
     # As in iCub's own description; the node's parameter wrench_direction is set accordingly.
@@ -163,14 +185,14 @@ def _preserved(joint: str) -> ElementTree.Element:
 
 def _plugins(joints: Sequence[str], control: PositionControl) -> ElementTree.Element:
     gazebo = ElementTree.Element("gazebo")
-    states = _plugin(gazebo, "joint-state-publisher", "JointStatePublisher", TOPICS["joint_states"], joints)
-    _child(states, "update_rate", str(RATE))
+    # At each step: not every release has its update_rate, and none lets one choose the phase.
+    _plugin(gazebo, "joint-state-publisher", "JointStatePublisher", TOPICS["joint_states"], joints)
     topic = TOPICS["joint_trajectory"]
     controller = _plugin(gazebo, "joint-trajectory-controller", "JointTrajectoryController", topic, joints)
     for tag, values in (
-        ("initial_position", control.initial),
         ("position_p_gain", control.proportional),
         ("position_i_gain", control.integral),
+        ("position_cmd_offset", control.offset),
     ):
         for value in values:  # one element for each joint, in the order of the joints' names
             _child(controller, tag, f"{value:.6g}")

@@ -34,6 +34,7 @@ CASES = [
     ("simulation", []),
     ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
     ("gazebo", ["gz_args:=-rs"]),
+    ("gazebo", ["robot:=panda"]),
     ("robot", []),
     ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
     ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]),
@@ -266,6 +267,23 @@ def test_bad_arguments_are_refused_with_a_reason(
 ) -> None:
     assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("with_gz", [True, False])
+def test_what_gazebo_lacks_is_said_in_one_sentence(
+    with_gz: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "gz"
+    if with_gz:
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere")
+    assert main(["launch", "gazebo"]) == BAD_INPUT
+    (sentence,) = capsys.readouterr().err.strip().splitlines()
+    assert ("the program gz" in sentence) is not with_gz
+    assert "parameter_bridge of the ROS package ros_gz_bridge" in sentence
+    assert "apt-get install ros-kilted-ros-gz" in sentence
 
 
 def test_show_prints_lines_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:

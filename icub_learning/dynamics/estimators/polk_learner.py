@@ -122,8 +122,8 @@ class PolkLearner:
             squares = self._squares + y**2
         if not np.isfinite(squares).all():
             raise ParameterError("y", float(np.abs(y).max()), "small enough for a finite square")
-        self._warm_up.add(x)
-        self._squares = squares
+        if self._warm_up.add(x):
+            self._squares = squares
         if self.ready:
             size = np.sqrt(self._squares / self._warm_up.n_samples)
             self._target_scale = np.where(size > 0, size, 1.0)

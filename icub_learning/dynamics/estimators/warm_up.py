@@ -10,9 +10,14 @@ from icub_learning.errors import ParameterError
 from icub_learning.features import Standardizer
 from icub_learning.models import nested, part, scalar
 
+LEAST_CHANGE = 0.1  # of an input, relative to its minimum scale, by which a moving robot is told from a resting one
+
 
 class WarmUp:
-    """Mean and scale of the first `n_samples` inputs.
+    """Mean and scale of the first `n_samples` inputs of a moving robot.
+
+    A robot often stands still at first. What it senses then would set a scale on which all motion lies far outside, so
+    inputs that do not differ from the last one that counted do not count.
 
     They stay fixed afterwards: a scale that changed under the features would invalidate what was learned. No scale is
     below `minimum_scale`, so that noise is not magnified while the robot stands still.
@@ -31,6 +36,7 @@ class WarmUp:
         self.minimum_scale = minimum_scale
         self._standardizer = Standardizer(self.n_inputs)
         self.mean, self.scale = np.zeros(self.n_inputs), np.ones(self.n_inputs)
+        self._last = np.zeros(self.n_inputs)  # the last input that counted
 
     @property
     def done(self) -> bool:
@@ -39,15 +45,21 @@ class WarmUp:
 
     @property
     def n_seen(self) -> int:
-        """Number of inputs added."""
+        """Number of inputs that counted."""
         return self._standardizer.n_samples
 
-    def add(self, x: Array) -> None:
-        """Add one input (n_inputs,). Raises ParameterError (too large); nothing changes then."""
+    def add(self, x: Array) -> bool:
+        """Add one input (n_inputs,); return whether it counts. Raises ParameterError (too large), unchanged then."""
+        known = self.minimum_scale > 0.0
+        change = np.abs(x - self._last)[known]
+        if self.n_seen and len(change) and (change < LEAST_CHANGE * self.minimum_scale[known]).all():
+            return False
         self._standardizer.update(x)
+        self._last = np.array(x)
         if self.done:
             self.mean = self._standardizer.mean.copy()
             self.scale = np.maximum(self._standardizer.scale, self.minimum_scale)
+        return True
 
     def __call__(self, x: Array) -> Array:
         """Return x (n_inputs,) standardized."""
@@ -76,6 +88,7 @@ class WarmUp:
             "scale": self.scale.copy(),
             "n_warm_up": np.asarray(self.n_samples),
             **nested("standardizer", self._standardizer.state()),
+            **({} if self.done else {"last_counted": self._last.copy()}),
         }
 
     @classmethod
@@ -85,4 +98,6 @@ class WarmUp:
         made._standardizer = Standardizer.from_state(part(state, "standardizer"))
         made.mean = vector("mean", state["mean"], made.n_inputs)
         made.scale = vector("scale", state["scale"], made.n_inputs)
+        if not made.done:
+            made._last = vector("last_counted", state["last_counted"], made.n_inputs)
         return made

@@ -34,6 +34,9 @@ FIRST_WEIGHT = 0.1  # predictions
 MEMORY = (32.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
 AVERAGE = 32.0  # predictions over which a step is averaged
 POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
+# rad^2, (rad/s)^2: least variance of a measurement, far below that of any encoder. Simulated joints at rest repeat
+# their positions to 1e-17, and a filter that believed them would lose its covariances to rounding.
+LEAST_NOISE = 1e-18
 WHITE = 0.3  # share of the white noise seen directly that a level keeps at least
 POSITIONS_FIRST = 10.0  # weight of positions over velocities where late or filtered velocities would mislead
 
@@ -277,7 +280,7 @@ class NoiseLevels:
 
     def _quantization(self) -> Array:
         """Variance of positions and velocities (2, n_joints) from their quantization alone."""
-        return np.where(np.isfinite(self._step), self._step**2 / 12.0, 1e-30)
+        return np.maximum(np.where(np.isfinite(self._step), self._step**2 / 12.0, 0.0), LEAST_NOISE)
 
     def _white(self) -> Array:
         """Mean squared roughness of positions and velocities (2, n_joints): their white noise, and some motion."""

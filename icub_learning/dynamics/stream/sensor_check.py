@@ -7,15 +7,16 @@ import numpy as np
 from icub_learning.arrays import Array
 
 CHECKED_SAMPLES = 200
+LEAST_MOVE = 1e-3  # rad: of some joint, from one measurement that counts to the next
 LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
 
 
 class SensorCheck:
-    """Reports, once after CHECKED_SAMPLES measurements, which axes look wrong.
+    """Reports, once after CHECKED_SAMPLES measurements of a moving robot, which axes look wrong.
 
-    Real sensors are noisy, so an axis that repeats one number exactly is not measured (a driver that reads the wrong
-    index shows a constant or a number near zero). A torque beyond force times LONGEST_LEVER is not that of the same
-    sensor.
+    An axis that repeats one number exactly while the robot moves is not measured (a driver that reads the wrong index
+    shows a constant or a number near zero). A robot at rest says nothing: simulated sensors, and those of good drives,
+    repeat their numbers then. A torque beyond force times LONGEST_LEVER is not that of the same sensor.
 
     Args:
         names: names of the axes.
@@ -26,14 +27,23 @@ class SensorCheck:
         self._names = tuple(names)
         self._is_wrench = is_wrench
         self._first: Array | None = None
+        self._position: Array | None = None  # at the last measurement that counted
         self._moved = np.zeros(len(names), dtype=bool)
         self._largest = np.zeros(len(names))
         self._count = 0
 
-    def add(self, measured: Array) -> str | None:
-        """Add one measurement; return the findings in words after the last one ("" if there are none), else None."""
+    def add(self, measured: Array, position: Array) -> str | None:
+        """Add one measurement; return the findings in words after the last one ("" if there are none), else None.
+
+        Args:
+            measured: (n_outputs,).
+            position: (n_joints,) of the joints at that instant [rad].
+        """
         if self._count >= CHECKED_SAMPLES:
             return None
+        if self._position is not None and np.abs(position - self._position).max() < LEAST_MOVE:
+            return None
+        self._position = np.array(position)
         if self._first is None:
             self._first = measured.copy()
         # Smaller differences are remains in uninitialized memory, not measurements.

@@ -184,6 +184,7 @@ class InverseDynamicsStream:
         self._follow_velocity_noise = follow_velocity_noise
         self._next_look = FIRST_LOOK
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
+        self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
         self._ready: deque[Sample] = deque()  # complete, not yet returned by `complete`
@@ -217,6 +218,8 @@ class InverseDynamicsStream:
             raise
         if clock_set_back:
             self._drop_incomplete()
+        if self._first_stamp is None:
+            self._first_stamp = stamp
         self._motions.add(stamp, state.position, state.velocity)
         motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
@@ -361,6 +364,9 @@ class InverseDynamicsStream:
         self.counts.last_refusal = f"{error.reason}: {error}"
 
     def _refuse_unmatched(self, stamp: int) -> None:
+        """Count a measurement without joint state, unless it is older than all of them: topics begin one by one."""
+        if self._first_stamp is not None and stamp < self._first_stamp - self._tolerance:
+            return
         text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
         self._refuse(SampleError("measurement_without_state", text, value=stamp))
 
@@ -370,4 +376,5 @@ class InverseDynamicsStream:
         self._records.clear()
         self._waiting.clear()
         self._deferred = None
+        self._first_stamp = None
         self._smoothed_stamp = 0

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.conversions import NANOSECONDS, doubles, set_stamp, set_wrench
+from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench
 from icub_learning.simulation import Sensors, Truth
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.arm.payload import ball_inertia
@@ -74,22 +73,3 @@ def payload_message(stamp: int, hand: str, mass: float, position: Array) -> Iner
     inertia.com.x, inertia.com.y, inertia.com.z = np.asarray(position).tolist()
     inertia.ixx = inertia.iyy = inertia.izz = ball_inertia(mass)
     return message
-
-
-def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
-    """Return the arguments of ArmSimulation.command_trajectory; None for fields that no point has."""
-
-    def rows(field: str) -> list[list[float]] | None:
-        values = [list(getattr(point, field)) for point in message.points]
-        return values if any(values) else None
-
-    def seconds(duration: Duration) -> float:
-        return duration.sec + duration.nanosec / NANOSECONDS
-
-    return {
-        "joint_names": list(message.joint_names),
-        "times": [seconds(point.time_from_start) for point in message.points],
-        "positions": [list(point.positions) for point in message.points],
-        "velocities": rows("velocities"),
-        "accelerations": rows("accelerations"),
-    }

@@ -19,12 +19,12 @@ from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
 from icub_learning.nodes.common.qos import STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
 from icub_learning.nodes.icub_simulation.messages import (
     SensorMessages,
     TruthMessages,
     payload_message,
-    trajectory_points,
 )
 from icub_learning.nodes.icub_simulation.pacing import Pacer
 from icub_learning.settings import pick, setting, settings_of

@@ -171,7 +171,7 @@ class InverseDynamicsNode(ManagedNode):
         for external in self._stream.pair():
             self._recent.add(time.perf_counter(), external)
             self._publish_output("external", external.stamp, external.external)
-            self._report.checked(self._sensor_check.add(external.measured))
+            self._report.checked(self._sensor_check.add(external.measured, external.known.position))
         for sample in self._stream.complete():
             self._learner.offer(sample)
 

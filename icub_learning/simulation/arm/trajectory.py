@@ -57,13 +57,13 @@ class TrajectoryMotion:
         arm_joints: Sequence[str],
         limits: tuple[Array, Array],
     ) -> None:
-        columns = _columns(joint_names, arm_joints)
-        knots = _checked_times(times)
+        columns = columns_of(joint_names, arm_joints)
+        knots = checked_times(times)
         size = len(knots), len(columns)
-        commanded: dict[int, Array] = {0: _checked_points("positions", positions, *size)}
+        commanded: dict[int, Array] = {0: checked_points("positions", positions, *size)}
         for order, name, values in ((1, "velocities", velocities), (2, "accelerations", accelerations)):
             if values is not None:
-                commanded[order] = _checked_points(name, values, *size)
+                commanded[order] = checked_points(name, values, *size)
         if knots[0] == 0:
             _check_first_point(commanded[0][0], position[columns], [arm_joints[column] for column in columns])
             knots = knots[1:]
@@ -115,7 +115,8 @@ def _states(knots: Array, position: Array, columns: list[int], commanded: dict[i
     return states
 
 
-def _columns(joint_names: Sequence[str], arm_joints: Sequence[str]) -> list[int]:
+def columns_of(joint_names: Sequence[str], arm_joints: Sequence[str]) -> list[int]:
+    """Return the places of `joint_names` among `arm_joints`. Raises SimulationError: a name is unknown or repeated."""
     unknown = [name for name in joint_names if name not in arm_joints]
     if unknown:
         message = f"the trajectory names unknown joints: {', '.join(map(repr, unknown))}"
@@ -126,7 +127,8 @@ def _columns(joint_names: Sequence[str], arm_joints: Sequence[str]) -> list[int]
     return [list(arm_joints).index(name) for name in joint_names]
 
 
-def _checked_times(times: ArrayLike) -> Array:
+def checked_times(times: ArrayLike) -> Array:
+    """Return times (n,) [s], the first at least 0, the others a time step apart. Raises SimulationError."""
     knots = arrays.finite("times", times)
     if knots.ndim != 1 or len(knots) == 0:
         raise SimulationError("the trajectory has no points", name="times", value=0, bound="at least one point")
@@ -143,7 +145,8 @@ def _checked_times(times: ArrayLike) -> Array:
     return knots
 
 
-def _checked_points(name: str, values: ArrayLike, n_points: int, n_joints: int) -> Array:
+def checked_points(name: str, values: ArrayLike, n_points: int, n_joints: int) -> Array:
+    """Return points (n_points, n_joints). Raises SimulationError, ShapeError, NotFiniteError."""
     points, single = arrays.rows(name, arrays.finite(name, values), n_joints)
     if single or len(points) != n_points:
         message = f"the trajectory has {n_points} times but {len(points)} {name}"

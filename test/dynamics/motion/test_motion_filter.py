@@ -264,3 +264,26 @@ def test_illegal_input_is_refused_and_changes_nothing(stamp, position, velocity,
 def test_settings_out_of_range_are_named(setting):
     with pytest.raises(ParameterError, match=next(iter(setting))):
         MotionFilter(**{"n_joints": 1, **setting})
+
+
+@pytest.mark.parametrize("jitter", [0.0, 1e-17, 1e-12])
+def test_a_rest_to_the_last_bit_and_what_comes_after_it(jitter):
+    """A simulated arm that has settled repeats its positions to rounding; then it moves."""
+    random, motions = np.random.default_rng(0), MotionFilter(7)
+    frequency = 2.0 * np.pi * np.linspace(0.3, 1.0, 7)
+    errors = []
+    for k in range(2400):
+        since = max(0.0, (k - 1600) * 0.005)
+        ramp = 1.0 - np.exp(-(since**4))  # of class C3 at its start
+        slope, curve = 4.0 * since**3 * (1.0 - ramp), (12.0 * since**2 - 16.0 * since**6) * (1.0 - ramp)
+        sine, cosine = np.sin(frequency * since), np.cos(frequency * since)
+        position = 0.4 * ramp * sine
+        velocity = 0.4 * (slope * sine + ramp * frequency * cosine)
+        acceleration = 0.4 * (curve * sine + 2.0 * slope * frequency * cosine - ramp * frequency**2 * sine)
+        noise = jitter * random.standard_normal((2, 7))
+        motions.add(10**9 + 5_000_000 * k, position + noise[0], velocity + noise[1])
+        newest = motions.newest()
+        errors.append(np.abs(newest.acceleration - acceleration).max())
+        assert np.isfinite(newest.position).all() and np.isfinite(newest.velocity).all()
+    assert max(errors[:1600]) < 1e-3
+    assert np.sqrt(np.mean(np.square(errors[2200:]))) < 0.05  # of accelerations up to 15 rad/s^2

@@ -14,7 +14,7 @@ def verdict(change, is_wrench=True):
     for k in range(CHECKED_SAMPLES + 10):
         measured = random.normal(size=6) * [5, 5, 5, 0.5, 0.5, 0.5]
         change(measured, k)
-        answers.append(check.add(measured))
+        answers.append(check.add(measured, np.array([0.0, 0.002 * k])))
     assert all(answer is None for k, answer in enumerate(answers) if k != CHECKED_SAMPLES - 1)
     return answers[CHECKED_SAMPLES - 1]
 
@@ -48,3 +48,14 @@ def test_a_torque_that_no_lever_explains_is_named():
 
 def test_a_dead_sensor_is_named():
     assert "connected" in verdict(lambda measured, _: measured.fill(0.0))
+
+
+def test_only_a_moving_robot_is_judged():
+    random = np.random.default_rng(0)
+    check = SensorCheck(WRENCH_AXES, is_wrench=True)
+    rest = random.normal(size=6)
+    for _ in range(10 * CHECKED_SAMPLES):  # at rest in a simulation: nothing changes but the last bits
+        assert check.add(rest, np.full(7, 0.3) + 1e-9 * random.normal(size=7)) is None
+    answers = [check.add(random.normal(size=6), np.full(7, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES)]
+    assert answers[-1] == ""
+    assert answers[:-1] == [None] * (CHECKED_SAMPLES - 2)

@@ -1,0 +1,192 @@
+"""A launch of the system `gazebo`, led through rest and motion, with every message kept as it came."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from icub_learning.arrays import Array
+from icub_learning.clients.processes import Processes
+from icub_learning.clients.session import Session
+from icub_learning.nodes.common.conversions import doubles, set_stamp, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.qos import DEEP
+from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+
+START_LIMIT = 180.0  # [s] until the first prediction
+SLOWEST = 60.0  # times as long as simulated time the wall clock is waited for, and
+SPARE = 10.0  # [s] more
+WATCHED = 1.5  # [s]
+MOVING = 1e-3  # [rad/s]
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@dataclass
+class Series:
+    """Stamps (n,) [ns] and values (n, width) of a topic's messages, by stamp."""
+
+    stamps: np.ndarray
+    values: Array
+
+    def at(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which of `stamps` are here, and where."""
+        place = np.searchsorted(self.stamps, stamps)
+        found = (place < len(self.stamps)) & (self.stamps[np.minimum(place, len(self.stamps) - 1)] == stamps)
+        return found, place
+
+
+@dataclass
+class Trial:
+    """What a launch has published.
+
+    Attributes:
+        joint_names: of the columns of joint states.
+        every_state: of Gazebo at each step, at the end of rest and of motion: position and velocity, (n, 2 n_joints).
+        states: likewise, those passed on to the learner.
+        wrenches: (n, 6), and their `frame`.
+        total, parametric: predictions (n, 6).
+        masses: learned and nominal sum of masses [kg].
+        warnings: of diagnostics: what nodes complained about, each text once.
+        moving: stamps between which the robot was moved [ns].
+        wall: seconds of the wall clock in which simulated time went from the first to the last joint state.
+    """
+
+    joint_names: tuple[str, ...]
+    every_state: Series
+    states: Series
+    wrenches: Series
+    frame: str
+    total: Series
+    parametric: Series
+    masses: tuple[float, float]
+    warnings: list[str]
+    moving: tuple[int, int]
+    wall: float
+
+
+@dataclass
+class _Kept:
+    every: list[bytes] = field(default_factory=list)
+    states: list[bytes] = field(default_factory=list)
+    wrenches: list[bytes] = field(default_factory=list)
+    predictions: list[bytes] = field(default_factory=list)
+    parameters: list[InertialParameters] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+
+
+class GazeboTrial(Session):
+    """Leads a running system; use as a context manager.
+
+    Args:
+        processes: those of the system.
+        show: called with a line that says how far it is.
+    """
+
+    def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
+        super().__init__("icub_learning_gazebo_trial", processes, show)
+        self._kept = kept = _Kept()
+        self._decoder = JointStateDecoder()
+        subscribe = self.node.create_subscription
+        # As bytes: what is decoded meanwhile would take the time of the nodes that are tried.
+        subscribe(JointState, "/joint_states", kept.states.append, DEEP, raw=True)
+        subscribe(WrenchStamped, "/wrench", kept.wrenches.append, DEEP, raw=True)
+        subscribe(DynamicsPrediction, "/inverse_dynamics/prediction", kept.predictions.append, DEEP, raw=True)
+        subscribe(InertialParameters, "/inverse_dynamics/inertial_parameters", kept.parameters.append, LATCHED)
+        subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, DEEP)
+        self._commands = self.node.create_publisher(JointTrajectory, "/joint_trajectory", QoSProfile(depth=10))
+
+    def start(self) -> None:
+        """Wait until predictions come. Raises IcubLearningError if they do not, or a process ends."""
+        self.require(lambda: bool(self._kept.predictions), START_LIMIT, "the first prediction")
+        self.require(lambda: self._commands.get_subscription_count() > 0, START_LIMIT, "the controller")
+        self._began = time.monotonic(), self._now()
+
+    def watch(self, seconds: float) -> None:
+        """Let simulated time pass, and at its end watch joint states at every step, for WATCHED seconds.
+
+        Not all the time: they would take as much of the processor as the nodes that are tried.
+        """
+        self._wait(max(0.0, seconds - WATCHED))
+        every = self.node.create_subscription(
+            JointState, "/gazebo/joint_states", self._kept.every.append, DEEP, raw=True
+        )
+        self._wait(min(seconds, WATCHED))
+        self.node.destroy_subscription(every)
+
+    def _wait(self, seconds: float) -> None:
+        end = self._now() + round(seconds * 1e9)
+        self.require(lambda: self._now() >= end, SLOWEST * seconds + SPARE, f"{seconds:g} s of simulated time")
+
+    def move(self, joints: Sequence[str], times: Array, positions: Array) -> None:
+        """Publish a trajectory, and wait until the robot moves: times (n,) [s], positions (n, n_joints) [rad]."""
+        message = JointTrajectory(joint_names=list(joints))
+        for seconds, row in zip(times, positions, strict=True):
+            point = JointTrajectoryPoint(positions=doubles(row))
+            set_stamp(point.time_from_start, round(seconds * 1e9))
+            message.points.append(point)
+        self._commands.publish(message)
+        self.require(self._is_moving, START_LIMIT, "the robot to move")
+        self._moving = self._now()
+
+    def finish(self) -> Trial:
+        """Return all that has come."""
+        kept, end = self._kept, self._now()
+        wall = (time.monotonic() - self._began[0]) / max((end - self._began[1]) * 1e-9, 1e-9)
+        names, every = _states(kept.every)
+        _, states = _states(kept.states)
+        wrenches = [deserialize_message(data, WrenchStamped) for data in kept.wrenches]
+        predictions = [deserialize_message(data, DynamicsPrediction) for data in kept.predictions]
+        newest = kept.parameters[-1] if kept.parameters else InertialParameters()
+        is_mass = [name.endswith(".m") for name in newest.names]
+        stamps = [stamp_to_ns(one.header.stamp) for one in predictions]
+        return Trial(
+            names,
+            every,
+            states,
+            _series(
+                [stamp_to_ns(one.header.stamp) for one in wrenches], [wrench_to_array(one.wrench) for one in wrenches]
+            ),
+            wrenches[-1].header.frame_id if wrenches else "",
+            _series(stamps, [np.array(one.total) for one in predictions]),
+            _series(stamps, [np.array(one.parametric) for one in predictions]),
+            (float(np.array(newest.values)[is_mass].sum()), float(np.array(newest.nominal)[is_mass].sum())),
+            list(kept.warnings),
+            (self._moving, end),
+            wall,
+        )
+
+    def _is_moving(self) -> bool:
+        return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
+
+    def _now(self) -> int:
+        """Stamp of the newest joint state [ns]."""
+        return _stamp(self._kept.states[-1]) if self._kept.states else 0
+
+    def _on_diagnostics(self, message: Any) -> None:
+        for status in message.status:
+            if status.level in (DiagnosticStatus.WARN, DiagnosticStatus.ERROR):
+                self._kept.warnings[f"{status.name}: {status.message}"] = None
+
+
+def _stamp(data: bytes) -> int:
+    return int.from_bytes(data[4:8], "little", signed=True) * 10**9 + int.from_bytes(data[8:12], "little")
+
+
+def _series(stamps: list[int], values: list[Array]) -> Series:
+    order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
+    return Series(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
+
+
+def _states(messages: list[bytes]) -> tuple[tuple[str, ...], Series]:
+    decoder = JointStateDecoder()
+    numbers = [decoder.decode(data) for data in messages]
+    values = [np.concatenate([one.position, one.velocity]) for one in numbers]
+    return numbers[-1].name, _series([one.stamp for one in numbers], values)

@@ -1,0 +1,1 @@
+"""The node that moves the joints of a robot in Gazebo along trajectories."""

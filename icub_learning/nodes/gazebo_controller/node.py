@@ -1,0 +1,179 @@
+"""The node that takes trajectories for a robot in Gazebo, and sends a target for every step of the physics."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from icub_learning.arrays import Array
+from icub_learning.errors import IcubLearningError, SimulationError
+from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.qos import SENSOR, STREAM
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
+from icub_learning.settings import setting, settings_of
+from icub_learning.simulation.gazebo_trajectory import INSIDE, Commands, brake, follow, joints_of
+from icub_learning.simulation.gazebo_world import STEP_NS
+
+REPORT_PERIOD = 1.0  # [s]
+HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move to them
+STILL = 0.01  # [rad/s], and [rad] from its last target: an arm that has come to rest
+COMMANDS = QoSProfile(depth=10)
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself."""
+
+    config: str = setting("", "parameter file of inverse_dynamics, which names the robot and the joints that move")
+    velocity_limit: float = setting(
+        4.0,
+        "largest velocity of a joint, where the robot description has no lower one",
+        unit="rad/s",
+        low=0.01,
+        high=100.0,
+    )
+    acceleration_limit: float = setting(40.0, "largest acceleration of a joint", unit="rad/s^2", low=0.1, high=1000.0)
+
+
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
+
+
+class GazeboControllerNode(ManagedNode):
+    """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
+
+    Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins
+    at rest: one that comes while the arm moves lets it brake first.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("gazebo_controller", PARAMETERS)
+
+    @transition
+    def on_configure(self) -> None:
+        """Read the robot, and make topics."""
+        settings = parameters.values(self, PARAMETERS)
+        self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
+        self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
+        self._target: Array | None = None  # the last one sent
+        self._end = 0  # stamp at which the arm may have come to rest there [ns]
+        self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm has braked
+        self._accepted = self._refused = 0
+        self._last_refusal = ""
+        self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._endpoints = [
+            self.create_subscription(JointState, "joint_states", self._on_state, SENSOR),
+            self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS),
+        ]
+        self._timer = self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self._configured = True
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to take trajectories."""
+        self._active = True
+        super().on_activate(None)
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Take no more trajectories; the arm follows the last one to its end."""
+        self._active = False
+        super().on_deactivate(None)
+
+    def _release(self) -> None:
+        self.destroy_timer(self._timer)
+        for subscription in self._endpoints:
+            self.destroy_subscription(subscription)
+        self.destroy_lifecycle_publisher(self._publisher)
+        self.destroy_publisher(self._diagnostics)
+
+    def _on_state(self, message: JointState) -> None:
+        places = {name: place for place, name in enumerate(message.name)}
+        if not self._active or any(name not in places for name in self._joints.names):
+            return
+        first = not len(self._position)
+        order = [places[name] for name in self._joints.names]
+        self._position, self._velocity = np.array(message.position)[order], np.array(message.velocity)[order]
+        stamp = stamp_to_ns(message.header.stamp)
+        if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
+            self._target, self._end, self._waiting, first = None, 0, None, True
+        self._stamp = stamp
+        if first:
+            self._home()
+        elif self._waiting is not None and self._at_rest():
+            waiting, self._waiting = self._waiting, None
+            self._try(waiting)
+
+    def _home(self) -> None:
+        """Move joints that start beyond their limits to them: Gazebo starts all joints at 0."""
+        joints = self._joints
+        inside = np.clip(self._position, joints.lower, joints.upper)
+        if np.abs(inside - self._position).max() > INSIDE:
+            self._send(follow(joints, self._position, joints.names, [HOMING_TIME], inside[None]))
+
+    def _at_rest(self) -> bool:
+        near = self._target is None or float(np.abs(self._position - self._target).max()) < STILL
+        return self._stamp >= self._end and near and float(np.abs(self._velocity).max()) < STILL
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if not self._active:
+            return
+        points = trajectory_points(message)
+        points.pop("accelerations")
+        if len(self._position) and not self._at_rest():
+            if self._try(points, only_check=True):
+                self._waiting = points
+                self._send(brake(self._joints, self._position, self._velocity))
+            return
+        self._try(points)
+
+    def _try(self, points: dict[str, Any], only_check: bool = False) -> bool:
+        """Send a trajectory, or only find out whether it can be; return that. A refused one changes nothing."""
+        try:
+            if not len(self._position):
+                raise SimulationError("Gazebo has sent no joint states yet", name="joint_states", value=0, bound="one")
+            start = self._position if self._target is None else self._target
+            commands = follow(self._joints, start, **points)
+        except (IcubLearningError, ValueError) as error:
+            self._refused += 1
+            self._last_refusal = str(error)
+            self.get_logger().warning(f"refused: {error}")
+            return False
+        if not only_check:
+            self._accepted += 1
+            if commands.reason:
+                self.get_logger().warning(
+                    f"followed more slowly, in {commands.slower:.3g} times the time: {commands.reason}"
+                )
+            self._send(commands)
+        return True
+
+    def _send(self, commands: Commands) -> None:
+        self._publisher.publish(step_trajectory(self._joints.names, STEP_NS, commands.positions))
+        self._target = commands.positions[-1]
+        self._end = self._stamp + len(commands.positions) * STEP_NS
+
+    def _report(self) -> None:
+        arrived = bool(len(self._position))
+        doing = "holding" if not arrived or self._at_rest() else "moving"
+        level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
+        values = {
+            "trajectories followed": self._accepted,
+            "trajectories refused": self._refused,
+            "last refusal": self._last_refusal,
+        }
+        self._diagnostics.publish(diagnostics_of(self, status_of(self, "trajectories", level, message, values)))
+
+
+main = partial(run, GazeboControllerNode)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

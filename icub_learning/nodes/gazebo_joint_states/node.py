@@ -1,0 +1,121 @@
+"""The node that passes on, of Gazebo's joint states at every step, those that belong to a wrench."""
+
+import struct
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+from icub_learning.nodes.common import parameters, scheduling
+from icub_learning.nodes.common.conversions import NANOSECONDS
+from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.settings import setting, settings_of
+from icub_learning.simulation.gazebo_world import STEP_NS
+
+REPORT_PERIOD = 1.0  # [s]
+ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
+SPACING = (
+    0.001  # [s] at least between two messages: after a pause, all at once would overflow the learner's queue of five
+)
+# Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
+_STAMP = struct.Struct("<iI")
+_ORIGIN = 4
+
+
+def _rate_bound(rate: float) -> str | None:
+    steps = NANOSECONDS / (rate * STEP_NS)
+    return None if abs(steps - round(steps)) < 1e-9 else "1000 divided by a whole number"
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself."""
+
+    rate: float = setting(
+        200.0,
+        "joint states per simulated second, that of the wrenches; a divisor of 1000",
+        unit="Hz",
+        low=1.0,
+        high=1000.0,
+        check=_rate_bound,
+    )
+
+
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingSettings)
+
+
+class GazeboJointStatesNode(ManagedNode):
+    """Publishes some of the joint states that Gazebo publishes at every step; see docs/gazebo.md.
+
+    The wrench of a step is that of the state in which the step began, whose stamp is one step older. So the joint
+    states one step before each multiple of the period are those of the wrenches, which come at its multiples.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("gazebo_joint_states", PARAMETERS)
+
+    @transition
+    def on_configure(self) -> None:
+        """Make topics."""
+        self._settings = parameters.values(self, PARAMETERS)
+        self._period = round(NANOSECONDS / self._settings["rate"])
+        self._published = 0.0  # when the last message was [s, of a steady clock]
+        self._received = self._passed = self._missing = self._last = 0
+        self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._states = self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
+        self._timer = self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self._configured = True
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to pass joint states on."""
+        self.get_logger().info("; ".join(scheduling.apply(self._settings)))
+        self._active = True
+        super().on_activate(None)
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop passing joint states on."""
+        self._active = False
+        super().on_deactivate(None)
+
+    def _release(self) -> None:
+        self.destroy_timer(self._timer)
+        self.destroy_subscription(self._states)
+        self.destroy_lifecycle_publisher(self._publisher)
+        self.destroy_publisher(self._diagnostics)
+
+    def _on_state(self, data: bytes) -> None:
+        seconds, nanoseconds = _STAMP.unpack_from(data, _ORIGIN)
+        self._received += 1
+        stamp = seconds * NANOSECONDS + nanoseconds
+        if not self._active or (stamp + STEP_NS) % self._period:
+            return
+        time.sleep(max(0.0, self._published + SPACING - time.monotonic()))
+        self._publisher.publish(data)
+        self._published = time.monotonic()
+        self._passed += 1
+        if self._last < stamp - self._period and self._last:
+            self._missing += (stamp - self._last) // self._period - 1
+        self._last = stamp
+
+    def _report(self) -> None:
+        values = {"received": self._received, "passed on": self._passed, "missing": self._missing}
+        level, message = (DiagnosticStatus.OK, "passing joint states on")
+        if not self._received:
+            level, message = DiagnosticStatus.STALE, "no joint states arrive"
+        elif self._missing:
+            level, message = DiagnosticStatus.WARN, f"{self._missing} joint states did not arrive"
+        self._diagnostics.publish(diagnostics_of(self, status_of(self, "joint states", level, message, values)))
+
+
+main = partial(run, GazeboJointStatesNode)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,265 @@
+"""Trajectories for Gazebo: few points become a target for each step of the physics, within limits of velocity.
+
+Gazebo's controller holds each point until its time has come. Points far apart are jumps then: one 1 rad away throws an
+arm at 30 rad/s. So points are joined by quintics here, and slowed down where they ask for more than the joints can do.
+"""
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
+from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
+from icub_learning.simulation.gazebo_model import robot_of
+from icub_learning.simulation.gazebo_world import STEP_NS
+
+STEP = STEP_NS * 1e-9  # [s]
+LONGEST = 600.0  # [s]: 600 000 points, a message of 80 MB
+N_SAMPLES = 100  # of a piece, at which limits are checked
+LEAST_SQUARED = 1e-12  # square of the slowest that a trajectory is followed, relative to what was asked for
+INSIDE = 1e-6  # [rad] by which a point may lie beyond a limit
+AT_START = 0.01  # [rad] from the arm within which a first point at time 0 is where the arm is
+
+
+@dataclass(frozen=True)
+class Joints:
+    """What trajectories have to respect; (n_joints,) each.
+
+    Attributes:
+        names: the joints, in the order of all arrays.
+        lower, upper: limits of position [rad].
+        velocity: largest velocity [rad/s].
+        acceleration: largest acceleration [rad/s^2].
+    """
+
+    names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Targets at each step of the physics after the start, step by step.
+
+    Attributes:
+        positions: (n_steps, n_joints) [rad].
+        slower: how many times longer it lasts than was asked for, 1 if it is not.
+        reason: what would have been beyond a limit, in words; "" if nothing.
+    """
+
+    positions: Array
+    slower: float = 1.0
+    reason: str = ""
+
+    @property
+    def duration(self) -> float:
+        """Seconds until the last target."""
+        return len(self.positions) * STEP
+
+
+def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
+    """Return the joints of the robot that a parameter file of inverse_dynamics names.
+
+    Args:
+        config: the YAML file.
+        velocity, acceleration: largest ones of any joint [rad/s, rad/s^2]; the URDF may limit velocities further.
+
+    Raises:
+        ParameterError, ModelError: see gazebo_model.robot_of.
+    """
+    urdf, names = robot_of(config)
+    joints = {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).findall("joint")}
+    limits = [joints[name].find("limit") if name in joints else None for name in names]
+
+    def numbers(kind: str, otherwise: float) -> Array:
+        return np.array([otherwise if limit is None else float(limit.get(kind, otherwise)) for limit in limits])
+
+    return Joints(
+        names,
+        numbers("lower", -np.inf),
+        numbers("upper", np.inf),
+        np.minimum(numbers("velocity", np.inf), velocity),
+        np.full(len(names), acceleration),
+    )
+
+
+def follow(
+    joints: Joints,
+    start: Array,
+    joint_names: Sequence[str],
+    times: ArrayLike,
+    positions: ArrayLike,
+    velocities: ArrayLike | None = None,
+) -> Commands:
+    """Return commands for a trajectory that begins and ends at rest.
+
+    Velocities that are not given are those of the cubic spline through the points; for a joint that this spline would
+    take beyond its limits, they are 0. Quintic pieces join the points. Where that path asks for more than the largest
+    velocity or acceleration, it is followed more slowly; what comes after it comes later.
+
+    Args:
+        joints: the arm.
+        start: (n_joints,) where it stands [rad].
+        joint_names: joints of the columns; the others stay where they are.
+        times: (n,) of the points after the start [s], increasing.
+        positions: (n, len(joint_names)) [rad].
+        velocities: likewise [rad/s], or None; that of the last point is not used.
+
+    Raises:
+        SimulationError: no points; unknown or repeated joints; times that do not increase; points beyond the joints'
+            limits; a trajectory of more than LONGEST.
+        ShapeError, NotFiniteError: points of the wrong size, NaN or infinite.
+    """
+    columns = columns_of(joint_names, joints.names)
+    knots = checked_times(times)
+    points = np.tile(start, (len(knots), 1))
+    points[:, columns] = checked_points("positions", positions, len(knots), len(columns))
+    given = None
+    if velocities is not None:
+        given = np.zeros_like(points)
+        given[:, columns] = checked_points("velocities", velocities, len(knots), len(columns))
+        given[-1] = 0.0
+    _check_inside(joints, points, columns)
+    if knots[0] == 0.0:
+        if len(knots) > 1 and np.abs(points[0] - start).max() <= AT_START:
+            knots, points, given = knots[1:], points[1:], None if given is None else given[1:]
+        else:
+            knots = knots + STEP * (knots == 0.0)  # on the way there it takes the time that it needs
+    points = np.vstack([start, points])
+    if given is not None:
+        given = np.vstack([np.zeros(len(start)), given])
+    return _commands(joints, np.concatenate([[0.0], knots]), points, given)
+
+
+def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
+    """Return commands that bring an arm to rest which is at `position` [rad] with `velocity` [rad/s], (n_joints,)."""
+    duration = max(0.1, float(np.max(2.0 * np.abs(velocity) / joints.acceleration)))
+    end = np.clip(
+        position + velocity * duration / 2.0, np.minimum(joints.lower, position), np.maximum(joints.upper, position)
+    )
+    states = np.zeros((3, 2, len(position)))
+    states[0], states[1, 0] = [position, end], velocity
+    knots = np.array([0.0, duration])
+    path = _Path(joints, QuinticSpline(knots, states), knots)  # its ends suffice: nothing is slowed down
+    return path.commands(path.places, "")
+
+
+def _check_inside(joints: Joints, points: Array, columns: list[int]) -> None:
+    beyond = np.maximum(joints.lower - points, points - joints.upper)[:, columns]
+    row, column = divmod(int(np.argmax(beyond)), len(columns))
+    if beyond[row, column] > INSIDE:
+        joint = columns[column]
+        name, value = joints.names[joint], float(points[row, joint])
+        bound = f"[{joints.lower[joint]:g}, {joints.upper[joint]:g}] rad"
+        text = f"point {row} of the trajectory has joint '{name}' at {value:g} rad: not within {bound}"
+        raise SimulationError(text, name=name, value=value, bound=bound)
+
+
+def _commands(joints: Joints, knots: Array, points: Array, given: Array | None) -> Commands:
+    spline = _spline(joints, knots, points, given)
+    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
+    reason = path.reason()
+    times = path.slowed() if reason else path.places
+    if times[-1] > LONGEST:
+        text = f"the trajectory lasts {times[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
+        raise SimulationError(text, name="times", value=float(times[-1]), bound=f"at most {LONGEST:g} s")
+    return path.commands(times, reason)
+
+
+def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) -> QuinticSpline:
+    """Join points at rest at both ends, within the joints' limits."""
+    slopes = np.diff(points, axis=0) / np.diff(knots)[:, None]
+    still = np.zeros(points.shape[1])
+    velocities = spline_velocities(knots, points, still, still) if given is None else given
+    # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
+    too_fast = np.abs(slopes) > joints.velocity
+    beside = too_fast[:-1] | too_fast[1:]
+    most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)
+    velocities[1:-1] = np.clip(velocities[1:-1], -most, most)
+    states = np.stack([points, velocities, np.zeros_like(points)])
+    states[2, 1:-1] = np.where(beside, 0.0, hermite_accelerations(knots, points, velocities))
+    spline = QuinticSpline(knots, states)
+    lower = np.minimum(joints.lower, points.min(axis=0)) - INSIDE
+    upper = np.maximum(joints.upper, points.max(axis=0)) + INSIDE
+    positions = spline(_samples(joints, knots, points, velocities))[0]
+    outside = ((positions < lower) | (positions > upper)).any(axis=0)
+    if outside.any():  # at rest at each point, a quintic stays between the points
+        states[1:, :, outside] = 0.0
+        spline = QuinticSpline(knots, states)
+    return spline
+
+
+def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
+    """Return times (n,) [s] from the first knot to the last one: N_SAMPLES of a piece that is long or too fast."""
+    durations = np.diff(knots)
+    needed = np.maximum(  # [s]
+        np.abs(np.diff(points, axis=0)) / joints.velocity, np.abs(np.diff(velocities, axis=0)) / joints.acceleration
+    ).max(axis=1)
+    number = np.clip(np.ceil(2.0 * np.maximum(durations, needed) / STEP), 2, N_SAMPLES).astype(int)
+    piece = np.repeat(np.arange(len(durations)), number)
+    place = np.arange(len(piece)) - np.repeat(np.cumsum(number) - number, number)
+    return np.append(knots[piece] + durations[piece] * place / number[piece], knots[-1])
+
+
+class _Path:
+    """A path p(u) that is to be followed at u' <= 1, so that u is time where nothing is too fast.
+
+    Then velocities are p' u' and accelerations p'' u'^2 + p' u''. With x = u'^2, whose slope over u is 2 u'', they stay
+    within their limits if x <= (v / p')^2, x <= a / (2 p'') and |dx/du| <= a / p' for every joint: the largest such x
+    is found in one pass forward and one backward (Bobrow, Dubowsky and Gibson 1985, with half of a for each term).
+    """
+
+    def __init__(self, joints: Joints, spline: QuinticSpline, places: Array) -> None:
+        self._joints, self._spline, self.places = joints, spline, places
+        _, self._slope, self._curvature = spline(self.places)
+        self._squared = np.ones(len(self.places))  # x
+
+    def reason(self) -> str:
+        """Return what is beyond a limit at u' = 1, in words; "" if nothing is."""
+        joints = self._joints
+        for name, unit, values, most in (
+            ("velocity", "rad/s", self._slope, joints.velocity),
+            ("acceleration", "rad/s^2", self._curvature, joints.acceleration),
+        ):
+            row, column = divmod(int(np.argmax(np.abs(values) / most)), values.shape[1])
+            value = abs(float(values[row, column]))
+            if value > most[column] * (1.0 + 1e-6):
+                return f"joint '{joints.names[column]}' would need a {name} of {value:.3g} {unit}"
+        return ""
+
+    def slowed(self) -> Array:
+        """Find u' and return the times (n,) [s] at which the path passes `places`."""
+        joints = self._joints
+        slope, curvature = np.abs(self._slope), np.abs(self._curvature)
+        with np.errstate(divide="ignore", over="ignore"):
+            most = np.minimum((joints.velocity / slope) ** 2, joints.acceleration / (2.0 * curvature)).min(axis=1)
+            change = (joints.acceleration / slope).min(axis=1)
+        most[1:-1] = np.minimum.reduce([most[:-2], most[1:-1], most[2:]])  # between the samples, too
+        steps = np.diff(self.places)
+        change = (np.minimum(change[:-1], change[1:]) * steps).tolist()
+        squared = np.clip(most, LEAST_SQUARED, 1.0).tolist()
+        for k in range(1, len(squared)):
+            squared[k] = min(squared[k], squared[k - 1] + change[k - 1])
+        for k in range(len(squared) - 1, 0, -1):
+            squared[k - 1] = min(squared[k - 1], squared[k] + change[k - 1])
+        self._squared = np.array(squared)
+        rate = np.sqrt(self._squared)
+        return np.concatenate([[0.0], np.cumsum(2.0 * steps / (rate[1:] + rate[:-1]))])
+
+    def commands(self, times: Array, reason: str) -> Commands:
+        """Return the commands at each step of the physics, given the times of `places`; the end is the last one."""
+        steps = np.arange(1, int(np.ceil(times[-1] / STEP - 1e-6)) + 1) * STEP
+        k = np.clip(np.searchsorted(times, steps, side="right") - 1, 0, len(times) - 2)
+        since = np.minimum(steps, times[-1]) - times[k]
+        rate = np.sqrt(self._squared)
+        faster = (rate[k + 1] - rate[k]) / (times[k + 1] - times[k])  # u'', constant in between
+        positions, _, _ = self._spline(self.places[k] + rate[k] * since + faster * since**2 / 2.0)
+        return Commands(positions, float(times[-1] / self.places[-1]), reason)

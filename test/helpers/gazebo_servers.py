@@ -1,0 +1,31 @@
+"""Gazebo servers on this machine: `gz` on the PATH, and installations named in ICUB_LEARNING_GAZEBO."""
+
+import os
+import shutil
+from pathlib import Path
+
+PREFIXES = "ICUB_LEARNING_GAZEBO"  # folders with bin/gz, separated as those of the PATH are
+
+
+def servers() -> dict[str, dict[str, str]]:
+    """Return the environment of each server, by a short name; empty where there is none."""
+    found = {"gz": {}} if shutil.which("gz") else {}
+    for prefix in filter(None, os.environ.get(PREFIXES, "").split(os.pathsep)):
+        if Path(prefix, "bin", "gz").is_file():
+            found[Path(prefix).name] = _environment(Path(prefix))
+    return found
+
+
+def _environment(prefix: Path) -> dict[str, str]:
+    engines = next(iter(sorted(prefix.glob("lib/gz-physics-*/engine-plugins"))), prefix)
+
+    def before(name: str, folder: Path) -> str:
+        return os.pathsep.join(filter(None, [str(folder), os.environ.get(name, "")]))
+
+    return {
+        "PATH": before("PATH", prefix / "bin"),
+        "LD_LIBRARY_PATH": before("LD_LIBRARY_PATH", prefix / "lib"),
+        "GZ_CONFIG_PATH": str(prefix / "share" / "gz"),
+        "GZ_SIM_PHYSICS_ENGINE_PATH": str(engines),
+        "GZ_IP": "127.0.0.1",
+    }

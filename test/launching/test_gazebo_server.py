@@ -1,0 +1,121 @@
+"""The system `gazebo` on real servers: what it publishes, what is learned from it, and its end."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+from helpers.gazebo_bridge import stand_in
+from helpers.gazebo_servers import PREFIXES, servers
+from helpers.node_probe import MANY, NodeProbe
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+SERVERS = servers()
+pytestmark = [
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(not SERVERS, reason=f"no Gazebo: gz is not on the PATH, nor in a folder of {PREFIXES}"),
+]
+RELEASES = list(SERVERS) or ["none"]
+LEAST = 0.9  # of all messages: a machine that runs other tests at the same time is late, and queues are short
+
+
+@pytest.fixture(params=RELEASES)
+def gazebo(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server's environment for this process and its children, with ros_gz_bridge or its stand-in."""
+    for name, value in SERVERS[request.param].items():
+        monkeypatch.setenv(name, value)
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
+    if not any(Path(prefix, "lib", "ros_gz_bridge", "parameter_bridge").is_file() for prefix in prefixes.split(":")):
+        if not shutil.which("gzpipe"):
+            pytest.skip("neither ros_gz_bridge nor gzpipe, which stands in for it")
+        prefixes = ":".join(filter(None, [stand_in(tmp_path / "stand_in"), prefixes]))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", prefixes)
+    monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
+    with open(Path(tempfile.gettempdir(), "icub_learning_gazebo.lock"), "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one server at a time: it takes more than a core
+        yield request.param
+
+
+def check(checkout: Path, tmp_path: Path, *options: str) -> dict[str, float]:
+    """Run tools/gazebo_check; return its figures."""
+    file = tmp_path / "figures.json"
+    line = [sys.executable, str(checkout / "tools" / "gazebo_check"), "--json", str(file), *options]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=360, check=False)
+    assert file.is_file(), done.stdout + done.stderr
+    print(done.stdout)
+    (figures,) = json.loads(file.read_text())["launches"]
+    return figures
+
+
+def common(figures: dict[str, float]) -> None:
+    """Assert what holds for every robot and server."""
+    assert figures["joint states in simulated time"] == 200.0
+    assert figures["wrenches in simulated time"] == 200.0
+    assert figures["wrench in the axes of the sensor's frame (1: yes)"] == 1.0
+    assert figures["wrench against rigid bodies at rest, relative"] < 1e-9
+    assert figures["wrench against rigid bodies in motion, relative"] < 1e-9
+    assert figures["joint states with their wrench, one step later"] > LEAST
+    assert 0.2 < figures["largest velocity, relative to its limit"] < 1.05
+    assert not any("never changed" in text for text in figures["texts"])
+
+
+def test_the_arm_is_learned_in_twenty_seconds(gazebo: str, checkout: Path, tmp_path: Path) -> None:
+    figures = check(checkout, tmp_path, "--rest", "2", "--seconds", "20")
+    common(figures)
+    assert figures["force measured, RMS"] > 9.0
+    assert figures["force error of SP, RMS"] < 0.1
+    assert figures["force error of P, RMS"] < 0.1
+    assert 0.99 < figures["sum of learned masses, relative to the model's"] < 1.01
+
+
+@pytest.mark.parametrize("robot", ["icub_left_arm", "panda"])
+def test_another_robot_by_one_argument(gazebo: str, robot: str, checkout: Path, tmp_path: Path) -> None:
+    if robot == "panda" and gazebo != RELEASES[0]:
+        pytest.skip("on one server only, for the sake of time")
+    figures = check(checkout, tmp_path, "--robot", robot, "--rest", "1", "--seconds", "6")
+    common(figures)
+    assert figures["force measured, RMS"] > 4.0
+
+
+def test_a_launch_follows_points_far_apart_and_ends_cleanly(
+    gazebo: str, checkout: Path, start_process, ros_domain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = start_process(sys.executable, "-m", "icub_learning.cli", "launch", "gazebo", "gz_args:=-rs")
+    with NodeProbe(("r_elbow",)) as probe:
+        states: list[JointState] = []
+        probe._node.create_subscription(JointState, "/joint_states", states.append, MANY)
+        commands = probe._node.create_publisher(JointTrajectory, "/joint_trajectory", MANY)
+        assert probe.spin_until(lambda: len(states) > 300 and commands.get_subscription_count(), 90.0), launch.output
+        message = JointTrajectory(joint_names=["r_elbow"])
+        for milliseconds, position in ((500, 0.4), (501, 1.4)):
+            point = JointTrajectoryPoint(positions=[position])
+            point.time_from_start.nanosec = milliseconds * 1_000_000
+            message.points.append(point)
+        commands.publish(message)
+        begin = len(states)
+
+        def elbow(field: str) -> np.ndarray:
+            return np.array([getattr(one, field)[list(one.name).index("r_elbow")] for one in states[begin:]])
+
+        def arrived() -> bool:
+            return len(states) > begin + 200 and bool(np.abs(elbow("position")[-100:] - 1.4).max() < 0.002)
+
+        assert probe.spin_until(arrived, 60.0), elbow("position")[::50]
+        assert np.abs(elbow("velocity")).max() < 4.0 * 1.05  # [rad/s], the controller's limit
+        assert elbow("position").max() < 1.45
+        assert probe.spin_until(lambda: len(probe.predictions) > 100)
+    assert "followed more slowly" in launch.output
+    assert launch.stop(signal.SIGINT) == 0, launch.output
+    assert "killed" not in launch.output

@@ -1,0 +1,126 @@
+"""Trajectories for Gazebo: within the limits whatever is asked for, and unchanged where nothing is beyond them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicSpline
+
+from icub_learning.errors import IcubLearningError
+from icub_learning.simulation.gazebo_trajectory import LONGEST, STEP, Commands, Joints, brake, follow, joints_of
+
+JOINTS = Joints(("a", "b"), np.array([-1.5, -0.5]), np.array([1.5, 2.0]), np.array([2.0, 4.0]), np.array([40.0, 20.0]))
+START = np.array([0.2, 0.0])
+
+
+def derivatives(commands: Commands, start: np.ndarray = START) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities and accelerations between the targets, from rest to rest."""
+    positions = np.vstack([start, start, commands.positions, commands.positions[-1]])
+    return np.diff(positions, axis=0) / STEP, np.diff(positions, 2, axis=0) / STEP**2
+
+
+def test_points_within_the_limits_are_joined_as_by_a_spline() -> None:
+    times = np.linspace(0.2, 6.0, 30)
+    wanted = START + np.stack([0.4 * np.sin(times), 0.3 * (1 - np.cos(times))], axis=1) * (times / 6)[:, None]
+    commands = follow(JOINTS, START, ["a", "b"], times, wanted)
+    assert commands.slower == 1.0
+    assert commands.reason == ""
+    knots, points = np.append(0.0, times), np.vstack([START, wanted])
+    spline = CubicSpline(knots, points, bc_type="clamped")
+    steps = np.arange(1, 6001) * STEP
+    assert len(commands.positions) == 6000
+    inside = steps < times[-2]  # in the last piece, and the first, it comes to rest without acceleration
+    np.testing.assert_allclose(commands.positions[inside][300:], spline(steps)[inside][300:], atol=2e-5)
+    np.testing.assert_allclose(commands.positions[-1], wanted[-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("times", [[1.0, 1.001], [0.0], [0.001], [1.0, 1.01, 1.02]])
+def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float]) -> None:
+    points = [[0.2 + (k + 1) % 2] for k in range(len(times))] if len(times) != 2 else [[0.2], [1.2]]
+    commands = follow(JOINTS, START, ["a"], times, points)
+    velocities, accelerations = derivatives(commands)
+    assert np.abs(velocities[:, 0]).max() <= 2.0 * 1.001
+    assert np.abs(accelerations[:, 0]).max() <= 40.0 * 1.01
+    np.testing.assert_allclose(commands.positions[-1], [points[-1][0], 0.0], atol=1e-9)
+    assert commands.slower > 1.0
+    assert "'a'" in commands.reason
+    assert commands.duration < times[-1] + 3.0
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    points=st.lists(
+        st.tuples(st.floats(0.001, 2.0), st.floats(-1.5, 1.5), st.floats(-0.5, 2.0)), min_size=1, max_size=12
+    ),
+    with_velocity=st.booleans(),
+)
+def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(
+    points: list[tuple[float, float, float]], with_velocity: bool
+) -> None:
+    steps, *columns = np.array(points).T
+    wanted = np.stack(columns, axis=1)
+    velocities = np.clip(np.gradient(wanted, axis=0), -1.9, 1.9) if with_velocity and len(points) > 1 else None
+    commands = follow(JOINTS, START, ["a", "b"], np.cumsum(steps), wanted, velocities)
+    speed, acceleration = derivatives(commands)
+    assert (np.abs(speed).max(axis=0) <= JOINTS.velocity * 1.02).all()
+    # A sudden stop at the end of a piece lasts one step.
+    assert (np.abs(acceleration).max(axis=0) <= JOINTS.acceleration * 1.1).all()
+    assert (commands.positions >= JOINTS.lower - 1e-4).all()
+    assert (commands.positions <= JOINTS.upper + 1e-4).all()
+    np.testing.assert_allclose(commands.positions[-1], wanted[-1], atol=1e-9)
+
+
+def test_dense_points_that_end_in_motion_only_brake_at_the_end() -> None:
+    times = np.arange(1, 3001) * STEP
+    ramp = np.clip(times / 1.0, 0, 1) ** 3 * (10 - 15 * np.clip(times, 0, 1) + 6 * np.clip(times, 0, 1) ** 2)
+    wanted = START + ramp[:, None] * np.stack([0.3 * np.sin(5 * times), 0.2 * np.sin(3 * times)], axis=1)
+    commands = follow(JOINTS, START, ["a", "b"], times, wanted)
+    np.testing.assert_allclose(commands.positions[:2500], wanted[:2500], atol=1e-6)
+    assert commands.duration < 3.2
+    assert np.abs(derivatives(commands)[1]).max() < 41.0
+
+
+def test_joints_that_are_not_named_stay_where_they_are() -> None:
+    commands = follow(JOINTS, START, ["b"], [1.0, 2.0], [[1.0], [0.5]])
+    np.testing.assert_allclose(commands.positions[:, 0], START[0], atol=1e-12)
+
+
+def test_a_moving_arm_brakes_within_its_limits() -> None:
+    position, velocity = np.array([0.5, 1.9]), np.array([1.8, 3.0])
+    commands = brake(JOINTS, position, velocity)
+    positions = np.vstack([position - velocity * STEP, position, commands.positions])
+    first = np.diff(positions, axis=0)[1] / STEP
+    np.testing.assert_allclose(first, velocity, rtol=0.05)
+    assert np.abs(np.diff(commands.positions[-3:], axis=0)).max() < 1e-5
+    assert commands.positions[-1, 1] <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("names", "times", "points", "words"),
+    [
+        (["c"], [1.0], [[0.0]], "unknown joints"),
+        (["a", "a"], [1.0], [[0.0, 0.0]], "each once"),
+        (["a"], [], [], "no points"),
+        (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase"),
+        (["a"], [-1.0], [[0.0]], "increase"),
+        (["a"], [1.0], [[1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\]"),
+        (["a"], [1.0], [[np.nan]], "nan"),
+        (["a"], [1.0, 2.0], [[0.0]], "2 times but 1"),
+        (["a"], [LONGEST + 1.0], [[0.0]], "at most 600 s"),
+    ],
+)
+def test_bad_trajectories_are_refused_with_a_reason(
+    names: list[str], times: list[float], points: list, words: str
+) -> None:
+    with pytest.raises(IcubLearningError, match=words):
+        follow(JOINTS, START, names, times, points)
+
+
+def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path) -> None:
+    panda = joints_of(checkout / "config" / "gazebo_panda.yaml", 2.3, 40.0)
+    np.testing.assert_allclose(panda.velocity, [2.175] * 4 + [2.3] * 3)
+    assert panda.upper[3] < 0.0  # its own limit, although Gazebo's model admits 0
+    icub = joints_of(checkout / "config" / "gazebo.yaml", 4.0, 40.0)
+    np.testing.assert_allclose(icub.velocity, 4.0)  # its description has 50 000 rad/s
