@@ -1,0 +1,57 @@
+"""A load that is fixed to a link: its inertial parameters with their uncertainty."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array
+
+# Standard deviations before any data: mass [kg], mass times centre of mass [kg m], inertia about the link [kg m^2].
+DEVIATIONS = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
+FARTHEST = 0.4  # [m] centre of mass from the origin of the link
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is known of a load.
+
+    Attributes:
+        since: stamp of the first sample with it [ns].
+        seconds: time over which it was observed [s].
+        parameters: (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes.
+        covariance: (10, 10) of the parameters.
+    """
+
+    since: int
+    seconds: float
+    parameters: Array
+    covariance: Array
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def mass_deviation(self) -> float:
+        """Standard deviation of the mass [kg]."""
+        return float(np.sqrt(self.covariance[0, 0]))
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass (3,) in the frame of the link [m]."""
+        centre: Array = self.parameters[1:4] / max(self.mass, 1e-9)
+        return centre
+
+    @property
+    def centre_deviation(self) -> Array:
+        """Standard deviations of the centre of mass (3,) [m], to first order."""
+        mass = max(self.mass, 1e-9)
+        slope = np.column_stack([-self.centre, np.eye(3)]) / mass
+        deviation: Array = np.sqrt(np.diag(slope @ self.covariance[:4, :4] @ slope.T))
+        return deviation
+
+    @property
+    def plausible(self) -> bool:
+        """Whether a body could be there: of positive mass, and not far from the link."""
+        return self.mass > 0.0 and float(np.linalg.norm(self.centre)) < FARTHEST
