@@ -8,6 +8,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
 
+AUTOMATIC = "auto"
 OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
 PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
@@ -65,8 +66,14 @@ class LearnerSettings(Validated):
     nonparametric_regularization: float = setting(
         0.0, "regularization of the nonparametric part; 0 weighs several while learning", low=0.0, high=1e12
     )
-    forgetting: float = setting(
-        1.0, "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing", low=0.5, high=1.0
+    forgetting: float | str = setting(
+        AUTOMATIC,
+        "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"
+        " change that the errors show",
+        choices=(AUTOMATIC,),
+        or_number=True,
+        low=0.5,
+        high=1.0,
     )
     n_warm_up: int = setting(200, "number of first samples that only set the scale of the inputs", low=1, high=100000)
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
@@ -105,6 +112,15 @@ def number_or_automatic(value: float | str | None) -> float:
     if isinstance(value, str):
         raise ParameterError("length_scale or regularization", value, "a number, None or 'auto'")
     return value
+
+
+def first_forgetting(forgetting: float | str) -> float:
+    """Return the factor before any change: the number given, or 1 for "auto". Raises ParameterError."""
+    if isinstance(forgetting, str):
+        if forgetting != AUTOMATIC:
+            raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
+        return 1.0
+    return forgetting
 
 
 @dataclass(frozen=True)

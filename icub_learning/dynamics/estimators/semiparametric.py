@@ -11,7 +11,7 @@ from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
 from icub_learning.dynamics.estimators.taring import Tare, TaredPredictor
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, first_forgetting, number_or_automatic
 from icub_learning.errors import ParameterError
 from icub_learning.models import scalar
 
@@ -32,7 +32,8 @@ class SemiparametricEstimator:
         length_scale: length scale of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
         nonparametric_regularization: lambda of the features; None or "auto": several are weighed.
-        forgetting: in (0, 1], of all parts (not of polk).
+        forgetting: in (0, 1], of all parts (not of polk); "auto": 1 until errors show a change, see AdaptiveForgetting
+            (with fixed settings for rigid bodies only).
         n_warm_up, nonparametric, step_size, parsimony, max_dictionary: used with fixed settings only, see
             LearnerSettings.
         residuals: used with fixed settings only, see FixedSemiparametricEstimator.
@@ -52,7 +53,7 @@ class SemiparametricEstimator:
         length_scale: float | str | None = None,
         parametric_regularization: float = DEFAULTS.parametric_regularization,
         nonparametric_regularization: float | str | None = None,
-        forgetting: float = DEFAULTS.forgetting,
+        forgetting: float | str = DEFAULTS.forgetting,
         prior: str = DEFAULTS.prior,
         n_warm_up: int = DEFAULTS.n_warm_up,
         seed: int = DEFAULTS.seed,
@@ -79,8 +80,9 @@ class SemiparametricEstimator:
         )
         self.regressor = regressor
         self._tare = Tare(regressor.n_outputs)
+        of_rigid = first_forgetting(forgetting) if settings.automatic else forgetting
         rigid = ParametricEstimator(
-            regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
+            regressor, parametric_regularization, of_rigid, prior, output_weights, offset_forgetting
         )
         self.method: AggregatedEstimator | FixedSemiparametricEstimator
         if settings.automatic:
@@ -135,6 +137,11 @@ class SemiparametricEstimator:
             stamp: ns, of the measurement; without it samples count as 0.01 s apart.
         """
         self.method.update(q, v, a, self._tare.removed(y), known, stamp)
+
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
+        method = self.method
+        (method if isinstance(method, AggregatedEstimator) else method.parametric).body_changed(ratio)
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
