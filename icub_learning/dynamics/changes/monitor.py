@@ -17,8 +17,11 @@ BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 GAP = 0.5  # [s] without samples after which evidence starts anew
 PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
 LOAD, PUSH = 0, 1  # causes of Evidence
+GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
 SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
 LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
+AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
+ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
 LOOK_EVERY = 5  # [blocks] between two looks at long evidence
 REMEMBERED = 200  # blocks
 HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
@@ -57,6 +60,21 @@ class Block:
 
 
 @dataclass
+class Attempt:
+    """Evidence for the causes of an event from some time on.
+
+    Attributes:
+        bare, loaded: evidence on top of nothing, and on top of the load before the event.
+        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
+    """
+
+    bare: Evidence
+    loaded: Evidence
+    bare_state: Array
+    loaded_state: Array
+
+
+@dataclass
 class Event:
     """A change whose cause is not known yet, or a contact.
 
@@ -64,18 +82,15 @@ class Event:
         since: stamp of its first sample [ns].
         before: the load before it, if there was one.
         offset: (2 m,) state of the filter at its beginning.
-        bare, loaded: evidence on top of nothing, and on top of the load before.
-        bare_state, loaded_state: of the filters that feed them.
+        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
+        n_blocks: since its beginning.
     """
 
     since: int
     before: Load | None
     offset: Array
-    bare: Evidence
-    loaded: Evidence
-    bare_state: Array
-    loaded_state: Array
-    is_new: bool = True
+    attempts: list[Attempt]
+    n_blocks: int = 0
 
 
 class ChangeMonitor:
@@ -112,7 +127,16 @@ class ChangeMonitor:
         self._errors = ErrorModel(effects.n_outputs, BLOCK)
         self._sum = np.zeros(effects.n_outputs)
         self._count, self._began, self._last = 0, 0, 0
-        self._period = BLOCK
+        n_load, n_plain = len(DEVIATIONS), len(DEVIATIONS) + N_WRENCH
+        self._plain = np.arange(n_load), np.arange(n_load, n_plain)
+        # Axes of a sensor of wrenches are mixed by errors of its gain; sensors of joints have one each.
+        axes = np.arange(effects.n_outputs)
+        mixed = effects.mixes_outputs
+        self._gain_rows = np.repeat(axes, len(axes)) if mixed else axes
+        self._gain_sources = np.tile(axes, len(axes)) if mixed else axes
+        n_gains = len(self._gain_rows)
+        first, second = n_plain + np.arange(n_gains), n_plain + n_gains + np.arange(n_gains)
+        self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
         self._restart()
 
     def _restart(self) -> None:
@@ -239,7 +263,29 @@ class ChangeMonitor:
                 self._errors.learn(self._held_back.popleft())
 
     def _new_evidence(self) -> Evidence:
-        return Evidence(self.effects.n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
+        return Evidence(self.effects.n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
+
+    def _event_evidence(self) -> Evidence:
+        """Evidence that knows of errors of the sensor's gain too: what is strong shows them."""
+        noise = np.sqrt(np.diag(self._errors.noise))
+        gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
+        deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
+        return Evidence(self.effects.n_outputs, deviations, self._with_gains)
+
+    def _add(self, evidence: Evidence, block: Block, white: Array) -> None:
+        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
+        if evidence.n_blocks % ESTIMATE_EVERY == 1:
+            n_load, n_push = len(DEVIATIONS), N_WRENCH
+            evidence.estimates = evidence.posterior(LOAD)[0][:n_load], evidence.posterior(PUSH)[0][:n_push]
+        m, parts = self.effects.n_outputs, [block.columns]
+        for places, estimate in zip(self._plain, evidence.estimates, strict=False):
+            gains = np.zeros((m, len(self._gain_rows)))
+            added = block.columns[:, places] @ estimate
+            gains[self._gain_rows, np.arange(len(self._gain_rows))] = added[self._gain_sources]
+            parts.append(gains)
+        if len(parts) == 1:
+            parts += [np.zeros((m, 2 * len(self._gain_rows)))]
+        evidence.add(block.step, np.concatenate(parts, axis=1), white)
 
     def _strongest(self, number: int) -> tuple[float, int]:
         """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
@@ -251,7 +297,7 @@ class ChangeMonitor:
                 continue  # no cause can explain more than all there is
             found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
             if self.load is not None:
-                found = max(found, evidence.log_ratio_of(LOAD, -self.load.parameters))
+                found = max(found, evidence.log_ratio_of(-self.load.parameters))
             if found > best:
                 best, where = found, begin
         return best, where
@@ -261,8 +307,7 @@ class ChangeMonitor:
     def _begin_event(self, number: int) -> None:
         blocks = [block for block in self._history if block.number >= number]
         first = blocks[0]
-        new = self._new_evidence(), self._new_evidence()
-        self._event = Event(first.stamp, self.load, first.state[:, 0], *new, first.state, first.state)
+        self._event = Event(first.stamp, self.load, first.state[:, 0], [self._attempt(first.state)])
         self._carried = None
         self._held_back.clear()
         self.contact = True
@@ -272,6 +317,15 @@ class ChangeMonitor:
             if self._event is None:
                 return
 
+    def _attempt(self, state: Array) -> Attempt:
+        return Attempt(self._event_evidence(), self._event_evidence(), state, state)
+
+    def _offsets(self, event: Event) -> Array:
+        """State (2 m, 1) of the filter after the event: offsets last, errors of motion do not."""
+        state = event.offset[:, None].copy()
+        state[: self.effects.n_outputs] = 0.0
+        return state
+
     def _examine(self, block: Block) -> None:
         """Look for the cause of an event with one more block."""
         event = self._event
@@ -279,29 +333,39 @@ class ChangeMonitor:
         bare = block.error
         before = np.zeros(len(DEVIATIONS)) if event.before is None else event.before.parameters
         loaded = block.error - block.load_columns @ before
-        event.bare_state, white = block.step(event.bare_state, bare[:, None])
-        event.bare.add(block.step, block.columns, white[:, 0])
-        event.loaded_state, white = block.step(event.loaded_state, loaded[:, None])
-        event.loaded.add(block.step, block.columns, white[:, 0])
+        event.n_blocks += 1
+        if event.n_blocks % AGAIN == 0:
+            event.attempts[1:] = [*event.attempts[1:], self._attempt(self._offsets(event))][-ATTEMPTS:]
+        for attempt in event.attempts:
+            attempt.bare_state, white = block.step(attempt.bare_state, bare[:, None])
+            self._add(attempt.bare, block, white[:, 0])
+            attempt.loaded_state, white = block.step(attempt.loaded_state, loaded[:, None])
+            self._add(attempt.loaded, block, white[:, 0])
         if self._has_ended(block, before):
             return
-        if event.bare.n_blocks >= FEWEST and event.bare.n_blocks % 2 == 0 and self._is_load(event):
-            self._accept_load(event, block)
-        elif (block.stamp - event.since) * 1e-9 > self._longest:
+        if event.n_blocks % 2 == 0:
+            for attempt in event.attempts:
+                if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
+                    self._accept_load(event, attempt)
+                    return
+        if (block.stamp - event.since) * 1e-9 > self._longest:
             self._accept_change(block.stamp)
 
     def _has_ended(self, block: Block, before: Array) -> bool:
         """End the event if the errors are as before it, or as without any load."""
         event = self._event
         assert event is not None
-        if event.bare.n_blocks < ENDED or len(self._history) < ENDED:
+        if event.n_blocks < ENDED or len(self._history) < ENDED:
             return False
+        if event.before is not None and self._is_released(event.attempts[0]):
+            self._settle(event, block, None)
+            return True
         recent = list(self._history)[-ENDED:]
         m = self.effects.n_outputs
         usual = event.offset[:m] * 0.0 + event.offset[m:]  # offsets last, errors of motion do not
         spread = np.linalg.inv(self._errors.spread(ENDED))
-        push = event.loaded.posterior(PUSH)[0]
-        load = event.bare.posterior(LOAD)[0]
+        push = event.attempts[0].loaded.posterior(PUSH)[0][:N_WRENCH]
+        load = event.attempts[0].bare.posterior(LOAD)[0][: len(DEVIATIONS)]
         sums = {"before": 0.0, "nothing": 0.0, "push": 0.0, "load": 0.0}
         means = {name: np.zeros(m) for name in sums}
         for one in recent:
@@ -317,35 +381,41 @@ class ChangeMonitor:
         ended, carried = ("before", event.before) if sums["before"] <= sums["nothing"] else ("nothing", None)
         if sums[ended] > LARGEST_FIT * m or sums[ended] > lasting - MARGIN:
             return False
-        if event.before is not None and carried is None:
-            self.counts["releases"] += 1
-        elif event.is_new:
-            self.counts["contacts"] += 1
-        self.load = carried
-        self._end_event(block.stamp)
-        self._state = event.offset[:, None] * np.repeat([0.0, 1.0], m)[:, None]
+        self._settle(event, block, carried)
         return True
 
-    def _is_load(self, event: Event) -> bool:
-        bare, loaded = event.bare, event.loaded
+    def _is_released(self, attempt: Attempt) -> bool:
+        """Whether the load before is gone, rather than another one there or something pushing."""
+        others = attempt.bare.log_ratio(LOAD), attempt.bare.log_ratio(PUSH)
+        pushed = attempt.loaded.log_ratio(PUSH) - 0.5 * (attempt.loaded.squares - attempt.bare.squares)
+        fits = attempt.bare.squares <= LARGEST_FIT * self.effects.n_outputs * attempt.bare.n_blocks
+        return fits and max(*others, pushed) < -MARGIN / 2
+
+    def _settle(self, event: Event, block: Block, carried: Load | None) -> None:
+        """End an event after which there is no other load than before it, or none."""
+        self.counts["releases" if event.before is not None and carried is None else "contacts"] += 1
+        self.load = carried
+        self._end_event(block.stamp)
+        self._state = self._offsets(event)
+
+    def _is_load(self, attempt: Attempt) -> bool:
+        bare, loaded = attempt.bare, attempt.loaded
         as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
         as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
         if as_load < as_push + MARGIN:
             return False
-        mean, covariance = bare.posterior(LOAD)
-        load = Load(event.since, bare.n_blocks * BLOCK, mean, covariance)
-        left = bare.squares - 2.0 * bare.log_ratio_of(LOAD, mean)
-        fits = left <= LARGEST_FIT * self.effects.n_outputs * bare.n_blocks
+        load = _load_of(0, bare)
+        fits = bare.left(LOAD) <= LARGEST_FIT * self.effects.n_outputs * bare.n_blocks
         return load.plausible and load.mass > 2.0 * load.mass_deviation and fits
 
-    def _accept_load(self, event: Event, block: Block) -> None:
-        mean, covariance = event.bare.posterior(LOAD)
-        self.load = Load(event.since, event.bare.n_blocks * BLOCK, mean, covariance)
+    def _accept_load(self, event: Event, attempt: Attempt) -> None:
+        self.load = _load_of(event.since, attempt.bare)
+        mean = self.load.parameters
         self.counts["loads"] += 1
-        self._carried = event.bare, event.bare_state
-        state = event.offset[:, None]
+        self._carried = attempt.bare, attempt.bare_state
+        state = self._offsets(event)
         for one in self._history:
-            if one.stamp >= event.since:
+            if one.number > self._blocks - attempt.bare.n_blocks:
                 state, _ = one.step(state, (one.error - one.load_columns @ mean)[:, None])
         self._state = state
         self._event = None
@@ -361,11 +431,10 @@ class ChangeMonitor:
         assert self._carried is not None and self.load is not None
         evidence, state = self._carried
         state, white = block.step(state, block.error[:, None])
-        evidence.add(block.step, block.columns, white[:, 0])
+        self._add(evidence, block, white[:, 0])
         self._carried = evidence, state
         if evidence.n_blocks % LOOK_EVERY == 0:
-            mean, covariance = evidence.posterior(LOAD)
-            self.load = Load(self.load.since, evidence.n_blocks * BLOCK, mean, covariance)
+            self.load = _load_of(self.load.since, evidence)
 
     def _accept_change(self, stamp: int) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
@@ -387,3 +456,9 @@ class ChangeMonitor:
         if self.load is None:
             self._carried = None
         self._clear_suspicion()
+
+
+def _load_of(since: int, evidence: Evidence) -> Load:
+    mean, covariance = evidence.posterior(LOAD)
+    n = len(DEVIATIONS)
+    return Load(since, evidence.n_blocks * BLOCK, mean[:n], covariance[:n, :n])

@@ -32,6 +32,7 @@ class LinkEffects:
     Attributes:
         link: name of the link.
         n_outputs: number of rows.
+        mixes_outputs: whether the outputs are the axes of one sensor, which errors of its gain mix.
         held_joints: joints between the learned ones and the link that are not learned, taken to stand at their neutral
             position.
 
@@ -47,6 +48,7 @@ class LinkEffects:
         last = model.getJointId(regressor.joints[-1])
         self.link = link or self._model.body_names[last - 1]
         self.n_outputs = regressor.n_outputs
+        self.mixes_outputs = wrench
         if not model.existFrame(self.link):
             names = [frame.name for frame in model.frames]
             close = ", ".join(get_close_matches(self.link, names, n=3, cutoff=0.5)) or "a link of the URDF"
