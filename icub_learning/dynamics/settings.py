@@ -194,7 +194,25 @@ class StreamSettings(Validated):
 
 
 @dataclass(frozen=True)
-class Settings(StreamSettings, EstimatorSettings, RobotSettings):
+class ChangeSettings(Validated):
+    """How loads and contacts are found. Raises ParameterError for a value outside its range."""
+
+    watch: bool = setting(True, "find loads and contacts, and learn the body from neither")
+    load_link: str = setting("", "link of the URDF that carries loads; empty: the one that the last joint moves")
+    contact_false_alarms: float = setting(
+        0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3
+    )
+    longest_contact: float = setting(
+        10.0,
+        "time after which what is neither load nor contact is taken for a change of the body itself",
+        unit="s",
+        low=0.5,
+        high=3600.0,
+    )
+
+
+@dataclass(frozen=True)
+class Settings(ChangeSettings, StreamSettings, EstimatorSettings, RobotSettings):
     """All settings of learning inverse dynamics. Raises ParameterError for a value outside its range."""
 
 

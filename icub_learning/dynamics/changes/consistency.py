@@ -1,11 +1,13 @@
 """The physically consistent inertial parameters nearest to estimated ones."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.regressors.link_effects import N_BODY, from_pseudo_inertia, pseudo_inertia
 from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
 from icub_learning.errors import ParameterError, ShapeError
@@ -119,6 +121,17 @@ class ConsistentParameters:
             gradient[body] += self._strength * slope * unit
             hessian[np.ix_(body, body)] += self._strength * curve * np.outer(unit, unit)
         return gradient, hessian
+
+
+def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | None:
+    """Return the consistent parameters nearest to what an estimator's rigid-body part has learned.
+
+    None for an estimator without such a part.
+    """
+    parametric = estimator if isinstance(estimator, ParametricEstimator) else getattr(estimator, "parametric", None)
+    if parametric is None:
+        return None
+    return finder.nearest(parametric.parameters, parametric.information)
 
 
 def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:

@@ -29,6 +29,8 @@ class ErrorModel:
         n_outputs: m.
         period: time of one block of samples [s], of which the errors are means.
 
+    Anything below `floor` (m, m), which may be set, is taken for noise: the covariance of what is too small to matter.
+
     Attributes:
         scale: factor on all variances, at least 1.
         age: [s] of errors seen.
@@ -43,6 +45,7 @@ class ErrorModel:
         self._slow_mean = np.zeros(m)
         self._past = np.zeros((FAR + 1, m))  # newest last
         self._bound = float(chi2.ppf(1.0 - TAIL, m))
+        self.floor = np.zeros((m, m))
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
         self._kept = np.ones(2)  # of the fast and the slow part after a block
         self._covariance = np.eye(2 * m)
@@ -81,6 +84,7 @@ class ErrorModel:
         noise = _positive(scaled[0] - fast, FLOOR)
         slow = _positive(scaled[3], FLOOR)
         self.fast, self.noise, self.slow = (part * np.outer(unit, unit) for part in (fast, noise, slow))
+        self.noise = self.noise + self.floor
         self._kept = np.exp([-self.period / time, -self.period / SLOW])
 
     def start(self) -> Array:
@@ -103,11 +107,9 @@ class ErrorModel:
         covariance[m:, m:] += (1.0 - self._kept[1] ** 2) * self.slow
         cross = covariance[:, :m] + covariance[:, m:]  # of the state and its sum
         whole = cross[:m] + cross[m:] + self.noise
-        root = np.linalg.cholesky(whole)
-        inverse = np.linalg.inv(root)
-        gain = cross @ inverse.T @ inverse
+        gain = np.linalg.solve(whole, cross.T).T
         self._covariance = covariance - gain @ cross.T
-        return Step(kept, gain, inverse / np.sqrt(self.scale * novelty))
+        return Step(kept, gain, whole * (self.scale * novelty))
 
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
@@ -122,13 +124,18 @@ class ErrorModel:
 class Step:
     """One step of the filter: the same for errors and for what a change would add to them."""
 
-    def __init__(self, kept: Array, gain: Array, whiten: Array) -> None:
-        self._kept, self._gain, self._whiten = kept[:, None], gain, whiten
-        self._m = len(whiten)
+    def __init__(self, kept: Array, gain: Array, covariance: Array) -> None:
+        self._kept, self._gain, self._covariance = kept, gain, covariance
+        self._whiten = np.linalg.inv(np.linalg.cholesky(covariance))
+        self._m = len(covariance)
+
+    def with_noise(self, variance: Array) -> "Step":
+        """The same step where each output has additional noise of this variance (m,)."""
+        return Step(self._kept, self._gain, self._covariance + np.diag(variance))
 
     def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:
         """Return the next state (..., 2 m, c) and the whitened innovations (..., m, c) of columns (m, c)."""
-        state = state * self._kept
+        state = state * self._kept[:, None]
         innovation = columns - state[..., : self._m, :] - state[..., self._m :, :]
         return state + self._gain @ innovation, self._whiten @ innovation
 

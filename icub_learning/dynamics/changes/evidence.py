@@ -26,6 +26,7 @@ class Evidence:
         squares: sum of squared whitened errors since the beginning.
         n_blocks: number of blocks since then.
         estimates: estimates of the causes, for whom may need them; () at first.
+        level: mean square (m,) of what they add, likewise; 0 at first.
     """
 
     def __init__(self, n_outputs: int, deviations: Array, causes: tuple[NDArray[np.intp], ...]) -> None:
@@ -39,6 +40,7 @@ class Evidence:
         self.squares = 0.0
         self.n_blocks = 0
         self.estimates: tuple[Array, ...] = ()
+        self.level = np.zeros(n_outputs)
 
     def add(self, step: Step, columns: Array, innovation: Array) -> None:
         """Add one block: columns (m, k) and the whitened innovation (m,) of the errors without any cause."""

@@ -10,6 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import ErrorModel, Step
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH, LinkEffects
 
@@ -17,7 +18,13 @@ BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 GAP = 0.5  # [s] without samples after which evidence starts anew
 PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
 LOAD, PUSH = 0, 1  # causes of Evidence
+MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
+SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
+ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
+LEVEL_BLOCKS = 50  # over which what it adds is averaged
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
+LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
+FLOOR_SHARE = 0.01  # of each block in their mean effect
 SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
 LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
 AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
@@ -110,6 +117,7 @@ class ChangeMonitor:
         load: the load that is carried, or None.
         contact: whether something pushes.
         changed: how often the body itself has changed.
+        change_ratio: of the mean squared errors after and before the last time.
         counts: how often what was found.
         threshold: log likelihood ratio of an alarm.
     """
@@ -122,7 +130,7 @@ class ChangeMonitor:
         self.counts: Counter[str] = Counter()
         self.load: Load | None = None
         self.contact = False
-        self.changed = 0
+        self.changed, self.change_ratio = 0, 1.0
         self._unlearnable: deque[tuple[int, int]] = deque()
         self._errors = ErrorModel(effects.n_outputs, BLOCK)
         self._sum = np.zeros(effects.n_outputs)
@@ -175,6 +183,22 @@ class ChangeMonitor:
         deviation: Array = np.sqrt(np.diag(self._errors.spread(1)))
         return deviation
 
+    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
+        """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
+        load = self.load
+        if load is None:
+            return prediction, None
+        rows = self.effects.load(motion.position, motion.velocity, motion.acceleration)
+        added = rows @ load.parameters
+        body = prediction
+        made = Prediction(
+            body.total + added,
+            body.parametric + added,
+            body.residual,
+            lambda: body.variance + np.einsum("ij,jk,ik->i", rows, load.covariance, rows),
+        )
+        return made, added
+
     def may_learn(self, stamp: int) -> bool:
         """Whether the body may learn from a sample of this time [ns]."""
         if self._event is not None and stamp >= self._event.since:
@@ -222,6 +246,8 @@ class ChangeMonitor:
 
     def _take(self, stamp: int, error: Array, columns: Array, novelty: float) -> None:
         if not self._errors.ready:
+            pushed = columns[:, len(DEVIATIONS) :] * LEAST_PUSH
+            self._errors.floor += (np.diag((pushed**2).sum(axis=1)) - self._errors.floor) * FLOOR_SHARE
             self._errors.learn(error)
             if self._errors.ready:
                 self._state = self._errors.start()[:, None]
@@ -239,8 +265,11 @@ class ChangeMonitor:
     # --- while nothing changes
 
     def _watch(self, block: Block) -> None:
-        remaining = block.error if self.load is None else block.error - block.load_columns @ self.load.parameters
-        self._state, white = block.step(block.state, remaining[:, None])
+        remaining, step = block.error, block.step
+        if self.load is not None and self._carried is not None:
+            remaining = block.error - block.load_columns @ self.load.parameters
+            step = step.with_noise(MOTION_ERROR**2 * self._carried[0].level)
+        self._state, white = step(block.state, remaining[:, None])
         white = white[:, 0]
         number = block.number
         if number % SHORT_EVERY == 0:
@@ -251,13 +280,13 @@ class ChangeMonitor:
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
             for _, evidence in running:
-                evidence.add(block.step, block.columns, white)
+                evidence.add(step, block.columns, white)
         best, where = self._strongest(number)
         if best > self.threshold:
             self._begin_event(where)
             return
-        self._errors.follow_tail(float(white @ white))
         if self.load is None:
+            self._errors.follow_tail(float(white @ white))
             self._held_back.append(block.error)
             if len(self._held_back) > HELD_BACK:
                 self._errors.learn(self._held_back.popleft())
@@ -272,7 +301,14 @@ class ChangeMonitor:
         deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
         return Evidence(self.effects.n_outputs, deviations, self._with_gains)
 
-    def _add(self, evidence: Evidence, block: Block, white: Array) -> None:
+    def _step_of_event(self, evidence: Evidence, block: Block) -> Step:
+        """The step with the noise that a load brings along: its motion is known no better than that of the body."""
+        added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
+        share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
+        evidence.level = evidence.level + share * (added**2 - evidence.level)
+        return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
+
+    def _add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
         """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
         if evidence.n_blocks % ESTIMATE_EVERY == 1:
             n_load, n_push = len(DEVIATIONS), N_WRENCH
@@ -285,7 +321,7 @@ class ChangeMonitor:
             parts.append(gains)
         if len(parts) == 1:
             parts += [np.zeros((m, 2 * len(self._gain_rows)))]
-        evidence.add(block.step, np.concatenate(parts, axis=1), white)
+        evidence.add(step, np.concatenate(parts, axis=1), white)
 
     def _strongest(self, number: int) -> tuple[float, int]:
         """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
@@ -337,10 +373,11 @@ class ChangeMonitor:
         if event.n_blocks % AGAIN == 0:
             event.attempts[1:] = [*event.attempts[1:], self._attempt(self._offsets(event))][-ATTEMPTS:]
         for attempt in event.attempts:
-            attempt.bare_state, white = block.step(attempt.bare_state, bare[:, None])
-            self._add(attempt.bare, block, white[:, 0])
-            attempt.loaded_state, white = block.step(attempt.loaded_state, loaded[:, None])
-            self._add(attempt.loaded, block, white[:, 0])
+            step = self._step_of_event(attempt.bare, block)
+            attempt.bare_state, white = step(attempt.bare_state, bare[:, None])
+            self._add(attempt.bare, block, step, white[:, 0])
+            attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
+            self._add(attempt.loaded, block, step, white[:, 0])
         if self._has_ended(block, before):
             return
         if event.n_blocks % 2 == 0:
@@ -430,15 +467,20 @@ class ChangeMonitor:
         """Learn more of the load that is carried."""
         assert self._carried is not None and self.load is not None
         evidence, state = self._carried
-        state, white = block.step(state, block.error[:, None])
-        self._add(evidence, block, white[:, 0])
+        step = self._step_of_event(evidence, block)
+        state, white = step(state, block.error[:, None])
+        self._add(evidence, block, step, white[:, 0])
         self._carried = evidence, state
         if evidence.n_blocks % LOOK_EVERY == 0:
             self.load = _load_of(self.load.since, evidence)
 
     def _accept_change(self, stamp: int) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
+        event = self._event
+        assert event is not None
+        bare = event.attempts[0].bare
         self.changed += 1
+        self.change_ratio = bare.squares / (self.effects.n_outputs * bare.n_blocks)
         self.counts["changes of the body"] += 1
         self.load = None
         self._end_event(stamp)
@@ -461,4 +503,5 @@ class ChangeMonitor:
 def _load_of(since: int, evidence: Evidence) -> Load:
     mean, covariance = evidence.posterior(LOAD)
     n = len(DEVIATIONS)
-    return Load(since, evidence.n_blocks * BLOCK, mean[:n], covariance[:n, :n])
+    parameters, known = mean[:n], ALIKE * covariance[:n, :n]
+    return Load(since, evidence.n_blocks * BLOCK, parameters, known + SCALE_ERROR**2 * np.outer(parameters, parameters))

@@ -111,6 +111,33 @@ class ParametricEstimator:
         """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
         return base_values(self.regressor, self.parameters)
 
+    @property
+    def information(self) -> Array:
+        """What the samples say about the parameters: the inverse of a covariance, (n_parameters, n_parameters).
+
+        Without the regularization. Its unit is that of the noise of the noisiest output, since all are weighted to it.
+        """
+        factor = self._rls.factor
+        gathered = (factor.T @ factor - np.diag(self._rls.prior)) / self._variance_of_rows
+        information = np.empty_like(gathered)
+        information[np.ix_(self._order, self._order)] = gathered
+        return information
+
+    @property
+    def base_deviations(self) -> Array:
+        """Standard deviations of the base parameters, (n_base,)."""
+        factor = self._rls.factor
+        columns = self.regressor.base_projection[:, self._order]
+        half = np.linalg.solve(factor.T, columns.T)
+        deviations: Array = np.sqrt((half**2).sum(axis=0) * self._variance_of_rows)
+        return deviations
+
+    @property
+    def _variance_of_rows(self) -> float:
+        """Variance of the noise of the weighted rows."""
+        weighted = self._weights.value**2 * self._noise.value
+        return float(np.mean(weighted)) if self._noise.n_samples else 1.0
+
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         return self._predictor(self.regressor, self._rls).predict(q, v, a).evaluated()

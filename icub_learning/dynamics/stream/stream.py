@@ -39,6 +39,19 @@ class Estimator(Protocol):
     ) -> None: ...
 
 
+class Watch(Protocol):
+    """What a stream needs to find loads and contacts; see ChangeMonitor."""
+
+    changed: int
+    change_ratio: float
+
+    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]: ...
+
+    def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None: ...
+
+    def may_learn(self, stamp: int) -> bool: ...
+
+
 class MotionSource(Protocol):
     """What a stream needs to find velocities and accelerations; see MotionFilter."""
 
@@ -62,6 +75,7 @@ class StateRecord:
     stamp: int  # ns
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
+    load: Array | None = None  # (n_outputs,) the part of the prediction that a load adds to the body's
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
 
@@ -118,6 +132,7 @@ class StreamCounts:
         predicted: joint states accepted, each answered by one prediction.
         measured: measurements paired with a joint state.
         learned: samples learned by `learn`.
+        withheld: samples not learned because something was carried or touched.
         unpaired: joint states for which no measurement came within the tolerance.
         refused: messages refused, by reason.
         last_refusal: reason and text of the newest refusal.
@@ -126,6 +141,7 @@ class StreamCounts:
     predicted: int = 0
     measured: int = 0
     learned: int = 0
+    withheld: int = 0
     unpaired: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     last_refusal: str = ""
@@ -146,6 +162,8 @@ class InverseDynamicsStream:
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
+        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; None: nothing
+            is watched for.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
 
@@ -153,6 +171,7 @@ class InverseDynamicsStream:
         output_names, effort: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
+        watch: as given.
         counts: see StreamCounts.
     """
 
@@ -165,12 +184,15 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
+        watch: Watch | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
         self.learning = True
         self.counts = StreamCounts()
+        self.watch = watch
+        self._changes = 0  # of the body, that were taken
         self._reader = reader
         self._motions = motions
         self.output_names = tuple(output_names)
@@ -214,7 +236,10 @@ class InverseDynamicsStream:
         self._motions.add(stamp, state.position, state.velocity)
         motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
-        record = StateRecord(stamp, motion, prediction)
+        load = None
+        if self.watch is not None:
+            prediction, load = self.watch.compensated(prediction, motion)
+        record = StateRecord(stamp, motion, prediction, load)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -271,12 +296,26 @@ class InverseDynamicsStream:
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
+                if self.watch is not None and not self.watch.may_learn(record.stamp):
+                    self.counts.withheld += 1
+                    continue
                 samples.append(Sample(record.motion, record.known, record.measured))
         return samples
+
+    def take_change(self) -> float | None:
+        """Return by what ratio mean squared errors grew with a change of the body since the last call, None without."""
+        if self.watch is None or self.watch.changed == self._changes:
+            return None
+        self._changes = self.watch.changed
+        return self.watch.change_ratio
 
     def learn(self) -> int:
         """Learn from the samples completed since the last call; return how many."""
         samples = self.complete()
+        if (ratio := self.take_change()) is not None:
+            forget = getattr(self.estimator, "body_changed", None)
+            if forget is not None:
+                forget(ratio)
         for sample in samples:
             sample.teach(self.estimator)
         self.counts.learned += len(samples)
@@ -309,7 +348,10 @@ class InverseDynamicsStream:
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
         self.counts.measured += 1
-        self._paired.append(External(record.stamp, measured, measured - record.prediction.total, record.known))
+        external = measured - record.prediction.total
+        self._paired.append(External(record.stamp, measured, external, record.known))
+        if self.watch is not None:
+            self.watch.observe(record.stamp, record.known, external if record.load is None else external + record.load)
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
