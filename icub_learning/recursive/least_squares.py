@@ -281,6 +281,9 @@ class RecursiveLeastSquares:
         self._next_refill = stop % d
         self._prior *= self.forgetting
         self._refill(start, stop, z_rows, y_rows, self.forgetting)
+        if rest := start + self._n_refill - d if start + self._n_refill > d else 0:
+            self._next_refill = min(rest, start)  # what this round lacks is taken from the next one
+            self._refill(0, self._next_refill)
 
     def _refill(
         self, start: int, stop: int, z_rows: Array | None = None, y_rows: Array | None = None, forgetting: float = 1.0
