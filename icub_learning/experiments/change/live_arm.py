@@ -64,7 +64,7 @@ class LiveArm:
         assert isinstance(monitor, ChangeMonitor)
         self.monitor = monitor
         self.moments: list[Moment] = []
-        self._times = array("d")
+        self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}
 
     @property
@@ -92,8 +92,14 @@ class LiveArm:
     def _note(self, time: float) -> None:
         load = self.monitor.load
         seen = Moment(time, self.monitor.phase, 0.0 if load is None else load.mass, self.monitor.contact)
+        deviation = 0.0 if load is None else load.mass_deviation
+        self._seen.extend((seen.mass, deviation, seen.contact, self.streams["shipped"].counts.learned))
         if not self.moments or self.moments[-1].phase != seen.phase:
             self.moments.append(seen)
+
+    def seen(self) -> tuple[Array, Array]:
+        """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""
+        return np.frombuffer(self._times).copy(), np.frombuffer(self._seen).reshape(-1, 4).copy()
 
     def errors(self, begin: float, end: float, name: str = "shipped") -> Array:
         """Measured minus predicted (n, 6) between two times [s]."""
