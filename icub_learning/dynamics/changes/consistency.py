@@ -136,9 +136,7 @@ def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | Non
 
 def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:
     """Return the indices (n_bodies, 10) of the inertial parameters of each body among the names of parameters."""
-    found = [
-        index for index, name in enumerate(names) if name.rpartition(".")[2] == BODY_PARAMETERS[0] and "." in name
-    ]
+    found = [index for index, name in enumerate(names) if name.rpartition(".")[2] == BODY_PARAMETERS[0] and "." in name]
     return np.array([range(index, index + N_BODY) for index in found], dtype=np.intp).reshape(-1, N_BODY)
 
 

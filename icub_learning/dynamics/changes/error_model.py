@@ -12,6 +12,7 @@ NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
 FLOOR = 1e-4  # of each part of the variance, relative to the whole
 TAIL = 0.01  # share of squared innovations that should lie beyond their 99 % bound
 TAIL_GAIN = 5.0  # [1/s] speed at which the scale follows
+LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are themselves uncertain
 WARM_UP = 10.0  # [s] of errors before anything is judged by them
 
 
@@ -32,13 +33,13 @@ class ErrorModel:
     Anything below `floor` (m, m), which may be set, is taken for noise: the covariance of what is too small to matter.
 
     Attributes:
-        scale: factor on all variances, at least 1.
+        scale: factor on all variances, at least LEAST_SCALE.
         age: [s] of errors seen.
     """
 
     def __init__(self, n_outputs: int, period: float) -> None:
         m = self.n_outputs = n_outputs
-        self.period, self.age, self.scale = period, 0.0, 1.0
+        self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
         self._weight = 0.0
         self._moments = np.zeros((3, m, m))  # at lags 0, NEAR, FAR
         self._slow_moment = np.zeros((m, m))
@@ -114,7 +115,7 @@ class ErrorModel:
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
         beyond = float(squared > self._bound)
-        self.scale = max(self.scale * float(np.exp(TAIL_GAIN * self.period * (beyond - TAIL))), 1.0)
+        self.scale = max(self.scale * float(np.exp(TAIL_GAIN * self.period * (beyond - TAIL))), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""

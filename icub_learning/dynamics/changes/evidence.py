@@ -1,7 +1,6 @@
 """Evidence for changes that began at known times: log likelihood ratios from whitened errors."""
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array

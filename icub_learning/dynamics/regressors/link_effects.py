@@ -116,9 +116,7 @@ def pseudo_inertia(parameters: Array) -> Array:
     """
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = parameters.tolist()
     half = 0.5 * (xx + yy + zz)
-    return np.array(
-        [[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]]
-    )
+    return np.array([[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]])
 
 
 def from_pseudo_inertia(pseudo: Array) -> Array:

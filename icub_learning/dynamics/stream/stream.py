@@ -15,6 +15,7 @@ from icub_learning.dynamics.motion.joint_states import JointStateReader, check_v
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
@@ -78,6 +79,7 @@ class StateRecord:
     load: Array | None = None  # (n_outputs,) the part of the prediction that a load adds to the body's
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
+    fault: str | None = None  # of the sensor, see SensorFaults
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ class StreamCounts:
         measured: measurements paired with a joint state.
         learned: samples learned by `learn`.
         withheld: samples not learned because something was carried or touched.
+        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
         unpaired: joint states for which no measurement came within the tolerance.
         refused: messages refused, by reason.
         last_refusal: reason and text of the newest refusal.
@@ -142,6 +145,7 @@ class StreamCounts:
     measured: int = 0
     learned: int = 0
     withheld: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
     unpaired: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     last_refusal: str = ""
@@ -196,6 +200,7 @@ class InverseDynamicsStream:
         self._reader = reader
         self._motions = motions
         self.output_names = tuple(output_names)
+        self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._follow_velocity_noise = follow_velocity_noise
@@ -296,6 +301,9 @@ class InverseDynamicsStream:
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
+                if record.fault is not None:
+                    self.counts.faults[record.fault] += 1
+                    continue
                 if self.watch is not None and not self.watch.may_learn(record.stamp):
                     self.counts.withheld += 1
                     continue
@@ -348,9 +356,10 @@ class InverseDynamicsStream:
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
         self.counts.measured += 1
+        record.fault = self._faults.check(record.stamp, measured, record.known.position)
         external = measured - record.prediction.total
         self._paired.append(External(record.stamp, measured, external, record.known))
-        if self.watch is not None:
+        if self.watch is not None and record.fault is None:
             self.watch.observe(record.stamp, record.known, external if record.load is None else external + record.load)
 
     def _nearest(self, stamp: int) -> StateRecord | None:

@@ -47,9 +47,7 @@ class ControlLoop:
             seed=seed,
         )
         regressor = assembly.make_regressor(self.settings)
-        self.stream = assembly.make_stream(
-            self.settings, regressor, assembly.make_estimator(self.settings, regressor)
-        )
+        self.stream = assembly.make_stream(self.settings, regressor, assembly.make_estimator(self.settings, regressor))
         self._feed_forward = FeedForward(effort_limits(self.settings.urdf, self._names))
         self._nominal = RobotModel(self.settings.urdf, self._names)
         self._feedback = feedback(self.arm)

@@ -22,7 +22,9 @@ that are judged by default chose no setting; seeds from 100 on did. All of it ta
 example:
   icub-learning reproduce change --parts loads control --json out/change.json"""
 
-Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether all are as expected
+Row = tuple[
+    str, list[float], str, bool
+]  # what, its values for each seed, what is expected, whether all are as expected
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +82,9 @@ def _loads(found: list[dict[str, Any]]) -> list[Row]:
             _below(f"{name} dropped: the same from 1 s on", (one["error_after_drop"] for one in of), 1.2),
         ]
         if kind == "heavy":
-            rows.append(_below(f"{name}: error of its centre after 5 s [m]", (one["centre_error"] for one in of), 0.015))
+            rows.append(
+                _below(f"{name}: error of its centre after 5 s [m]", (one["centre_error"] for one in of), 0.015)
+            )
     pushed = [one["push"] for one in found]
     rows += [
         _below("5 N for 1 s: contact after [s]", (one["seen after"] for one in pushed), 0.05),

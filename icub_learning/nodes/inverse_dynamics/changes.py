@@ -138,6 +138,7 @@ class ChangeEndpoints:
             "link that carries loads": monitor.effects.link,
             "joints before it that are not learned": ", ".join(monitor.effects.held_joints) or "none",
             "samples not learned": self._stream.counts.withheld,
+            **{f"not learned: {fault}": n for fault, n in sorted(self._stream.counts.faults.items())},
             "variance of errors over that of their covariances": f"{monitor.scale:.2f}",
             **{f"number of {kind}": monitor.counts[kind] for kind in ("loads", "releases", "contacts")},
             "number of changes of the body": monitor.counts["changes of the body"],

@@ -13,7 +13,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.robots import find_urdf
 
 PERIOD = 0.01  # [s]
-USUAL = 25.0  # [s] without change
+USUAL = 14.0  # [s] without change
 LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
 PUSH = np.array([4.0, 3.0, 0.0, 0.0, 0.0, 0.0])  # force [N] and moment [N m]
 WRENCH = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
@@ -68,7 +68,7 @@ def hand():
 def test_nothing_is_seen_where_nothing_is():
     hand = Hand(1)
     assert hand.run(5.0)[-1] == "getting used to the errors"
-    assert set(hand.run(120.0)[1000:]) == {"nothing"}
+    assert set(hand.run(40.0)[1000:]) == {"nothing"}
     assert not hand.monitor.counts and hand.monitor.may_learn(hand.stamp)
 
 

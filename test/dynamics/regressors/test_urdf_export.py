@@ -43,7 +43,7 @@ def test_wrench_of_exported_robot_is_that_of_the_parameters(joints):
 
 
 def test_torques_of_exported_robot_are_those_of_pinocchio():
-    joints = tuple(f"shoulder_{kind}_joint" for kind in ("pan", "lift")) + ("elbow_joint",)
+    joints = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint")
     regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), joints, friction=False)
     # As much as the nominal robot everywhere, so that what is left for each link is a body too.
     parameters = 1.3 * regressor.nominal_parameters
