@@ -26,6 +26,7 @@ class Setting:
         unit: unit of its values, "" for none.
         low, high: smallest and largest accepted value, or None.
         choices: the only accepted strings, or () for any.
+        or_number: whether a number from low to high is accepted too, where `choices` are strings.
         live: whether a running node accepts a change.
         check: called with a value that passed all else; returns None, or in words what is accepted.
     """
@@ -37,6 +38,7 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: Sequence[str] = ()
+    or_number: bool = False
     live: bool = False
     check: Callable[[Any], str | None] | None = None
 
@@ -48,6 +50,8 @@ class Setting:
     @property
     def bound(self) -> str:
         """What is accepted, in words; empty for anything of the right type."""
+        if self.or_number:
+            return f"{' or '.join(self.choices)}, or within [{self.low:g}, {self.high:g}]"
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.low is None and self.high is None:
@@ -62,6 +66,7 @@ class Setting:
         """Do nothing if `value` is accepted. Raises ParameterError."""
         for entry in [value] if isinstance(value, (bool, int, float, str)) else list(value):
             inside = not self.choices or entry in self.choices
+            inside = inside or (self.or_number and isinstance(entry, (int, float)))
             if isinstance(entry, (int, float)) and not isinstance(entry, bool):
                 low = -math.inf if self.low is None else self.low
                 high = math.inf if self.high is None else self.high
@@ -93,7 +98,8 @@ class Validated:
     def __post_init__(self) -> None:
         for declared in settings_of(type(self)):
             value = getattr(self, declared.name)
-            if not _has_type_of(declared.default, value):
+            number = declared.or_number and isinstance(value, Real) and not isinstance(value, bool)
+            if not number and not _has_type_of(declared.default, value):
                 raise ParameterError(declared.name, value, f"a {type(declared.default).__name__}")
             declared.validate(value)
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": ("replay", "publish a recording's joint states and wrenches"),
     "latency": ("latency", "how fast and how regularly a running node answers, seen from outside"),
     "evaluate": ("evaluate.command", "predict, then learn, over a recording; print the errors of P, NP and SP"),
+    "export-urdf": ("export_urdf", "write a robot's URDF with learned inertial parameters"),
     "tune": ("tune.command", "choose a learner's settings from a recording, or from pictures of objects"),
     "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
     "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),

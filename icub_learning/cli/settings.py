@@ -32,8 +32,17 @@ def _option(setting: Setting, given: bool) -> dict[str, Any]:
     }
     if isinstance(default, bool):
         return option | {"action": argparse.BooleanOptionalAction}
+    if setting.or_number:
+        return option | {"type": _word_or_number, "metavar": "|".join((*setting.choices, "X"))}
     if setting.choices:
         return option | {"choices": tuple(setting.choices)}
     if isinstance(default, tuple):
         return option | {"nargs": "+", "metavar": "NAME", "type": type(default[0]) if default else str}
     return option | {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "X"}
+
+
+def _word_or_number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

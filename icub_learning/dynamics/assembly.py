@@ -2,11 +2,13 @@
 
 from dataclasses import fields
 
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import LearnerSettings, Settings
@@ -65,6 +67,14 @@ def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:
     return MotionFilter(n_joints, max_gap=settings.max_gap, velocity_delay=delay)
 
 
+def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | None:
+    """Return what finds loads and contacts, or None without. Raises ModelError for an unknown link."""
+    if not settings.watch:
+        return None
+    effects = LinkEffects(regressor, settings.load_link)
+    return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)
+
+
 def make_stream(
     settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
@@ -76,5 +86,6 @@ def make_stream(
         regressor.output_names,
         effort=settings.output == "joint_torque",
         tolerance=settings.tolerance,
+        watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
     )

@@ -8,6 +8,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
 
+AUTOMATIC = "auto"
 OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
 PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
@@ -65,8 +66,14 @@ class LearnerSettings(Validated):
     nonparametric_regularization: float = setting(
         0.0, "regularization of the nonparametric part; 0 weighs several while learning", low=0.0, high=1e12
     )
-    forgetting: float = setting(
-        1.0, "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing", low=0.5, high=1.0
+    forgetting: float | str = setting(
+        AUTOMATIC,
+        "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"
+        " change that the errors show",
+        choices=(AUTOMATIC,),
+        or_number=True,
+        low=0.5,
+        high=1.0,
     )
     n_warm_up: int = setting(200, "number of first samples that only set the scale of the inputs", low=1, high=100000)
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
@@ -105,6 +112,15 @@ def number_or_automatic(value: float | str | None) -> float:
     if isinstance(value, str):
         raise ParameterError("length_scale or regularization", value, "a number, None or 'auto'")
     return value
+
+
+def first_forgetting(forgetting: float | str) -> float:
+    """Return the factor before any change: the number given, or 1 for "auto". Raises ParameterError."""
+    if isinstance(forgetting, str):
+        if forgetting != AUTOMATIC:
+            raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
+        return 1.0
+    return forgetting
 
 
 @dataclass(frozen=True)
@@ -178,7 +194,25 @@ class StreamSettings(Validated):
 
 
 @dataclass(frozen=True)
-class Settings(StreamSettings, EstimatorSettings, RobotSettings):
+class ChangeSettings(Validated):
+    """How loads and contacts are found. Raises ParameterError for a value outside its range."""
+
+    watch: bool = setting(True, "find loads and contacts, and learn the body from neither")
+    load_link: str = setting("", "link of the URDF that carries loads; empty: the one that the last joint moves")
+    contact_false_alarms: float = setting(
+        0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3
+    )
+    longest_contact: float = setting(
+        10.0,
+        "time after which what is neither load nor contact is taken for a change of the body itself",
+        unit="s",
+        low=0.5,
+        high=3600.0,
+    )
+
+
+@dataclass(frozen=True)
+class Settings(ChangeSettings, StreamSettings, EstimatorSettings, RobotSettings):
     """All settings of learning inverse dynamics. Raises ParameterError for a value outside its range."""
 
 

@@ -13,7 +13,7 @@ from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
 from icub_learning.dynamics.estimators.residual_targets import ResidualTargets
 from icub_learning.dynamics.estimators.warm_up import WarmUp
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import Settings, first_forgetting
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.predict_then_learn import Evaluation, evaluate
 from icub_learning.kernel_methods.tuning import Fold, Judge, forward_folds
@@ -43,7 +43,7 @@ class SampleCollector(RandomFeatureLearner):
             n_random_features=2,
             length_scale=settings.length_scale,
             regularization=settings.nonparametric_regularization,
-            forgetting=settings.forgetting,
+            forgetting=first_forgetting(settings.forgetting),
             n_warm_up=settings.n_warm_up,
             seed=settings.seed,
         )
@@ -171,7 +171,7 @@ def collect(events: Iterable[Event], settings: Settings, stride: int = 1) -> Sam
     """
     if settings.nonparametric != "random_features":
         raise ParameterError("nonparametric", settings.nonparametric, "'random_features', which is what is tuned")
-    if settings.forgetting != 1.0:
+    if first_forgetting(settings.forgetting) != 1.0:
         raise ParameterError("forgetting", settings.forgetting, "1: validation by paths weighs all samples alike")
     regressor = assembly.make_regressor(settings)
     fixed = replace(settings, n_random_features=2).fixed()

@@ -61,7 +61,6 @@ class RecursiveLeastSquares:
     ) -> None:
         self.n_features = integer("n_features", n_features, 1)
         self.n_outputs = integer("n_outputs", n_outputs, 1)
-        self.forgetting = real("forgetting", forgetting, 0.0, 1.0, low_open=True)
         self.regularization = check_regularization(regularization, self.n_features)
         self.n_samples = 0
         size, d = padded_size(self.n_features), self.n_features
@@ -76,7 +75,27 @@ class RecursiveLeastSquares:
             self._weights[:, :d] = self._initial_weights.T
         self._prior = self.regularization.copy()
         self._next_refill = 0
-        self._n_refill = min(d, int(np.ceil(d * np.log(self.forgetting) / np.log(0.5)))) if self.forgetting < 1 else 0
+        self.forgetting = forgetting
+
+    @property
+    def forgetting(self) -> float:
+        """Factor on the weight of all past samples at each new one; can be set at any time. Raises ParameterError.
+
+        Whatever the sequence of factors, the prior of a coordinate never falls below half of its regularization times
+        the smallest factor: as many coordinates are refilled with each sample as its factor calls for.
+        """
+        return self._forgetting
+
+    @forgetting.setter
+    def forgetting(self, value: float) -> None:
+        self._forgetting = real("forgetting", value, 0.0, 1.0, low_open=True)
+        self._n_refill = 0
+        if self._forgetting < 1.0:
+            self._n_refill = min(self.n_features, self._debt_of(self._forgetting))
+
+    def _debt_of(self, forgetting: float) -> int:
+        """Number of coordinates to refill with each sample under a constant factor."""
+        return int(np.ceil(self.n_features * np.log(forgetting) / np.log(0.5)))
 
     @property
     def weights(self) -> Array:
@@ -271,6 +290,9 @@ class RecursiveLeastSquares:
         self._next_refill = stop % d
         self._prior *= self.forgetting
         self._refill(start, stop, z_rows, y_rows, self.forgetting)
+        if rest := start + self._n_refill - d if start + self._n_refill > d else 0:
+            self._next_refill = min(rest, start)  # what this round lacks is taken from the next one
+            self._refill(0, self._next_refill)
 
     def _refill(
         self, start: int, stop: int, z_rows: Array | None = None, y_rows: Array | None = None, forgetting: float = 1.0

@@ -25,9 +25,11 @@ then in the XZ plane, while P (rigid bodies), NP (random features) and SP (both)
 sensor from zero. While the arm changes over from one plane to the other they predict but do not learn.
 
 Then objects are put into the other hand and taught by service calls, one after the other, and after each lesson unseen
-views of all of them are asked for. Simulation and learners are processes of their own that talk over DDS."""
+views of all of them are asked for. Simulation and learners are processes of their own that talk over DDS.
 
-PARTS = ("all", "dynamics", "objects")
+At last, in one process and faster than real time, the arm grasps a load while it moves, drops it, and is pushed."""
+
+PARTS = ("all", "dynamics", "objects", "changes")
 PLANES = ("circle_xy", "circle_xz")
 # [s] of simulated time; the simulation changes over at 0.7 rad/s, which from one circle to the other takes 2.0 to 3.5 s
 CHANGEOVER = 4.0
@@ -46,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--views", metavar="N", type=int, default=20, help="unseen views of each object after each lesson (default: 20)"
     )
-    parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the two parts")
+    parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the three parts")
     parser.add_argument(
         "--output",
         metavar="FOLDER",
@@ -84,11 +86,15 @@ def run(args: argparse.Namespace) -> None:
             "OPENBLAS_NUM_THREADS": "1",
         }
         os.environ.update(environment)
-        if args.part != "objects":
+        if args.part in ("all", "dynamics"):
             figures = _dynamics(environment, seconds, args.output)
             write_json(numbers, figures)
-        if args.part != "dynamics":
+        if args.part in ("all", "objects"):
             figures["objects"] = _objects(environment, views, args.output)
+        if args.part in ("all", "changes"):
+            from icub_learning.cli.demo import changes
+
+            figures["changes"] = changes.show(args.output)
     figures["wall_s"] = time.monotonic() - began
     write_json(numbers, figures)
     print(f"""

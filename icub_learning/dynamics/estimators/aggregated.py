@@ -16,9 +16,11 @@ from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
+from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
@@ -89,7 +91,7 @@ class AggregatedEstimator:
         regressor: a WrenchRegressor or TorqueRegressor.
         rigid: the expert P, new; None leaves NP experts only, and the regressor then tells nothing but sizes.
         n_random_features: number of features of all length scales together.
-        forgetting: in (0, 1], of all experts.
+        forgetting: in (0, 1], of all experts; "auto": 1 until errors show a change, see AdaptiveForgetting.
         seed: seed of the random features.
 
     Raises:
@@ -101,13 +103,14 @@ class AggregatedEstimator:
         regressor: Regressor,
         rigid: ParametricEstimator | None,
         n_random_features: int,
-        forgetting: float,
+        forgetting: float | str,
         seed: int,
     ) -> None:
         self.regressor = regressor
         self._rigid = rigid
         n_targets = regressor.n_outputs * (2 if rigid else 1)
-        self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, forgetting, seed)
+        self._pool = ExpertPool(regressor.n_joints, n_targets, n_random_features, first_forgetting(forgetting), seed)
+        self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._aggregation = LayeredAggregation(
             len(self.expert_names),
             regressor.n_outputs,
@@ -227,17 +230,33 @@ class AggregatedEstimator:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
         elapsed = self._elapsed(observation.stamp)
         combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
-        if observation.published is not None and observation.published.noise is not None:
-            self._noise.judge(observation.published, measured, elapsed)
-        else:
+        published = observation.published
+        judged = published is not None and published.noise is not None
+        if not judged or self._adaptive is not None:
             leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
+        if judged:
+            self._noise.judge(published, measured, elapsed)
+        else:
             self._noise.update(combined[-1, 0], leverage, elapsed)
         self._aggregation.update(errors, combined[:, 1:], elapsed)
+        if self._adaptive is not None:
+            self._forget(self._adaptive.follow(combined[0, 0], leverage, elapsed))
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:
             self._take_snapshot()
         self._pool.learn(rows, targets)
         self._combined = None
+
+    def _forget(self, factor: float) -> None:
+        """Let each further sample reduce the weight of earlier ones by `factor`, in all experts."""
+        self._pool.forget(factor)
+        if self._rigid is not None:
+            self._rigid.forget(factor)
+
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
+        if self._adaptive is not None:
+            self._adaptive.change(ratio)
 
     def _elapsed(self, stamp: int | None) -> float:
         """Time since the last sample [s]."""
@@ -283,6 +302,7 @@ class AggregatedEstimator:
             **nested("pool", self._pool.state()),
             **nested("aggregation", self._aggregation.state()),
             **nested("noise", self._noise.state()),
+            **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
             "snapshot_parameters": np.array([snapshot[0] for snapshot in self._snapshots]),
             "snapshot_weights": np.array([snapshot[1] for snapshot in self._snapshots]),
             "snapshot_choices": np.array([snapshot[2] for snapshot in self._snapshots]),
@@ -302,6 +322,8 @@ class AggregatedEstimator:
             regressor = matching_regressor(state, regressor)
         made = cls(regressor, rigid, 2, 1.0, 0)
         made._pool = ExpertPool.from_state(part(state, "pool"), regressor.n_joints, made._pool.n_targets)
+        if any(key.startswith("adaptive.") for key in state):
+            made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         shape = made._aggregation.choices.shape
         made._aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
         if made._aggregation.choices.shape != shape:

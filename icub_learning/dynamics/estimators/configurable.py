@@ -99,6 +99,13 @@ class ConfigurableEstimator:
             Observation.checked(self.regressor, (q, v, a), self._tare.removed(y), known, stamp, published)
         )
 
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
+        if isinstance(self.method, AggregatedEstimator):
+            self.method.body_changed(ratio)
+        elif self._RIGID_BODIES:
+            self.method.parametric.body_changed(ratio)
+
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
 

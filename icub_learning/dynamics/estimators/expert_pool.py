@@ -71,6 +71,13 @@ class ExpertPool:
             for learner in learners:
                 learner.update(row, targets)
 
+    def forget(self, factor: float) -> None:
+        """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
+        for learners in self._learners:
+            for learner in learners:
+                if learner.forgetting != factor:
+                    learner.forgetting = factor
+
     def weights(self) -> Array:
         """Weights of all learners, of `shape`; a copy."""
         return self._memory[..., : self.features.n_features].copy()

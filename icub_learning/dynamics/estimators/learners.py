@@ -7,7 +7,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.nystrom_learner import NystromLearner
 from icub_learning.dynamics.estimators.polk_learner import PolkLearner
 from icub_learning.dynamics.estimators.random_feature_learner import RandomFeatureLearner
-from icub_learning.dynamics.settings import LearnerSettings
+from icub_learning.dynamics.settings import LearnerSettings, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import scalar
 
@@ -41,7 +41,7 @@ def make_learner(settings: LearnerSettings, minimum_scale: Array, n_outputs: int
             max_dictionary=s.max_dictionary,
             **common,
         )
-    common["forgetting"] = s.forgetting
+    common["forgetting"] = first_forgetting(s.forgetting)
     if s.nonparametric == "nystrom":
         return NystromLearner(minimum_scale, n_outputs, n_centers=s.n_random_features, **common)
     return RandomFeatureLearner(minimum_scale, n_outputs, n_random_features=s.n_random_features, seed=s.seed, **common)

@@ -19,7 +19,8 @@ class NonparametricEstimator(ConfigurableEstimator):
         n_random_features: number of random features, of all length scales together.
         length_scale: length scale of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         regularization: lambda of the features; None or "auto": several are weighed.
-        forgetting: in (0, 1]; weight of a sample after each further one (not of polk).
+        forgetting: in (0, 1]; weight of a sample after each further one (not of polk); "auto": 1, until errors show a
+            change where several are weighed, see AdaptiveForgetting.
         n_warm_up, nonparametric, step_size, parsimony, max_dictionary: used with fixed settings only, see
             LearnerSettings.
         seed: seed of the random features.
@@ -39,7 +40,7 @@ class NonparametricEstimator(ConfigurableEstimator):
         n_random_features: int = DEFAULTS.n_random_features,
         length_scale: float | str | None = None,
         regularization: float | str | None = None,
-        forgetting: float = DEFAULTS.forgetting,
+        forgetting: float | str = DEFAULTS.forgetting,
         n_warm_up: int = DEFAULTS.n_warm_up,
         seed: int = DEFAULTS.seed,
         *,

@@ -14,11 +14,13 @@ from icub_learning.dynamics.estimators.prediction import MotionInputs, Predictio
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
-from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
-from icub_learning.recursive import Certainty, RecursiveLeastSquares
+from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
+USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
+LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
 NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
 
 
@@ -57,7 +59,8 @@ class ParametricEstimator:
         regressor: a WrenchRegressor or TorqueRegressor.
         regularization: lambda > 0 of eq. 8.4, in the squared units of the regressor's rows; for each parameter times
             its `relative_regularization`.
-        forgetting: in (0, 1]; weight of a sample after each further one.
+        forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
+            AdaptiveForgetting.
         prior: "zero" starts at pi = 0 as the thesis does; "nominal" starts at, and is drawn towards, the URDF's values.
         output_weights: "noise": as above; "equal": all outputs count alike, as in the thesis.
         offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
@@ -71,7 +74,7 @@ class ParametricEstimator:
         self,
         regressor: Regressor,
         regularization: float = DEFAULTS.parametric_regularization,
-        forgetting: float = DEFAULTS.forgetting,
+        forgetting: float | str = DEFAULTS.forgetting,
         prior: str = DEFAULTS.prior,
         output_weights: str = DEFAULTS.output_weights,
         offset_forgetting: float = DEFAULTS.offset_forgetting,
@@ -85,7 +88,9 @@ class ParametricEstimator:
         self._offsets = offset_indices(regressor)
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
         own = regularization * relative_regularization(regressor)[self._order]
-        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, forgetting, initial)
+        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
+        self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
+        self._last_stamp: int | None = None
         self._noise = NoiseVariance(regressor.n_outputs)
         self._weights = OutputWeights(output_weights, regressor.n_outputs)
 
@@ -105,6 +110,33 @@ class ParametricEstimator:
     def base_parameters(self) -> Array:
         """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
         return base_values(self.regressor, self.parameters)
+
+    @property
+    def information(self) -> Array:
+        """What the samples say about the parameters: the inverse of a covariance, (n_parameters, n_parameters).
+
+        Without the regularization. Its unit is that of the noise of the noisiest output, since all are weighted to it.
+        """
+        factor = self._rls.factor
+        gathered = (factor.T @ factor - np.diag(self._rls.prior)) / self._variance_of_rows
+        information = np.empty_like(gathered)
+        information[np.ix_(self._order, self._order)] = gathered
+        return information
+
+    @property
+    def base_deviations(self) -> Array:
+        """Standard deviations of the base parameters, (n_base,)."""
+        factor = self._rls.factor
+        columns = self.regressor.base_projection[:, self._order]
+        half = np.linalg.solve(factor.T, columns.T)
+        deviations: Array = np.sqrt((half**2).sum(axis=0) * self._variance_of_rows)
+        return deviations
+
+    @property
+    def _variance_of_rows(self) -> float:
+        """Variance of the noise of the weighted rows."""
+        weighted = self._weights.value**2 * self._noise.value
+        return float(np.mean(weighted)) if self._noise.n_samples else 1.0
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
@@ -133,10 +165,36 @@ class ParametricEstimator:
         The other estimators make use of `known`, `stamp` and `published`, see NonparametricEstimator.update; this one
         does not: parameters have true values, which are estimated best from the motion as it is known best.
         """
-        self.learn(self._rows(q, v, a), y)
+        innovation, leverage = self._learn(self._rows(q, v, a), y)
+        if self._adaptive is not None:
+            self._rls.forgetting = self._adaptive.follow(innovation, leverage, self._elapsed(stamp))
+
+    def _elapsed(self, stamp: int | None) -> float:
+        """Time since the last sample [s]; USUAL_PERIOD for samples without stamps."""
+        last, self._last_stamp = self._last_stamp, stamp
+        if stamp is None or last is None:
+            return USUAL_PERIOD
+        return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
+
+    def forget(self, factor: float) -> None:
+        """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
+        self._rls.forgetting = factor
+
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, if forgetting is automatic.
+
+        Args:
+            ratio: of the mean squared errors after and before it.
+        """
+        if self._adaptive is not None:
+            self._adaptive.change(ratio)
 
     def learn(self, rows: Array, y: ArrayLike) -> Array:
         """Learn one measurement from the regressor's rows; returns the error of the prediction made before it."""
+        return self._learn(rows, y)[0]
+
+    def _learn(self, rows: Array, y: ArrayLike) -> tuple[Array, Array]:
+        """The same; returns the leverage of each output's prediction too."""
         measured = vector("y", y, self.regressor.n_outputs)
         weights = self._weights.value
         weighted = weights[:, None] * rows[:, self._order]
@@ -146,7 +204,7 @@ class ParametricEstimator:
         self._noise.update(innovation, leverage)
         self._weights.follow(self._noise)
         self._rls.fade(len(self._offsets), self._offset_forgetting)
-        return innovation
+        return innovation, np.asarray(leverage)
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
@@ -196,6 +254,7 @@ class ParametricEstimator:
             "output_weights": np.asarray(self._weights.kind),
             "weights": self._weights.value.copy(),
             "offset_forgetting": np.asarray(self._offset_forgetting),
+            **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
 
     @classmethod
@@ -216,7 +275,7 @@ class ParametricEstimator:
             state = {**state, **equal, "columns": names}
         kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
         try:
-            estimator = cls(regressor, output_weights=kind, offset_forgetting=forgetting)
+            estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
         except ParameterError as error:
             raise StateError(f"state does not describe an estimator: {error}") from None
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
@@ -227,6 +286,8 @@ class ParametricEstimator:
         if not set(columns) <= set(wanted):
             raise StateError("saved weights are those of other parameters", value=columns, bound=str(wanted))
         estimator._rls = with_columns(saved, columns, estimator._rls, wanted)
+        if any(key.startswith("adaptive.") for key in state):
+            estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
         return estimator

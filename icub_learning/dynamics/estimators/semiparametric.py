@@ -5,7 +5,7 @@ from icub_learning.dynamics.estimators.configurable import ConfigurableEstimator
 from icub_learning.dynamics.estimators.fixed_semiparametric import FixedSemiparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, number_or_automatic
+from icub_learning.dynamics.settings import DEFAULTS, LearnerSettings, first_forgetting, number_or_automatic
 
 
 class SemiparametricEstimator(ConfigurableEstimator):
@@ -22,7 +22,8 @@ class SemiparametricEstimator(ConfigurableEstimator):
         length_scale: length scale of the Gaussian kernel on standardized inputs; None or "auto": several are weighed.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
         nonparametric_regularization: lambda of the features; None or "auto": several are weighed.
-        forgetting: in (0, 1], of all parts (not of polk).
+        forgetting: in (0, 1], of all parts (not of polk); "auto": 1 until errors show a change, see AdaptiveForgetting
+            (with fixed settings for rigid bodies only).
         n_warm_up, nonparametric, step_size, parsimony, max_dictionary: used with fixed settings only, see
             LearnerSettings.
         residuals: used with fixed settings only, see FixedSemiparametricEstimator.
@@ -44,7 +45,7 @@ class SemiparametricEstimator(ConfigurableEstimator):
         length_scale: float | str | None = None,
         parametric_regularization: float = DEFAULTS.parametric_regularization,
         nonparametric_regularization: float | str | None = None,
-        forgetting: float = DEFAULTS.forgetting,
+        forgetting: float | str = DEFAULTS.forgetting,
         prior: str = DEFAULTS.prior,
         n_warm_up: int = DEFAULTS.n_warm_up,
         seed: int = DEFAULTS.seed,
@@ -69,8 +70,9 @@ class SemiparametricEstimator(ConfigurableEstimator):
             parsimony=parsimony,
             max_dictionary=max_dictionary,
         )
+        of_rigid = first_forgetting(forgetting) if settings.automatic else forgetting
         rigid = ParametricEstimator(
-            regressor, parametric_regularization, forgetting, prior, output_weights, offset_forgetting
+            regressor, parametric_regularization, of_rigid, prior, output_weights, offset_forgetting
         )
         method: AggregatedEstimator | FixedSemiparametricEstimator
         if settings.automatic:

@@ -76,7 +76,7 @@ class RobotModel:
         held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
         self.model = pinocchio.buildReducedModel(full, held, _neutral(full))
         self.data = self.model.createData()
-        self.body_names = tuple(_child_link(elements[name]) for name in list(self.model.names)[1:])
+        self.body_names = tuple(child_link(elements[name]) for name in list(self.model.names)[1:])
         self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
 
         ids = [self.model.getJointId(name) for name in self.joints]
@@ -237,7 +237,8 @@ def _absent(what: str, name: Any, known: list[str]) -> ModelError:
     return ModelError(f"the URDF has no {what} '{name}'{hint}", name=str(name), value=name, bound=", ".join(close))
 
 
-def _child_link(joint: ElementTree.Element) -> str:
+def child_link(joint: ElementTree.Element) -> str:
+    """Return the name of the link that a joint of a URDF moves."""
     child = joint.find("child")
     return child.get("link", "") if child is not None else ""
 

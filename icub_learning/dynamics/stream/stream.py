@@ -15,6 +15,7 @@ from icub_learning.dynamics.motion.joint_states import JointStateReader, check_v
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
@@ -41,6 +42,19 @@ class Estimator(Protocol):
     ) -> None: ...
 
 
+class Watch(Protocol):
+    """What a stream needs to find loads and contacts; see ChangeMonitor."""
+
+    changed: int
+    change_ratio: float
+
+    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]: ...
+
+    def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None: ...
+
+    def may_learn(self, stamp: int) -> bool: ...
+
+
 class MotionSource(Protocol):
     """What a stream needs to find velocities and accelerations; see MotionFilter."""
 
@@ -64,8 +78,10 @@ class StateRecord:
     stamp: int  # ns
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
+    load: Array | None = None  # (n_outputs,) the part of the prediction that a load adds to the body's
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
+    fault: str | None = None  # of the sensor, see SensorFaults
 
 
 @dataclass(frozen=True)
@@ -123,6 +139,8 @@ class StreamCounts:
         predicted: joint states accepted, each answered by one prediction.
         measured: measurements paired with a joint state.
         learned: samples learned by `learn`.
+        withheld: samples not learned because something was carried or touched.
+        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
         unpaired: joint states for which no measurement came within the tolerance.
         refused: messages refused, by reason.
         last_refusal: reason and text of the newest refusal.
@@ -131,6 +149,8 @@ class StreamCounts:
     predicted: int = 0
     measured: int = 0
     learned: int = 0
+    withheld: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
     unpaired: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     last_refusal: str = ""
@@ -151,6 +171,8 @@ class InverseDynamicsStream:
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
+        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; None: nothing
+            is watched for.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
 
@@ -158,6 +180,7 @@ class InverseDynamicsStream:
         output_names, effort: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
+        watch: as given.
         counts: see StreamCounts.
     """
 
@@ -170,15 +193,19 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
+        watch: Watch | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
         self.learning = True
         self.counts = StreamCounts()
+        self.watch = watch
+        self._changes = 0  # of the body, that were taken
         self._reader = reader
         self._motions = motions
         self.output_names = tuple(output_names)
+        self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._follow_velocity_noise = follow_velocity_noise
@@ -187,7 +214,7 @@ class InverseDynamicsStream:
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
-        self._ready: deque[Sample] = deque()  # complete, not yet returned by `complete`
+        self._ready: deque[StateRecord] = deque()  # complete, not yet returned by `complete`
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
@@ -223,7 +250,10 @@ class InverseDynamicsStream:
         self._motions.add(stamp, state.position, state.velocity)
         motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
-        record = StateRecord(stamp, motion, prediction)
+        load = None
+        if self.watch is not None:
+            prediction, load = self.watch.compensated(prediction, motion)
+        record = StateRecord(stamp, motion, prediction, load)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -283,14 +313,38 @@ class InverseDynamicsStream:
             if record.measured is None:
                 self.counts.unpaired += 1
             elif record.motion is not None and self.learning:
-                self._ready.append(Sample(record.motion, record.known, record.measured, record.prediction))
+                self._ready.append(record)
         if not self.learning:
             self._ready.clear()
-        return [self._ready.popleft() for _ in range(-(-len(self._ready) // SPREAD))]
+        due = [self._ready.popleft() for _ in range(-(-len(self._ready) // SPREAD))]
+        return [sample for record in due if (sample := self._learnable(record))]
+
+    def _learnable(self, record: StateRecord) -> Sample | None:
+        """Return the sample of a complete record; None, and counted, if it must not be learned."""
+        if record.fault is not None:
+            self.counts.faults[record.fault] += 1
+        elif self.watch is not None and not self.watch.may_learn(record.stamp):
+            self.counts.withheld += 1
+        else:
+            assert record.motion is not None
+            assert record.measured is not None
+            return Sample(record.motion, record.known, record.measured, record.prediction)
+        return None
+
+    def take_change(self) -> float | None:
+        """Return by what ratio mean squared errors grew with a change of the body since the last call, None without."""
+        if self.watch is None or self.watch.changed == self._changes:
+            return None
+        self._changes = self.watch.changed
+        return self.watch.change_ratio
 
     def learn(self) -> int:
         """Learn from the samples completed since the last call; return how many."""
         samples = self.complete()
+        if (ratio := self.take_change()) is not None:
+            forget = getattr(self.estimator, "body_changed", None)
+            if forget is not None:
+                forget(ratio)
         for sample in samples:
             sample.teach(self.estimator)
         self.counts.learned += len(samples)
@@ -323,7 +377,11 @@ class InverseDynamicsStream:
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
         self.counts.measured += 1
-        self._paired.append(External(record.stamp, measured, measured - record.prediction.total, record.known))
+        record.fault = self._faults.check(record.stamp, measured, record.known.position)
+        external = measured - record.prediction.total
+        self._paired.append(External(record.stamp, measured, external, record.known))
+        if self.watch is not None and record.fault is None:
+            self.watch.observe(record.stamp, record.known, external if record.load is None else external + record.load)
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""

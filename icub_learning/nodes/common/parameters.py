@@ -22,6 +22,7 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     """Return what `ros2 param describe` shows."""
     described = ParameterDescriptor(description=setting.meaning, read_only=not setting.live)
     described.additional_constraints = setting.bound
+    described.dynamic_typing = setting.or_number
     low, high = setting.low, setting.high
     if isinstance(setting.default, float) and not (low is None and high is None):
         described.floating_point_range = [

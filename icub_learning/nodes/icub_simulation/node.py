@@ -30,7 +30,7 @@ from icub_learning.nodes.icub_simulation.pacing import Pacer
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
-from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
+from icub_learning_msgs.srv import AttachPayload, Push, SetTask, ShowObject
 
 REPORT_PERIOD = 1.0  # [s]
 KEEPS_UP = 0.98  # share of the real-time factor asked for, below which diagnostics warn
@@ -118,6 +118,7 @@ class IcubSimulationNode(ManagedNode):
         self._offered = [
             self.create_service(SetTask, "~/set_task", self._set_task),
             self.create_service(AttachPayload, "~/attach_payload", self._attach_payload),
+            self.create_service(Push, "~/push", self._push),
             self.create_service(ShowObject, "~/show_object", self._show_object),
         ]
 
@@ -205,6 +206,14 @@ class IcubSimulationNode(ManagedNode):
             return f"carrying {request.mass:g} kg" if request.mass else "carrying nothing"
 
         response.success, response.message = self._try(attach)
+        return response
+
+    def _push(self, request: Push.Request, response: Push.Response) -> Push.Response:
+        def push() -> str:
+            self._simulation.push(request.force, request.duration)
+            return f"pushing for {request.duration:g} s"
+
+        response.success, response.message = self._try(push)
         return response
 
     async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:

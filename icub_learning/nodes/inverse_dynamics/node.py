@@ -27,6 +27,8 @@ from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.common.waiting import Waiting
+from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
+from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
@@ -67,6 +69,8 @@ class InverseDynamicsNode(ManagedNode):
         self._make_endpoints()
         self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
         self._recent = RecentMeasurements()
+        self._changes = ChangeEndpoints(self, self._stream, self._steady)
+        self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         self._timer = self.create_timer(settings["report_period"], self._publish_report)
         self._configured = True
@@ -133,6 +137,8 @@ class InverseDynamicsNode(ManagedNode):
             self.destroy_service(service)
         for publisher in (*self._output_publishers.values(), self._prediction_publisher, self._inertial_publisher):
             self.destroy_lifecycle_publisher(publisher)
+        self._changes.destroy()
+        self._controllers.destroy()
         self.destroy_publisher(self._diagnostics_publisher)
 
     def _on_joint_state(self, data: bytes) -> None:
@@ -168,12 +174,17 @@ class InverseDynamicsNode(ManagedNode):
         self._pair_and_hand_over()
 
     def _pair_and_hand_over(self) -> None:
-        for external in self._stream.pair():
+        paired = self._stream.pair()
+        for external in paired:
             self._recent.add(time.perf_counter(), external)
             self._publish_output("external", external.stamp, external.external)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
         for sample in self._stream.complete():
             self._learner.offer(sample)
+        if paired:
+            self._changes.publish(paired[-1].stamp)
+        if (ratio := self._stream.take_change()) is not None:
+            self._learner.ask(lambda estimator: (_body_changed(estimator, ratio), ""))
 
     def _on_learning_error(self, text: str) -> None:
         self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
@@ -188,6 +199,7 @@ class InverseDynamicsNode(ManagedNode):
             parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
             self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
         self._publish_output("parametric", record.stamp, prediction.parametric)
+        self._controllers.publish(record)
 
     def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
         """Publish if there is a subscriber, as `subscribed` may say already: a message for no one costs as much."""
@@ -196,7 +208,9 @@ class InverseDynamicsNode(ManagedNode):
             publisher.publish(self._output.bytes_of(stamp, values))
 
     def _publish_report(self) -> None:
-        self._diagnostics_publisher.publish(self._report.diagnostics(self._stream, self._learner, self._active))
+        report = self._report.diagnostics(self._stream, self._learner, self._active)
+        report.status.append(self._changes.status())
+        self._diagnostics_publisher.publish(report)
         if self._active:
             message = self._report.inertial_parameters(self._learner, self._regressor, self._frame)
             if message is not None:
@@ -217,14 +231,27 @@ class InverseDynamicsNode(ManagedNode):
 
     async def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         settings, regressor = self._settings, self._regressor
-        return await self._ask(
+        answer = await self._ask(
             response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
         )
+        self._watch_anew(answer)
+        return answer
+
+    def _watch_anew(self, answer: Any) -> None:
+        """After what is known has been replaced, errors are others too."""
+        if answer.success:
+            self._stream.watch = assembly.make_watch(self._settings, self._regressor)
 
     async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._configured and not self._is_wrench:
             response.success = False
             response.message = "with output: joint_torque there is no force/torque sensor to tare"
+            return response
+
+        watch = self._changes.monitor if self._configured else None
+        if watch is not None and (watch.load is not None or watch.contact):
+            response.success = False
+            response.message = f"the hand is not free: {watch.phase}; put down what it carries first"
             return response
 
         recent = self._recent.within(time.perf_counter()) if self._configured else []
@@ -249,7 +276,9 @@ class InverseDynamicsNode(ManagedNode):
             loaded = type(estimator).from_state(load_state(request.path), estimator.regressor)
             return loaded, f"loaded a model of {loaded.n_samples} samples"
 
-        return await self._ask(response, load)
+        answer = await self._ask(response, load)
+        self._watch_anew(answer)
+        return answer
 
     async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
         def merge(estimator: Any) -> tuple[Any, str]:
@@ -279,6 +308,11 @@ class InverseDynamicsNode(ManagedNode):
         if not asked.success:
             self.get_logger().warning(asked.message)
         return response
+
+
+def _body_changed(estimator: Any, ratio: float) -> Any:
+    estimator.body_changed(ratio)
+    return estimator
 
 
 def _fill_prediction(message: DynamicsPrediction, *parts: Array) -> None:

@@ -8,6 +8,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.consistency import (
+    ConsistentParameters,
+    bodies_of,
+    consistent_part,
+    is_consistent,
+)
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
@@ -26,6 +32,7 @@ MOTION = {
     "position_noise": "noise of positions",  # rad, or m of a prismatic joint
     "velocity_noise": "noise of velocities",
 }
+LONGEST_WAIT = 0.002  # [s] for the learning thread; else the next report takes the answer
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
@@ -45,6 +52,8 @@ class DynamicsReport(StreamReport):
         self._sensor = NOT_CHECKED
         self._question: Request | None = None  # to the learning thread, answered between two samples
         self._weights = ""  # its last answer
+        self._finder: ConsistentParameters | None = None
+        self._consistent: tuple[Request, list[Array]] | None = None  # a question after possible bodies, and its answer
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -100,13 +109,42 @@ class DynamicsReport(StreamReport):
         n_samples, values = learner.n_samples, getattr(learner.predictor, "parameters", None)
         if values is None or n_samples == self._published_samples:
             return None
+        asked = self._ask_for_consistent(learner, regressor)
+        if asked is None:
+            return None
         self._published_samples = n_samples
         message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
         message.header.stamp = self.node.get_clock().now().to_msg()
         message.header.frame_id = frame
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
         message.base_values = doubles(base_values(regressor, values))
+        bodies = bodies_of(regressor.parameter_names)
+        message.consistent = all(is_consistent(values[body]) for body in bodies)
+        possible = values.copy()
+        possible[bodies] = asked[bodies]
+        message.consistent_values = doubles(possible)
         return message
+
+    def _ask_for_consistent(self, learner: LearningThread, regressor: Regressor) -> Array | None:
+        """Take the answer to the last question after possible bodies, if it is there; ask if none is under way."""
+        if self._consistent is None:
+            finder = self._finder = self._finder or ConsistentParameters.of(
+                regressor.parameter_names, regressor.nominal_parameters
+            )
+            found: list[Array] = []
+
+            def find(estimator: Any) -> tuple[Any, str]:
+                parameters = consistent_part(estimator, finder)
+                if parameters is not None:
+                    found.append(parameters)
+                return estimator, ""
+
+            self._consistent = learner.ask(find), found
+        request, answer = self._consistent
+        if not request.done.wait(LONGEST_WAIT):
+            return None
+        self._consistent = None
+        return answer[0] if answer else None
 
 
 def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:

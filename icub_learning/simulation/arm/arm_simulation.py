@@ -22,6 +22,7 @@ from icub_learning.simulation.arm.effects import (
 )
 from icub_learning.simulation.arm.motions import Blend, Hold, Motion, Reference, task_motions
 from icub_learning.simulation.arm.payload import Payload
+from icub_learning.simulation.arm.push import Push
 from icub_learning.simulation.arm.readings import Sensors, Truth
 from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
@@ -55,6 +56,7 @@ class ArmSimulation:
         self._model = self.arm.physics()
         self._data = mujoco.MjData(self._model)
         self._payload = Payload(self._model)
+        self._push = Push()
         self._hand, self._sensor, self._shoulder, self._elbow = (
             self._model.body(name).id
             for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow)
@@ -149,12 +151,17 @@ class ArmSimulation:
         """Attach a ball of `mass` [kg] at `position` (3,) [m] in the frame of the hand; 0 removes it. See Payload."""
         self._payload.attach(mass, position)
 
+    def push(self, force: ArrayLike, duration: float) -> None:
+        """Push the hand with `force` (3,) [N], in the axes of the root, for `duration` [s] from now on. See Push."""
+        self._push.begin(force, duration, self.time)
+
     def step(self) -> None:
         """Advance by one millisecond."""
         model, data = self._model, self._data
         q, v = data.qpos.copy(), data.qvel.copy()
         mujoco.mj_step1(model, data)
         cable_wrench = self._apply_cable()
+        pushed = self._apply_push()
         data.qfrc_applied[:] = self._control(q, v)
         mujoco.mj_step2(model, data)
 
@@ -176,6 +183,7 @@ class ArmSimulation:
             drift=drift,
             payload_mass=self._payload.mass,
             payload_position=self._payload.position,
+            push=pushed,
             hand_position=data.xpos[self._hand].copy(),
         )
         self._row += 1
@@ -235,6 +243,13 @@ class ArmSimulation:
         axes = data.xmat[self._sensor].reshape(3, 3)
         moment = torque + _cross(point - data.xpos[self._sensor], force)
         return -np.concatenate([force @ axes, moment @ axes])
+
+    def _apply_push(self) -> Array:
+        """Apply the push at the origin of the hand's frame, and return its force in the axes of the root, (3,) [N]."""
+        data, force = self._data, self._push.force(self.time)
+        data.xfrc_applied[self._hand, :3] = force
+        data.xfrc_applied[self._hand, 3:] = _cross(data.xpos[self._hand] - data.xipos[self._hand], force)
+        return force
 
     @staticmethod
     def _pose(data: mujoco.MjData, body: int) -> Pose:

@@ -37,6 +37,7 @@ class Truth:
         drift: (6,) offset of the sensor.
         payload_mass: [kg], 0 without payload.
         payload_position: (3,) of its centre of mass, in the frame of the hand [m].
+        push: (3,) force that pushes the hand at the origin of its frame, in the axes of the root [N].
         hand_position: (3,) in the root frame [m].
     """
 
@@ -50,4 +51,5 @@ class Truth:
     drift: Array
     payload_mass: float
     payload_position: Array
+    push: Array
     hand_position: Array

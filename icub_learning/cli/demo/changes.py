@@ -1,0 +1,113 @@
+"""The third part of the demonstration: a load is grasped and dropped while the arm moves, and a hand pushes."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.evaluation.metrics import windowed_rmse
+from icub_learning.experiments.change.live_arm import RATE, LiveArm
+from icub_learning.reporting import plots
+from icub_learning.reporting.tables import number
+
+LEARNING, CARRIED, AFTER, PUSHED = 25.0, 8.0, 5.0, 4.0  # [s]
+MASS, CENTRE = 0.5, np.array([0.0, 0.02, 0.01])  # [kg], [m] in the frame of the hand
+FORCE, PUSH_SECONDS = np.array([0.0, 5.0, 0.0]), 1.0  # [N], [s]
+WINDOW = 30  # samples of the error that is shown
+
+
+def show(folder: Path, seed: int = 0) -> dict[str, Any]:
+    """Go through it, print what was seen and draw the picture; return the figures."""
+    began = time.monotonic()
+    total = LEARNING + CARRIED + AFTER + PUSHED
+    print(f"\nThe same arm learns for {LEARNING:.0f} s, is given {MASS:g} kg, drops it, and is pushed.", flush=True)
+    arm = LiveArm(seed)
+    arm.run(LEARNING)
+    before = arm.force_error(LEARNING - 5.0, LEARNING)
+    arm.simulation.attach_payload(MASS, CENTRE)
+    arm.run(CARRIED)
+    dropped, load = arm.time, arm.monitor.load
+    arm.simulation.attach_payload(0.0)
+    arm.run(AFTER)
+    pushed = arm.time
+    learned = arm.streams["shipped"].counts.withheld
+    arm.simulation.push(FORCE, PUSH_SECONDS)
+    arm.run(PUSHED)
+    figures: dict[str, Any] = {
+        "simulated": True,
+        "simulated_s": total,
+        "force_rmse_before_N": before,
+        "load_true_kg": MASS,
+        "load_found_kg": 0.0 if load is None else load.mass,
+        "load_deviation_kg": 0.0 if load is None else load.mass_deviation,
+        "centre_error_m": None if load is None else float(np.linalg.norm(load.centre - CENTRE)),
+        "load_seen_after_s": arm.first("load", LEARNING),
+        "force_rmse_with_load_N": arm.force_error(LEARNING + 3.0, dropped),
+        "force_rmse_after_drop_N": arm.force_error(dropped + 1.0, pushed),
+        "push_seen_after_s": arm.first("contact", pushed),
+        "push_gone_after_s": arm.first("nothing", pushed + PUSH_SECONDS),
+        "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
+        "wall_s": time.monotonic() - began,
+    }
+    print(_text(figures))
+    _draw(folder / "changes.png", arm, dropped, pushed)
+    return figures
+
+
+def _text(figures: dict[str, Any]) -> str:
+    f = figures
+    return f"""
+SIMULATED iCub, {f["simulated_s"]:.0f} s.
+load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["load_found_kg"]:.3f} \
+± {f["load_deviation_kg"]:.3f} kg
+RMSE of force: {number(f["force_rmse_before_N"])} N before, {number(f["force_rmse_with_load_N"])} N with the load, \
+{number(f["force_rmse_after_drop_N"])} N after it was dropped
+push of 5 N: contact after {number(f["push_seen_after_s"], 2)} s, gone {number(f["push_gone_after_s"], 2)} s after its end, \
+{f["samples_of_the_push_not_learned"]} samples not learned
+"""
+
+
+def _draw(path: Path, arm: LiveArm, dropped: float, pushed: float) -> None:
+    times, seen = arm.seen()
+    errors = arm.errors(0.0, arm.time + 1.0)
+    shown = times > LEARNING - 6.0
+    figure = plots.new_figure(11, 7)
+    spans = ((LEARNING, dropped, f"{MASS:g} kg in the hand"), (pushed, pushed + PUSH_SECONDS, "push of 5 N"))
+    axes = figure.add_subplot(3, 1, 1)
+    force = windowed_rmse(errors[:, :3], WINDOW)
+    axes.plot(*plots.thin(times[shown], force[shown]), color=plots.GREEN, linewidth=1.3, label="error of force")
+    plots.style(axes, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
+    _mark(axes, spans, True)
+    axes = figure.add_subplot(3, 1, 2, sharex=axes)
+    _draw_mass(axes, times[shown], seen[shown], dropped)
+    _mark(axes, spans, False)
+    axes = figure.add_subplot(3, 1, 3, sharex=axes)
+    axes.fill_between(times[shown], seen[shown, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
+    rate = np.gradient(seen[:, 3], times)
+    smooth = np.convolve(rate, np.ones(WINDOW) / WINDOW, mode="same") / RATE
+    axes.plot(times[shown], smooth[shown], color=plots.BLUE, linewidth=1.2, label="share of samples learned")
+    plots.style(axes, "Contact, and what is learned", "", "simulated time [s]")
+    _mark(axes, spans, False)
+    plots.legend_below(figure)
+    plots.save(figure, path, "Simulated iCub arm: a load grasped and dropped while it moves, and a push by hand")
+
+
+def _draw_mass(axes: Any, times: Array, seen: Array, dropped: float) -> None:
+    carried = seen[:, 0] > 0
+    mass, deviation = np.where(carried, seen[:, 0], 0.0), 2.0 * seen[:, 1]
+    axes.fill_between(times, mass - deviation, mass + deviation, color=plots.YELLOW, alpha=0.4, linewidth=0)
+    axes.plot(times, mass, color=plots.YELLOW, linewidth=1.5, label="load found, ± 2 standard deviations")
+    truth = np.where((times >= LEARNING) & (times < dropped), MASS, 0.0)
+    axes.plot(times, truth, color=plots.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="true load")
+    axes.set_ylim(-0.1, 1.6 * MASS)
+    plots.style(axes, "Load in the hand", "kg")
+
+
+def _mark(axes: Any, spans: Any, named: bool) -> None:
+    for begin, end, text in spans:
+        axes.axvspan(begin, end, color="#e9ebee", zorder=0)
+        if named:
+            place = axes.get_xaxis_transform()
+            axes.text((begin + end) / 2, 0.97, text, transform=place, ha="center", va="top", fontsize=8)

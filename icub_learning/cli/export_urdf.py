@@ -1,0 +1,59 @@
+"""`icub-learning export-urdf`: the robot's URDF with learned inertial parameters."""
+
+import argparse
+from pathlib import Path
+
+DESCRIPTION = "Write a robot's URDF with the inertial parameters that a saved model has learned."
+EXAMPLE = """\
+The parameters are the physically consistent ones nearest to what was learned: what no motion has shown is as in the
+URDF, and every link could be a real body, so that Pinocchio, MuJoCo and Gazebo accept the result.
+
+example:
+  ros2 service call /inverse_dynamics/save_model icub_learning_msgs/srv/ModelFile "{path: arm.npz}"
+  icub-learning export-urdf arm.npz learned.urdf --urdf icub"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="model saved by ~/save_model")
+    parser.add_argument("output", metavar="OUTPUT", type=Path, help="URDF to write")
+    parser.add_argument(
+        "--urdf",
+        help="the whole robot: a path, package://..., or a known robot (default: the model's own, without shapes)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read the model and write the URDF."""
+    from icub_learning.dynamics.changes.consistency import ConsistentParameters, consistent_part
+    from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+    from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+    from icub_learning.dynamics.regressors.urdf_export import with_inertias
+    from icub_learning.errors import StateError
+    from icub_learning.files import replacing
+    from icub_learning.models import load_state, scalar
+    from icub_learning.robots import find_urdf
+
+    state = load_state(args.model)
+    kind = str(scalar(state, "estimator"))
+    if "nonparametric" in kind:
+        raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")
+    learner = ParametricEstimator if kind == "parametric" else SemiparametricEstimator
+    estimator = learner.from_state(state)
+    regressor = estimator.regressor
+    finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+    parameters = consistent_part(estimator, finder)
+    assert parameters is not None
+    urdf = find_urdf(args.urdf) if args.urdf else regressor._model.urdf
+    text, notes = with_inertias(
+        urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
+    )
+    try:
+        with replacing(args.output) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise StateError(f"cannot write {args.output}: {error}", name="output", value=str(args.output)) from error
+    for note in notes:
+        print(note)
+    changed = {name.rpartition(".")[0] for name in regressor.parameter_names if name.endswith(".m")}
+    print(f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples")

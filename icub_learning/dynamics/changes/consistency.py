@@ -1,0 +1,168 @@
+"""The physically consistent inertial parameters nearest to estimated ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.regressors.link_effects import N_BODY, from_pseudo_inertia, pseudo_inertia
+from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
+from icub_learning.errors import ParameterError, ShapeError
+
+DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
+MOST_STEPS = 60
+DONE = 1e-8  # Newton decrement, squared and halved, at which the minimum is reached
+LEAST_STEP = 1e-10  # of the line search
+THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest in its own units
+UNIT_LENGTH = 0.1  # [m] by which moments of inertia and masses are compared
+LIGHTEST = 1e-3  # [kg] of a nominal body
+
+
+class ConsistentParameters:
+    """Finds parameters with which each link could be a real body: of positive mass everywhere, however distributed.
+
+    A body is possible if and only if its pseudo-inertia P is positive definite (Wensing, Kim and Slotine 2018). From
+    estimates x of a weighted least squares problem with information A, minimized is
+
+        (x' - x)^T A (x' - x) / 2  +  strength * sum_i d(P_i || P_i0),
+        d(P || P0) = tr(P0^-1 P) - ln det(P0^-1 P) - 4,
+
+    where d, the log-det divergence to nominal bodies (Lee, Wensing and Park, "Geometric robot dynamic identification: a
+    convex programming approach", 2020, eq. 26), is infinite at the bounds, and decides what no motion shows. It is
+    convex; Newton's method starts from the last answer. Parameters that are no body's, such as offsets, follow freely.
+
+    Args:
+        nominal: (n_parameters,) of the URDF; bodies that are not possible are replaced by the nearest that are.
+        bodies: (n_bodies, 10) indices of each body's parameters.
+        strength: weight of the divergence; 1 lets a body deviate from its nominal one by about a factor of e.
+
+    Attributes:
+        parameters: (n_parameters,) the last answer; at first the nominal ones.
+    """
+
+    def __init__(self, nominal: Array, bodies: NDArray[np.intp], strength: float = 1.0) -> None:
+        self._bodies, self._strength = np.asarray(bodies), strength
+        self.parameters = nominal.copy()
+        for body in self._bodies:
+            self.parameters[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
+        self._inverse = np.linalg.inv(self._pseudo(self.parameters)) if len(self._bodies) else np.zeros((0, 4, 4))
+        self._linear = np.einsum("bij,kji->bk", self._inverse, DIRECTIONS)
+        units = np.tile([1.0, *[UNIT_LENGTH] * 3, *[UNIT_LENGTH**2] * 6], (len(self._bodies), 1))
+        self._unit = np.ones(len(nominal))
+        self._unit[self._bodies] = units
+
+    @classmethod
+    def of(cls, names: Sequence[str], nominal: Array, strength: float = 1.0) -> "ConsistentParameters":
+        """For the parameters of a regressor, by their names."""
+        return cls(nominal, bodies_of(names), strength)
+
+    def nearest(self, estimate: Array, information: Array) -> Array:
+        """Return the consistent parameters (n_parameters,) for an estimate and its information A, positive semidefinite.
+
+        Raises:
+            ShapeError: the arrays are of other sizes; nothing changes then.
+        """
+        n = len(self.parameters)
+        if estimate.shape != (n,) or information.shape != (n, n):
+            raise ShapeError("information", information.shape, f"({n}, {n}), with an estimate ({n},)")
+        unit = self._unit
+        scaled = information * np.outer(unit, unit)
+        free = np.setdiff1d(np.arange(n), self._bodies)
+        scaled[free, free] += 1e-12 * max(float(np.trace(scaled)), 1.0)  # where nothing is known, as estimated
+        x, target = self.parameters / unit, estimate / unit
+        x[free] = target[free]
+        value = self._value(x, target, scaled)
+        for _ in range(MOST_STEPS):
+            gradient, hessian = self._derivatives(x, target, scaled)
+            step = np.linalg.solve(hessian, gradient)
+            decrement = float(gradient @ step)
+            if decrement < 2.0 * DONE:
+                break
+            length = 1.0
+            while length > LEAST_STEP:
+                tried = x - length * step
+                new = self._value(tried, target, scaled)
+                if new <= value - 0.1 * length * decrement:
+                    break
+                length *= 0.5
+            else:
+                break
+            x, value = tried, new
+        self.parameters = x * unit
+        return self.parameters.copy()
+
+    def _pseudo(self, parameters: Array) -> Array:
+        """(n_bodies, 4, 4)."""
+        result: Array = np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS)
+        return result
+
+    def _value(self, x: Array, target: Array, information: Array) -> float:
+        parameters, error = x * self._unit, x - target
+        try:
+            roots = np.linalg.cholesky(self._pseudo(parameters))
+        except np.linalg.LinAlgError:
+            return float("inf")
+        determinants = 2.0 * float(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum())
+        divergence = float((self._linear * parameters[self._bodies]).sum()) - determinants
+        return 0.5 * float(error @ information @ error) + self._strength * divergence
+
+    def _derivatives(self, x: Array, target: Array, information: Array) -> tuple[Array, Array]:
+        parameters = x * self._unit
+        inverse = np.linalg.inv(self._pseudo(parameters))
+        along = np.einsum("bij,kjl->bkil", inverse, DIRECTIONS)  # P^-1 E_k
+        own = self._linear - np.einsum("bkii->bk", along)
+        curvature = np.einsum("bjil,bkli->bjk", along, along)
+        gradient, hessian = information @ (x - target), information.copy()
+        for body, slope, curve in zip(self._bodies, own, curvature, strict=True):
+            unit = self._unit[body]
+            gradient[body] += self._strength * slope * unit
+            hessian[np.ix_(body, body)] += self._strength * curve * np.outer(unit, unit)
+        return gradient, hessian
+
+
+def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | None:
+    """Return the consistent parameters nearest to what an estimator's rigid-body part has learned.
+
+    None for an estimator without such a part.
+    """
+    parametric = estimator if isinstance(estimator, ParametricEstimator) else getattr(estimator, "parametric", None)
+    if parametric is None:
+        return None
+    return finder.nearest(parametric.parameters, parametric.information)
+
+
+def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the indices (n_bodies, 10) of the inertial parameters of each body among the names of parameters."""
+    found = [index for index, name in enumerate(names) if name.rpartition(".")[2] == BODY_PARAMETERS[0] and "." in name]
+    return np.array([range(index, index + N_BODY) for index in found], dtype=np.intp).reshape(-1, N_BODY)
+
+
+def is_consistent(parameters: Array) -> bool:
+    """Return whether ten inertial parameters (10,) are those of a possible body."""
+    try:
+        np.linalg.cholesky(pseudo_inertia(parameters))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def possible(pseudo: Array) -> Array:
+    """Return a pseudo-inertia (4, 4), made positive definite where it is not: a massless link becomes a light ball.
+
+    Raises:
+        ParameterError: it is not finite.
+    """
+    if not np.isfinite(pseudo).all():
+        raise ParameterError("pseudo_inertia", pseudo.tolist(), "finite")
+    unit = np.array([1.0 / UNIT_LENGTH] * 3 + [1.0])
+    scaled = pseudo * np.outer(unit, unit)
+    values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
+    least = max(THINNEST * float(values.max()), THINNEST * LIGHTEST)
+    scaled = (vectors * np.maximum(values, least)) @ vectors.T
+    if scaled[3, 3] < LIGHTEST:
+        scaled[3, 3] += LIGHTEST
+    result: Array = scaled / np.outer(unit, unit)
+    return result

@@ -1,0 +1,148 @@
+"""What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
+
+import numpy as np
+from scipy.stats import chi2
+
+from icub_learning.arrays import Array
+
+HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
+YOUNG = 0.25  # half-life over age: the large errors of the first seconds are soon forgotten
+SLOW = 10.0  # [s] errors that last longer count as offsets
+NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
+FLOOR = 1e-4  # of each part of the variance, relative to the whole
+TAIL = 0.01  # share of squared innovations that should lie beyond their 99 % bound
+TAIL_GAIN = 5.0  # [1/s] speed at which the scale follows
+LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are themselves uncertain
+WARM_UP = 10.0  # [s] of errors before anything is judged by them
+
+
+class ErrorModel:
+    """Errors e = fast + slow + noise: white noise, errors of the model that last for tenths of a second, and offsets.
+
+    The lasting parts are processes whose correlation fades exponentially (Ornstein and Uhlenbeck). All parts have full
+    covariances over the outputs, found from the covariances of the errors at lags 0, NEAR and FAR, and from their mean
+    over SLOW seconds. A Kalman filter tells the parts apart; what it did not expect is white, so that a change can be
+    seen in it (Willsky and Jones, "A generalized likelihood ratio approach to the detection and estimation of jumps in
+    linear systems", 1976). Errors of robots have heavier tails than a Gaussian: a scale of all covariances follows
+    them, so that 1 % of the squared innovations lie beyond the bound beyond which 1 % should.
+
+    Args:
+        n_outputs: m.
+        period: time of one block of samples [s], of which the errors are means.
+
+    Anything below `floor` (m, m), which may be set, is taken for noise: the covariance of what is too small to matter.
+
+    Attributes:
+        scale: factor on all variances, at least LEAST_SCALE.
+        age: [s] of errors seen.
+    """
+
+    def __init__(self, n_outputs: int, period: float) -> None:
+        m = self.n_outputs = n_outputs
+        self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
+        self._weight = 0.0
+        self._moments = np.zeros((3, m, m))  # at lags 0, NEAR, FAR
+        self._slow_moment = np.zeros((m, m))
+        self._slow_mean = np.zeros(m)
+        self._past = np.zeros((FAR + 1, m))  # newest last
+        self._bound = float(chi2.ppf(1.0 - TAIL, m))
+        self.floor = np.zeros((m, m))
+        self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
+        self._kept = np.ones(2)  # of the fast and the slow part after a block
+        self._covariance = np.eye(2 * m)
+        self._blocks = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether enough errors were seen to judge by."""
+        return self.age >= WARM_UP
+
+    def learn(self, error: Array) -> None:
+        """Learn from the mean error (m,) of one block in which nothing had changed."""
+        self.age += self.period
+        self._past = np.roll(self._past, -1, axis=0)
+        self._past[-1] = error
+        fade = 0.5 ** (self.period / min(HALF_LIFE, max(YOUNG * self.age, self.period)))
+        self._slow_mean += min(self.period / SLOW, self.period / self.age) * (error - self._slow_mean)
+        self._weight = fade * self._weight + 1.0
+        centred = self._past - self._slow_mean
+        for place, lag in enumerate((0, NEAR, FAR)):
+            self._moments[place] += (np.outer(centred[-1], centred[-1 - lag]) - self._moments[place]) / self._weight
+        self._slow_moment += (np.outer(self._slow_mean, self._slow_mean) - self._slow_moment) / self._weight
+        self._blocks += 1
+        if self._blocks % 10 == 0:
+            self._decompose()
+
+    def _decompose(self) -> None:
+        whole, near, far = ((moment + moment.T) / 2 for moment in self._moments)
+        unit = np.sqrt(np.maximum(np.diag(whole), 1e-300))
+        scaled = [moment / np.outer(unit, unit) for moment in (whole, near, far, self._slow_moment)]
+        near_trace, far_trace = float(np.trace(scaled[1])), float(np.trace(scaled[2]))
+        lags = (FAR - NEAR) * self.period
+        ratio = min(max(far_trace / near_trace, 0.05), 0.95) if near_trace > 1e-3 else 0.05
+        time = -lags / np.log(ratio)  # [s] of the fast part
+        fast = _positive(scaled[1] * np.exp(NEAR * self.period / time), FLOOR)
+        noise = _positive(scaled[0] - fast, FLOOR)
+        slow = _positive(scaled[3], FLOOR)
+        self.fast, self.noise, self.slow = (part * np.outer(unit, unit) for part in (fast, noise, slow))
+        self.noise = self.noise + self.floor
+        self._kept = np.exp([-self.period / time, -self.period / SLOW])
+
+    def start(self) -> Array:
+        """Return the state of a filter that knows nothing yet, (2 m,), and forget what filters knew."""
+        m = self.n_outputs
+        self._covariance = np.zeros((2 * m, 2 * m))
+        self._covariance[:m, :m], self._covariance[m:, m:] = self.fast, self.slow
+        return np.zeros(2 * m)
+
+    def step(self, novelty: float = 1.0) -> "Step":
+        """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
+
+        Args:
+            novelty: by how much more than usual the body's prediction is uncertain, in variance.
+        """
+        m = self.n_outputs
+        kept = np.repeat(self._kept, m)
+        covariance = self._covariance * np.outer(kept, kept)
+        covariance[:m, :m] += (1.0 - self._kept[0] ** 2) * self.fast
+        covariance[m:, m:] += (1.0 - self._kept[1] ** 2) * self.slow
+        cross = covariance[:, :m] + covariance[:, m:]  # of the state and its sum
+        whole = cross[:m] + cross[m:] + self.noise
+        gain = np.linalg.solve(whole, cross.T).T
+        self._covariance = covariance - gain @ cross.T
+        return Step(kept, gain, whole * (self.scale * novelty))
+
+    def follow_tail(self, squared: float) -> None:
+        """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
+        beyond = float(squared > self._bound)
+        self.scale = max(self.scale * float(np.exp(TAIL_GAIN * self.period * (beyond - TAIL))), LEAST_SCALE)
+
+    def spread(self, blocks: int) -> Array:
+        """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""
+        return self.scale * (self.fast + self.slow + self.noise / blocks)
+
+
+class Step:
+    """One step of the filter: the same for errors and for what a change would add to them."""
+
+    def __init__(self, kept: Array, gain: Array, covariance: Array) -> None:
+        self._kept, self._gain, self._covariance = kept, gain, covariance
+        self._whiten = np.linalg.inv(np.linalg.cholesky(covariance))
+        self._m = len(covariance)
+
+    def with_noise(self, variance: Array) -> "Step":
+        """The same step where each output has additional noise of this variance (m,)."""
+        return Step(self._kept, self._gain, self._covariance + np.diag(variance))
+
+    def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:
+        """Return the next state (..., 2 m, c) and the whitened innovations (..., m, c) of columns (m, c)."""
+        state = state * self._kept[:, None]
+        innovation = columns - state[..., : self._m, :] - state[..., self._m :, :]
+        return state + self._gain @ innovation, self._whiten @ innovation
+
+
+def _positive(matrix: Array, floor: float) -> Array:
+    """Return the symmetric matrix with eigenvalues of at least `floor`."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    result: Array = (vectors * np.maximum(values, floor)) @ vectors.T
+    return result

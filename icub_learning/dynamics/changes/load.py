@@ -1,0 +1,82 @@
+"""A load that is fixed to a link: its inertial parameters with their uncertainty."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.consistency import ConsistentParameters
+
+# Standard deviations before any data: mass [kg], mass times centre of mass [kg m], inertia about the link [kg m^2].
+DEVIATIONS = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
+DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows
+LIGHTEST = 1e-3  # [kg]
+FARTHEST = 0.4  # [m] centre of mass from the origin of the link
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is known of a load.
+
+    Attributes:
+        since: stamp of the first sample with it [ns].
+        seconds: time over which it was observed [s].
+        parameters: (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes.
+        covariance: (10, 10) of the parameters.
+    """
+
+    since: int
+    seconds: float
+    parameters: Array
+    covariance: Array
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def mass_deviation(self) -> float:
+        """Standard deviation of the mass [kg]."""
+        return float(np.sqrt(self.covariance[0, 0]))
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass (3,) in the frame of the link [m]."""
+        centre: Array = self.parameters[1:4] / max(self.mass, 1e-9)
+        return centre
+
+    @property
+    def centre_deviation(self) -> Array:
+        """Standard deviations of the centre of mass (3,) [m], to first order."""
+        mass = max(self.mass, 1e-9)
+        slope = np.column_stack([-self.centre, np.eye(3)]) / mass
+        deviation: Array = np.sqrt(np.diag(slope @ self.covariance[:4, :4] @ slope.T))
+        return deviation
+
+    @property
+    def plausible(self) -> bool:
+        """Whether a body could be there: of positive mass, and not far from the link."""
+        return self.mass > 0.0 and float(np.linalg.norm(self.centre)) < FARTHEST
+
+    def consistent(self) -> Array:
+        """The nearest parameters (10,) of a possible body, see ConsistentParameters; a ball where nothing is known."""
+        ball = ball_parameters(max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3))
+        finder = ConsistentParameters(ball, np.arange(10)[None])
+        return finder.nearest(self.parameters, np.linalg.inv(self.covariance))
+
+
+def ball_parameters(mass: float, centre: Array) -> Array:
+    """Return the inertial parameters (10,) of a ball with DENSITY and its centre at `centre` (3,) [m]."""
+    radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
+    inertia = 0.4 * mass * radius**2 * np.eye(3) + mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    i = inertia
+    return np.array([mass, *(mass * centre), i[0, 0], i[0, 1], i[1, 1], i[0, 2], i[1, 2], i[2, 2]])
+
+
+def about_centre(parameters: Array) -> Array:
+    """Return the inertia (3, 3) about the centre of mass of ten inertial parameters (10,) [kg m^2]."""
+    m, h = parameters[0], parameters[1:4]
+    xx, xy, yy, xz, yz, zz = parameters[4:]
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m

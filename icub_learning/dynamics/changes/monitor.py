@@ -1,0 +1,507 @@
+"""Tells from the errors of a learned body whether something is carried, touched, or has changed."""
+
+from collections import Counter, deque
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.error_model import ErrorModel, Step
+from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.regressors.link_effects import N_WRENCH, LinkEffects
+
+BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
+GAP = 0.5  # [s] without samples after which evidence starts anew
+PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
+LOAD, PUSH = 0, 1  # causes of Evidence
+MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
+SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
+ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
+LEVEL_BLOCKS = 50  # over which what it adds is averaged
+GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
+LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
+FLOOR_SHARE = 0.01  # of each block in their mean effect
+SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
+LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
+AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
+ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
+LOOK_EVERY = 5  # [blocks] between two looks at long evidence
+REMEMBERED = 200  # blocks
+HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
+FEWEST = 12  # [blocks] before something counts as a load
+MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
+RETRACTED = 3.0  # [s] in which a load may still turn out to be a contact
+ENDED = 4  # [blocks] by which the end of a contact is seen
+LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
+MEMORY = 60.0  # [s] of intervals that must not be learned
+
+
+@dataclass(frozen=True)
+class Block:
+    """The mean of the samples of BLOCK seconds.
+
+    Attributes:
+        number: place in the sequence of all blocks.
+        stamp: of the last sample [ns].
+        error: (m,) measured minus predicted by the body alone.
+        columns: (m, 16) what the load's parameters and a push add.
+        step: of the filter.
+        state: (2 m, 1) of the filter before it, with what was known of the load then.
+    """
+
+    number: int
+    stamp: int
+    error: Array
+    columns: Array
+    step: Step
+    state: Array
+
+    @property
+    def load_columns(self) -> Array:
+        """(m, 10)."""
+        return self.columns[:, : len(DEVIATIONS)]
+
+
+@dataclass
+class Attempt:
+    """Evidence for the causes of an event from some time on.
+
+    Attributes:
+        bare, loaded: evidence on top of nothing, and on top of the load before the event.
+        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
+    """
+
+    bare: Evidence
+    loaded: Evidence
+    bare_state: Array
+    loaded_state: Array
+
+
+@dataclass
+class Event:
+    """A change whose cause is not known yet, or a contact.
+
+    Attributes:
+        since: stamp of its first sample [ns].
+        before: the load before it, if there was one.
+        offset: (2 m,) state of the filter at its beginning.
+        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
+        n_blocks: since its beginning.
+    """
+
+    since: int
+    before: Load | None
+    offset: Array
+    attempts: list[Attempt]
+    n_blocks: int = 0
+
+
+class ChangeMonitor:
+    """Watches the errors of a learned body, and finds loads at a link, contacts, and changes that are neither.
+
+    While nothing has changed, ErrorModel learns what errors are usual. What exceeds them is at first a contact. It
+    becomes a load if a rigid body at the link explains it better than a steady force does and well enough; such a
+    body shows in the direction of gravity, in how it follows accelerations, and in that it stays. A contact that lasts
+    longer than `longest_contact` without an explanation is a change of the body itself.
+
+    Args:
+        effects: what loads and pushes do to the outputs.
+        false_alarms: expected number of false alarms in an hour, at most, as far as errors are as ErrorModel has them.
+        longest_contact: [s].
+
+    Attributes:
+        load: the load that is carried, or None.
+        contact: whether something pushes.
+        changed: how often the body itself has changed.
+        change_ratio: of the mean squared errors after and before the last time.
+        counts: how often what was found.
+        threshold: log likelihood ratio of an alarm.
+    """
+
+    def __init__(self, effects: LinkEffects, false_alarms: float = 0.1, longest_contact: float = 10.0) -> None:
+        self.effects = effects
+        self._longest = longest_contact
+        # Each block may raise an alarm by each evidence and cause that has begun with it.
+        self.threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
+        self.counts: Counter[str] = Counter()
+        self.load: Load | None = None
+        self.contact = False
+        self.changed, self.change_ratio = 0, 1.0
+        self._unlearnable: deque[tuple[int, int]] = deque()
+        self._errors = ErrorModel(effects.n_outputs, BLOCK)
+        self._sum = np.zeros(effects.n_outputs)
+        self._count, self._began, self._last = 0, 0, 0
+        n_load, n_plain = len(DEVIATIONS), len(DEVIATIONS) + N_WRENCH
+        self._plain = np.arange(n_load), np.arange(n_load, n_plain)
+        # Axes of a sensor of wrenches are mixed by errors of its gain; sensors of joints have one each.
+        axes = np.arange(effects.n_outputs)
+        mixed = effects.mixes_outputs
+        self._gain_rows = np.repeat(axes, len(axes)) if mixed else axes
+        self._gain_sources = np.tile(axes, len(axes)) if mixed else axes
+        n_gains = len(self._gain_rows)
+        first, second = n_plain + np.arange(n_gains), n_plain + n_gains + np.arange(n_gains)
+        self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
+        self._restart()
+
+    def _restart(self) -> None:
+        self._state = self._errors.start()[:, None]
+        self._history: deque[Block] = deque(maxlen=REMEMBERED)
+        self._held_back: deque[Array] = deque()
+        self._short: deque[tuple[int, Evidence]] = deque()
+        self._long: deque[tuple[int, Evidence]] = deque()
+        self._blocks = 0
+        self._event: Event | None = None
+        self._carried: tuple[Evidence, Array] | None = None  # of the load, and the state of its filter
+        self._ended = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it knows what errors are usual."""
+        return self._errors.ready
+
+    @property
+    def phase(self) -> str:
+        """What it sees, in a word or two."""
+        if not self.ready:
+            return "getting used to the errors"
+        if self.contact:
+            return "contact"
+        return "nothing" if self.load is None else "load"
+
+    @property
+    def scale(self) -> float:
+        """By how much the variance of errors exceeds what their covariances say, because of their tails."""
+        return self._errors.scale
+
+    @property
+    def steady_deviation(self) -> Array:
+        """Standard deviations (m,) of lasting errors while nothing has changed."""
+        deviation: Array = np.sqrt(np.diag(self._errors.spread(1)))
+        return deviation
+
+    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
+        """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
+        load = self.load
+        if load is None:
+            return prediction, None
+        rows = self.effects.load(motion.position, motion.velocity, motion.acceleration)
+        added = rows @ load.parameters
+        body = prediction
+        made = Prediction(
+            body.total + added,
+            body.parametric + added,
+            body.residual,
+            lambda: body.variance + np.einsum("ij,jk,ik->i", rows, load.covariance, rows),
+        )
+        return made, added
+
+    def may_learn(self, stamp: int) -> bool:
+        """Whether the body may learn from a sample of this time [ns]."""
+        if self._event is not None and stamp >= self._event.since:
+            return False
+        if self.load is not None and stamp >= self.load.since:
+            return False
+        return not any(begin <= stamp <= end for begin, end in self._unlearnable)
+
+    def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None:
+        """Take in one sample.
+
+        Args:
+            stamp: [ns], rising; a time that is set back starts evidence anew.
+            motion: of the same instant.
+            error: (n_outputs,) measured minus predicted by the body, without the load.
+            novelty: by how much more than usual the body's prediction is uncertain, in variance, at least 1.
+        """
+        elapsed = (stamp - self._last) * 1e-9
+        if not 0.0 < elapsed <= GAP and self._last:
+            self._forget_evidence()
+        self._last = stamp
+        if not self._count:
+            self._began = stamp
+        self._sum += error
+        self._count += 1
+        # A block is complete when the next sample would lie beyond it.
+        if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
+            return
+        mean, self._sum, self._count = self._sum / self._count, np.zeros_like(self._sum), 0
+        columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
+        self._take(stamp, mean, columns, max(novelty, 1.0))
+
+    def _forget_evidence(self) -> None:
+        """After a pause: what was found stays, what was suspected is dropped."""
+        self._sum, self._count = np.zeros_like(self._sum), 0
+        self._end_event(self._last)
+        self._state = self._errors.start()[:, None]
+        self._clear_evidence()
+
+    def _clear_evidence(self) -> None:
+        self._history.clear()
+        self._held_back.clear()
+        self._short.clear()
+        self._long.clear()
+
+    def _take(self, stamp: int, error: Array, columns: Array, novelty: float) -> None:
+        if not self._errors.ready:
+            pushed = columns[:, len(DEVIATIONS) :] * LEAST_PUSH
+            self._errors.floor += (np.diag((pushed**2).sum(axis=1)) - self._errors.floor) * FLOOR_SHARE
+            self._errors.learn(error)
+            if self._errors.ready:
+                self._state = self._errors.start()[:, None]
+            return
+        self._blocks += 1
+        block = Block(self._blocks, stamp, error, columns, self._errors.step(novelty), self._state)
+        self._history.append(block)
+        if self._carried is not None:
+            self._follow_load(block)
+        if self._event is None:
+            self._watch(block)
+        else:
+            self._examine(block)
+
+    # --- while nothing changes
+
+    def _watch(self, block: Block) -> None:
+        remaining, step = block.error, block.step
+        if self.load is not None and self._carried is not None:
+            remaining = block.error - block.load_columns @ self.load.parameters
+            step = step.with_noise(MOTION_ERROR**2 * self._carried[0].level)
+        self._state, white = step(block.state, remaining[:, None])
+        white = white[:, 0]
+        number = block.number
+        if number % SHORT_EVERY == 0:
+            self._short.append((number, self._new_evidence()))
+        if number % LONG_EVERY == 0:
+            self._long.append((number, self._new_evidence()))
+        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+            while running and running[0][1].n_blocks >= longest:
+                running.popleft()
+            for _, evidence in running:
+                evidence.add(step, block.columns, white)
+        best, where = self._strongest(number)
+        if best > self.threshold:
+            self._begin_event(where)
+            return
+        if self.load is None:
+            self._errors.follow_tail(float(white @ white))
+            self._held_back.append(block.error)
+            if len(self._held_back) > HELD_BACK:
+                self._errors.learn(self._held_back.popleft())
+
+    def _new_evidence(self) -> Evidence:
+        return Evidence(self.effects.n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
+
+    def _event_evidence(self) -> Evidence:
+        """Evidence that knows of errors of the sensor's gain too: what is strong shows them."""
+        noise = np.sqrt(np.diag(self._errors.noise))
+        gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
+        deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
+        return Evidence(self.effects.n_outputs, deviations, self._with_gains)
+
+    def _step_of_event(self, evidence: Evidence, block: Block) -> Step:
+        """The step with the noise that a load brings along: its motion is known no better than that of the body."""
+        added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
+        share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
+        evidence.level = evidence.level + share * (added**2 - evidence.level)
+        return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
+
+    def _add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
+        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
+        if evidence.n_blocks % ESTIMATE_EVERY == 1:
+            n_load, n_push = len(DEVIATIONS), N_WRENCH
+            evidence.estimates = evidence.posterior(LOAD)[0][:n_load], evidence.posterior(PUSH)[0][:n_push]
+        m, parts = self.effects.n_outputs, [block.columns]
+        for places, estimate in zip(self._plain, evidence.estimates, strict=False):
+            gains = np.zeros((m, len(self._gain_rows)))
+            added = block.columns[:, places] @ estimate
+            gains[self._gain_rows, np.arange(len(self._gain_rows))] = added[self._gain_sources]
+            parts.append(gains)
+        if len(parts) == 1:
+            parts += [np.zeros((m, 2 * len(self._gain_rows)))]
+        evidence.add(step, np.concatenate(parts, axis=1), white)
+
+    def _strongest(self, number: int) -> tuple[float, int]:
+        """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
+        best, where = -np.inf, 0
+        looked = list(self._short)
+        looked += [entry for i, entry in enumerate(self._long) if (number + i) % LOOK_EVERY == 0]
+        for begin, evidence in looked:
+            if 0.5 * evidence.squares <= self.threshold:
+                continue  # no cause can explain more than all there is
+            found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
+            if self.load is not None:
+                found = max(found, evidence.log_ratio_of(-self.load.parameters))
+            if found > best:
+                best, where = found, begin
+        return best, where
+
+    # --- while something is going on
+
+    def _begin_event(self, number: int) -> None:
+        blocks = [block for block in self._history if block.number >= number]
+        first = blocks[0]
+        self._event = Event(first.stamp, self.load, first.state[:, 0], [self._attempt(first.state)])
+        self._carried = None
+        self._held_back.clear()
+        self.contact = True
+        self._ended = 0
+        for block in blocks:
+            self._examine(block)
+            if self._event is None:
+                return
+
+    def _attempt(self, state: Array) -> Attempt:
+        return Attempt(self._event_evidence(), self._event_evidence(), state, state)
+
+    def _offsets(self, event: Event) -> Array:
+        """State (2 m, 1) of the filter after the event: offsets last, errors of motion do not."""
+        state = event.offset[:, None].copy()
+        state[: self.effects.n_outputs] = 0.0
+        return state
+
+    def _examine(self, block: Block) -> None:
+        """Look for the cause of an event with one more block."""
+        event = self._event
+        assert event is not None
+        bare = block.error
+        before = np.zeros(len(DEVIATIONS)) if event.before is None else event.before.parameters
+        loaded = block.error - block.load_columns @ before
+        event.n_blocks += 1
+        if event.n_blocks % AGAIN == 0:
+            event.attempts[1:] = [*event.attempts[1:], self._attempt(self._offsets(event))][-ATTEMPTS:]
+        for attempt in event.attempts:
+            step = self._step_of_event(attempt.bare, block)
+            attempt.bare_state, white = step(attempt.bare_state, bare[:, None])
+            self._add(attempt.bare, block, step, white[:, 0])
+            attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
+            self._add(attempt.loaded, block, step, white[:, 0])
+        if self._has_ended(block, before):
+            return
+        if event.n_blocks % 2 == 0:
+            for attempt in event.attempts:
+                if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
+                    self._accept_load(event, attempt)
+                    return
+        if (block.stamp - event.since) * 1e-9 > self._longest:
+            self._accept_change(block.stamp)
+
+    def _has_ended(self, block: Block, before: Array) -> bool:
+        """End the event if the errors are as before it, or as without any load."""
+        event = self._event
+        assert event is not None
+        if event.n_blocks < ENDED or len(self._history) < ENDED:
+            return False
+        if event.before is not None and self._is_released(event.attempts[0]):
+            self._settle(event, block, None)
+            return True
+        recent = list(self._history)[-ENDED:]
+        m = self.effects.n_outputs
+        usual = event.offset[:m] * 0.0 + event.offset[m:]  # offsets last, errors of motion do not
+        spread = np.linalg.inv(self._errors.spread(ENDED))
+        push = event.attempts[0].loaded.posterior(PUSH)[0][:N_WRENCH]
+        load = event.attempts[0].bare.posterior(LOAD)[0][: len(DEVIATIONS)]
+        sums = {"before": 0.0, "nothing": 0.0, "push": 0.0, "load": 0.0}
+        means = {name: np.zeros(m) for name in sums}
+        for one in recent:
+            bare = one.error - usual
+            loaded = bare - one.load_columns @ before
+            means["before"] += loaded / ENDED
+            means["nothing"] += bare / ENDED
+            means["push"] += (loaded - one.columns[:, len(DEVIATIONS) :] @ push) / ENDED
+            means["load"] += (bare - one.load_columns @ load) / ENDED
+        for name, mean in means.items():
+            sums[name] = float(mean @ spread @ mean)
+        lasting = min(sums["push"], sums["load"])
+        ended, carried = ("before", event.before) if sums["before"] <= sums["nothing"] else ("nothing", None)
+        if sums[ended] > LARGEST_FIT * m or sums[ended] > lasting - MARGIN:
+            return False
+        self._settle(event, block, carried)
+        return True
+
+    def _is_released(self, attempt: Attempt) -> bool:
+        """Whether the load before is gone, rather than another one there or something pushing."""
+        others = attempt.bare.log_ratio(LOAD), attempt.bare.log_ratio(PUSH)
+        pushed = attempt.loaded.log_ratio(PUSH) - 0.5 * (attempt.loaded.squares - attempt.bare.squares)
+        fits = attempt.bare.squares <= LARGEST_FIT * self.effects.n_outputs * attempt.bare.n_blocks
+        return fits and max(*others, pushed) < -MARGIN / 2
+
+    def _settle(self, event: Event, block: Block, carried: Load | None) -> None:
+        """End an event after which there is no other load than before it, or none."""
+        self.counts["releases" if event.before is not None and carried is None else "contacts"] += 1
+        self.load = carried
+        self._end_event(block.stamp)
+        self._state = self._offsets(event)
+
+    def _is_load(self, attempt: Attempt) -> bool:
+        bare, loaded = attempt.bare, attempt.loaded
+        as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
+        as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
+        if as_load < as_push + MARGIN:
+            return False
+        load = _load_of(0, bare)
+        fits = bare.left(LOAD) <= LARGEST_FIT * self.effects.n_outputs * bare.n_blocks
+        return load.plausible and load.mass > 2.0 * load.mass_deviation and fits
+
+    def _accept_load(self, event: Event, attempt: Attempt) -> None:
+        self.load = _load_of(event.since, attempt.bare)
+        mean = self.load.parameters
+        self.counts["loads"] += 1
+        self._carried = attempt.bare, attempt.bare_state
+        state = self._offsets(event)
+        for one in self._history:
+            if one.number > self._blocks - attempt.bare.n_blocks:
+                state, _ = one.step(state, (one.error - one.load_columns @ mean)[:, None])
+        self._state = state
+        self._event = None
+        self.contact = False
+        self._clear_suspicion()
+
+    def _clear_suspicion(self) -> None:
+        self._short.clear()
+        self._long.clear()
+
+    def _follow_load(self, block: Block) -> None:
+        """Learn more of the load that is carried."""
+        assert self._carried is not None and self.load is not None
+        evidence, state = self._carried
+        step = self._step_of_event(evidence, block)
+        state, white = step(state, block.error[:, None])
+        self._add(evidence, block, step, white[:, 0])
+        self._carried = evidence, state
+        if evidence.n_blocks % LOOK_EVERY == 0:
+            self.load = _load_of(self.load.since, evidence)
+
+    def _accept_change(self, stamp: int) -> None:
+        """What lasts and is neither load nor contact is how the body is now."""
+        event = self._event
+        assert event is not None
+        bare = event.attempts[0].bare
+        self.changed += 1
+        self.change_ratio = bare.squares / (self.effects.n_outputs * bare.n_blocks)
+        self.counts["changes of the body"] += 1
+        self.load = None
+        self._end_event(stamp)
+        self._errors = ErrorModel(self.effects.n_outputs, BLOCK)
+        self._restart()
+
+    def _end_event(self, stamp: int) -> None:
+        if self._event is not None:
+            before = self._event.before
+            self._unlearnable.append((self._event.since if before is None else before.since, stamp))
+        while self._unlearnable and stamp - self._unlearnable[0][1] > MEMORY * 1e9:
+            self._unlearnable.popleft()
+        self._event = None
+        self.contact = False
+        if self.load is None:
+            self._carried = None
+        self._clear_suspicion()
+
+
+def _load_of(since: int, evidence: Evidence) -> Load:
+    mean, covariance = evidence.posterior(LOAD)
+    n = len(DEVIATIONS)
+    parameters, known = mean[:n], ALIKE * covariance[:n, :n]
+    return Load(since, evidence.n_blocks * BLOCK, parameters, known + SCALE_ERROR**2 * np.outer(parameters, parameters))

@@ -1,0 +1,1 @@
+"""What controllers take from learned dynamics: feed-forward efforts along a trajectory, gravity compensation."""

@@ -1,0 +1,85 @@
+"""Efforts that a controller adds to its feedback, from what was learned where that is known well."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.regressors.robot_model import read_urdf
+from icub_learning.dynamics.stream.stream import Watch
+
+UNUSUAL = 4.0  # variance over the usual one, beyond which the features' part is left out
+SHARE = 0.02  # of each new variance in the usual one
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Efforts of one motion.
+
+    Attributes:
+        values: (n_joints,), within the limits.
+        deviation: (n_joints,) standard deviations.
+        rigid: whether rigid bodies alone were used, because features know too little there.
+        limited: whether a limit was reached.
+    """
+
+    values: Array
+    deviation: Array
+    rigid: bool
+    limited: bool
+
+
+class FeedForward:
+    """Makes efforts of predictions: rigid bodies alone where the variance is high, and within the limits.
+
+    Args:
+        limits: (n_joints,) largest effort of each joint; infinite without.
+    """
+
+    def __init__(self, limits: Array) -> None:
+        self.limits = limits
+        self._usual: Array | None = None
+
+    def follow(self, variance: Array) -> None:
+        """Learn what variance (n_joints,) is usual, from a prediction of the motion that the robot makes."""
+        if not np.isfinite(variance).all():
+            return
+        self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
+
+    def effort(self, predictor: Predictor, watch: Watch | None, motion: Motion) -> Effort:
+        """Return the effort for a motion, with the load where one is carried. Raises ShapeError, NotFiniteError."""
+        made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        if watch is not None:
+            made, _ = watch.compensated(made, motion)
+        rigid = self._is_unusual(made)
+        wanted = made.parametric if rigid else made.total
+        values = np.clip(wanted, -self.limits, self.limits)
+        return Effort(values, np.sqrt(made.variance), rigid, bool((values != wanted).any()))
+
+    def _is_unusual(self, made: Prediction) -> bool:
+        if not made.parametric.any():
+            return False  # nothing else to fall back on
+        if self._usual is None:
+            return True
+        return bool((made.variance > UNUSUAL * self._usual).any())
+
+
+def effort_limits(urdf: str, joints: Sequence[str]) -> Array:
+    """Return the limits (n_joints,) of the efforts in a URDF (path or XML text); infinite where it gives none, or 0.
+
+    Raises:
+        ModelError: the URDF cannot be read.
+    """
+    found = {joint.get("name"): joint.find("limit") for joint in read_urdf(urdf).findall("joint")}
+    values = []
+    for name in joints:
+        limit = found.get(name)
+        try:
+            value = float(limit.get("effort", "0")) if limit is not None else 0.0
+        except ValueError:
+            value = 0.0
+        values.append(value if value > 0.0 else np.inf)
+    return np.array(values)

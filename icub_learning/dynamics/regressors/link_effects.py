@@ -1,0 +1,139 @@
+"""What a rigid body that is fixed to a link, and a wrench on that link from outside, do to the learned outputs."""
+
+from difflib import get_close_matches
+
+import numpy as np
+import pinocchio
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, child_link, read_urdf
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError
+
+N_BODY = len(BODY_PARAMETERS)
+N_WRENCH = 6
+
+
+class LinkEffects:
+    """Rows of the ten inertial parameters of a load at a link, and of a wrench that acts on the link from outside.
+
+    The load's parameters are m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the link's frame, in
+    its axes. The wrench is force [N] and moment [N m] at that origin, in the axes of the root. Both are linear: the
+    outputs grow by `load @ parameters` and by `push @ wrench`.
+
+    Source: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986); the
+    wrench by the transpose of the link's Jacobian.
+
+    Args:
+        regressor: regressor of the robot; it is not used afterwards.
+        link: name of a link of the URDF; "": that of the last joint of `regressor.joints`.
+
+    Attributes:
+        link: name of the link.
+        n_outputs: number of rows.
+        mixes_outputs: whether the outputs are the axes of one sensor, which errors of its gain mix.
+        held_joints: joints between the learned ones and the link that are not learned, taken to stand at their neutral
+            position.
+
+    Raises:
+        ModelError: the URDF has no such link, or the outputs do not depend on what it carries.
+    """
+
+    def __init__(self, regressor: WrenchRegressor | TorqueRegressor, link: str = "") -> None:
+        wrench = isinstance(regressor, WrenchRegressor)
+        sensor = regressor.sensor if isinstance(regressor, WrenchRegressor) else None
+        self._model = RobotModel(regressor._model.urdf, regressor.joints, sensor)
+        model = self._model.model
+        last = model.getJointId(regressor.joints[-1])
+        self.link = link or self._model.body_names[last - 1]
+        self.n_outputs = regressor.n_outputs
+        self.mixes_outputs = wrench
+        if not model.existFrame(self.link):
+            names = [frame.name for frame in model.frames]
+            close = ", ".join(get_close_matches(self.link, names, n=3, cutoff=0.5)) or "a link of the URDF"
+            raise ModelError(f"the URDF has no link {self.link!r}", name="load_link", value=self.link, bound=close)
+        self._frame = model.getFrameId(self.link)
+        frame = model.frames[self._frame]
+        self._joint = frame.parentJoint
+        if self._joint == 0 or (wrench and self._joint not in list(model.subtrees[self._model.sensor_id])):
+            what = "lies before the force/torque sensor" if wrench else "is moved by none of the joints"
+            text = f"link {self.link!r} {what}: nothing shows what it carries"
+            raise ModelError(text, name="load_link", value=self.link, bound="a link beyond it")
+        self._columns = slice(N_BODY * (self._joint - 1), N_BODY * self._joint)
+        self._to_joint = parameters_in_frame(frame.placement.homogeneous)
+        if wrench:
+            first = model.joints[self._model.sensor_id].idx_v
+            self._rows: slice | Array = slice(first, first + N_WRENCH)
+        else:
+            self._rows = self._model.velocity_index
+        negative = isinstance(regressor, WrenchRegressor) and regressor.direction == "child_to_parent"
+        self._sign = -1.0 if negative else 1.0
+        self.held_joints = self._held_before()
+
+    def _held_before(self) -> tuple[str, ...]:
+        """Names of the joints of one degree of freedom of the URDF between the moving link and the link."""
+        joints = read_urdf(self._model.urdf).findall("joint")
+        above = {child_link(joint): joint for joint in joints}
+        link, moving = self.link, self._model.body_names[self._joint - 1]
+        names: list[str] = []
+        while link != moving and link in above:
+            joint = above[link]
+            if joint.get("name") in self._model.known_joints:
+                names.append(joint.get("name", ""))
+            parent = joint.find("parent")
+            link = parent.get("link", "") if parent is not None else ""
+        return tuple(reversed(names))
+
+    def __call__(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Return `load` (n_outputs, 10) and `push` (n_outputs, 6). Raises ShapeError.
+
+        Args:
+            q, v, a: positions, velocities and accelerations of `regressor.joints`, each (n_joints,).
+        """
+        model, data = self._model.model, self._model.data
+        state = self._model.state(q, v, a)
+        every = pinocchio.computeJointTorqueRegressor(model, data, *state)
+        load = self._sign * every[self._rows, self._columns] @ self._to_joint
+        jacobian = pinocchio.computeFrameJacobian(
+            model, data, state[0], self._frame, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        )
+        return load, -self._sign * jacobian[:, self._rows].T
+
+    def load(self, q: Array, v: Array, a: Array) -> Array:
+        """Return `load` (n_outputs, 10) alone. Raises ShapeError."""
+        model = self._model
+        every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
+        rows: Array = self._sign * every[self._rows, self._columns] @ self._to_joint
+        return rows
+
+
+def pseudo_inertia(parameters: Array) -> Array:
+    """Return the pseudo-inertia (4, 4) of ten inertial parameters: [[Sigma, h], [h', m]], Sigma = tr(I) / 2 - I.
+
+    Source: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
+    identification" (2018), eq. 14.
+    """
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = parameters.tolist()
+    half = 0.5 * (xx + yy + zz)
+    return np.array([[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]])
+
+
+def from_pseudo_inertia(pseudo: Array) -> Array:
+    """Return the ten inertial parameters of a pseudo-inertia (4, 4), the inverse of `pseudo_inertia`."""
+    sigma, trace = pseudo[:3, :3], float(np.trace(pseudo[:3, :3]))
+    inertia = trace * np.eye(3) - sigma
+    h = pseudo[:3, 3]
+    return np.array(
+        [pseudo[3, 3], *h, inertia[0, 0], inertia[0, 1], inertia[1, 1], inertia[0, 2], inertia[1, 2], inertia[2, 2]]
+    )
+
+
+def parameters_in_frame(placement: Array) -> Array:
+    """Return the matrix (10, 10) that carries inertial parameters into another frame.
+
+    Args:
+        placement: (4, 4), the homogeneous transformation of points from the old frame into the new one.
+    """
+    moved = [from_pseudo_inertia(placement @ pseudo_inertia(unit) @ placement.T) for unit in np.eye(N_BODY)]
+    return np.array(moved).T

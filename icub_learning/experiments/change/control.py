@@ -1,0 +1,121 @@
+"""Tracking errors of the simulated arm without a model, with the URDF's rigid bodies, and with what was learned."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import SampleError
+from icub_learning.robots import find_urdf
+from icub_learning.simulation.arm.controlled_arm import BANDWIDTH, DAMPING, ControlledArm, feedback
+from icub_learning.simulation.arm.effects import Encoders
+from icub_learning.simulation.arm.motions import Reference
+from icub_learning.simulation.arm.settings import SimulationSettings
+
+RATE = 500  # [Hz] of the control loop
+LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # [s]
+LOAD = 0.5  # [kg]
+MODELS = ("none", "nominal", "learned")
+Model = Callable[[Array, Array, Array], Array]
+
+
+class ControlLoop:
+    """An arm under feedback with the torques of a model added, and a learner of the motors' torques.
+
+    Args:
+        seed: of simulation and features.
+        full: whether the model gets the measured motion, with the feedback as an acceleration (computed torque), or the
+            reference (feed-forward).
+    """
+
+    def __init__(self, seed: int, full: bool = False) -> None:
+        self.arm = ControlledArm(SimulationSettings(seed=seed, task="circle_xz"), 1000 // RATE)
+        self._names = self.arm.arm.joint_names
+        self.settings = Settings(
+            urdf=find_urdf("icub"),
+            joints=self._names,
+            output="joint_torque",
+            velocity_delay=Encoders.DELAY,
+            load_link=self.arm.arm.hand,
+            seed=seed,
+        )
+        regressor = assembly.make_regressor(self.settings)
+        self.stream = assembly.make_stream(self.settings, regressor, assembly.make_estimator(self.settings, regressor))
+        self._feed_forward = FeedForward(effort_limits(self.settings.urdf, self._names))
+        self._nominal = RobotModel(self.settings.urdf, self._names)
+        self._feedback = feedback(self.arm)
+        self._full = full
+        self._count = 0
+        self.use("none")
+
+    def use(self, model: str) -> None:
+        """Add the torques of one of MODELS to the feedback."""
+        self.arm.controller = self._controller({"none": None, "nominal": self._rigid, "learned": self._learned}[model])
+
+    def _controller(self, model: Model | None) -> Callable[[Array, Array, Reference], Array]:
+        def control(q: Array, v: Array, reference: Reference) -> Array:
+            to_q, to_v, to_a = reference
+            if model is None:
+                return self._feedback(q, v, reference)
+            if self._full:
+                wanted = to_a + 2 * DAMPING * BANDWIDTH * (to_v - v) + BANDWIDTH**2 * (to_q - q)
+                return model(q, v, wanted)
+            return self._feedback(q, v, reference) + model(to_q, to_v, to_a)
+
+        return control
+
+    def _rigid(self, q: Array, v: Array, a: Array) -> Array:
+        model = self._nominal
+        torque: Array = pinocchio.rnea(model.model, model.data, *model.state(q, v, a))[model.velocity_index]
+        return torque
+
+    def _learned(self, q: Array, v: Array, a: Array) -> Array:
+        return self._feed_forward.effort(self.stream.predictor, self.stream.watch, Motion(0, q, v, a)).values
+
+    def run(self, seconds: float) -> float:
+        """Move and learn for some time; return the RMS tracking error over all joints [rad]."""
+        errors = []
+        for _ in range(round(seconds * RATE)):
+            for _ in range(1000 // RATE):
+                self.arm.step()
+            shown = self.arm.sensors()
+            try:
+                record = self.stream.joint_state(
+                    shown.stamp, self._names, shown.position, shown.velocity, self.arm.torque
+                )
+            except SampleError:
+                continue
+            self.stream.pair()
+            self.stream.learn()
+            self._count += 1
+            if self._count % 20 == 0:
+                self._feed_forward.follow(record.prediction.variance)
+            errors.append(self.arm.error.copy())
+        return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def run_seed(seed: int, full: bool = False, learning: float = LEARNING) -> dict[str, Any]:
+    """RMS tracking errors [rad] of each model, without and with a load."""
+    loop = ControlLoop(seed, full)
+    loop.use("nominal")
+    loop.run(learning)
+    errors: dict[str, Any] = {}
+    for load in (0.0, LOAD):
+        loop.arm.attach_payload(load)
+        loop.use("learned" if load else "nominal")
+        loop.run(SETTLING)
+        for model in MODELS:
+            loop.use(model)
+            loop.run(SETTLING)
+            errors[f"{model}, {load:g} kg"] = loop.run(JUDGED)
+    watch = loop.stream.watch
+    errors["load found [kg]"] = watch.load.mass if watch is not None and watch.load is not None else 0.0
+    errors["seen"] = dict(watch.counts) if watch is not None else {}
+    return errors

@@ -1,0 +1,129 @@
+"""The simulated arm and a learner in one process: every sample passes through the node's stream, faster than ROS."""
+
+from array import array
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
+from icub_learning.dynamics.settings import Settings
+from icub_learning.robots import find_urdf
+from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+from icub_learning.simulation.arm.effects import Encoders
+from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, SimulationSettings
+
+RATE = 200  # [Hz]
+STEPS = STEPS_PER_SECOND // RATE
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What the monitor sees at one time [s]."""
+
+    time: float
+    phase: str
+    mass: float
+    contact: bool
+
+
+class LiveArm:
+    """A simulated iCub arm whose wrench is learned while it moves, with the settings that are shipped.
+
+    Args:
+        seed: of simulation and features.
+        task: its motion, see TASKS.
+        others: settings of further learners that see the same samples, by name; their errors are kept too.
+
+    Attributes:
+        simulation: can be commanded between calls of `run`.
+        monitor: of the first learner.
+        moments: changes of what the monitor sees.
+    """
+
+    def __init__(self, seed: int, task: str = "circle_xz", **others: dict[str, Any]) -> None:
+        self.simulation = ArmSimulation(SimulationSettings(seed=seed, task=task))
+        arm = self.simulation.arm
+        shipped = Settings(
+            urdf=find_urdf("icub"),
+            joints=arm.joint_names,
+            sensor=arm.sensor,
+            velocity_delay=Encoders.DELAY,
+            load_link=arm.hand,
+            seed=seed,
+        )
+        self.estimators, self.streams = {}, {}
+        for name, changed in {"shipped": {}, **others}.items():
+            settings = replace(shipped, **changed)
+            regressor = assembly.make_regressor(settings)
+            self.estimators[name] = assembly.make_estimator(settings, regressor)
+            self.streams[name] = assembly.make_stream(settings, regressor, self.estimators[name])
+        monitor = self.streams["shipped"].watch
+        assert isinstance(monitor, ChangeMonitor)
+        self.monitor = monitor
+        self.moments: list[Moment] = []
+        self._times, self._seen = array("d"), array("d")
+        self._errors = {name: array("d") for name in self.streams}
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.simulation.time
+
+    def run(self, seconds: float) -> None:
+        """Move, predict and learn for some time."""
+        for _ in range(round(seconds * RATE)):
+            for _ in range(STEPS):
+                self.simulation.step()
+            shown = self.simulation.sensors()
+            self._times.append(shown.stamp * 1e-9)
+            for name, stream in self.streams.items():
+                record = stream.joint_state(
+                    shown.stamp, self.simulation.arm.joint_names, shown.position, shown.velocity
+                )
+                self._errors[name].extend((shown.wrench - record.prediction.total).tolist())
+                stream.measurement(shown.stamp, shown.wrench)
+                stream.pair()
+                stream.learn()
+            self._note(shown.stamp * 1e-9)
+
+    def _note(self, time: float) -> None:
+        load = self.monitor.load
+        seen = Moment(time, self.monitor.phase, 0.0 if load is None else load.mass, self.monitor.contact)
+        deviation = 0.0 if load is None else load.mass_deviation
+        self._seen.extend((seen.mass, deviation, seen.contact, self.streams["shipped"].counts.learned))
+        if not self.moments or self.moments[-1].phase != seen.phase:
+            self.moments.append(seen)
+
+    def seen(self) -> tuple[Array, Array]:
+        """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""
+        return np.frombuffer(self._times).copy(), np.frombuffer(self._seen).reshape(-1, 4).copy()
+
+    def errors(self, begin: float, end: float, name: str = "shipped") -> Array:
+        """Measured minus predicted (n, 6) between two times [s]."""
+        times = np.frombuffer(self._times)
+        errors = np.frombuffer(self._errors[name]).reshape(-1, 6)
+        return errors[(times >= begin) & (times < end)]
+
+    def force_error(self, begin: float, end: float, name: str = "shipped") -> float:
+        """RMSE of the force [N] between two times [s]."""
+        return float(np.sqrt(np.mean(self.errors(begin, end, name)[:, :3] ** 2)))
+
+    def first(self, phase: str, since: float) -> float:
+        """Time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
+        for before, moment in zip([None, *self.moments], self.moments, strict=False):
+            if moment.phase == phase and moment.time >= since:
+                return moment.time - since
+            if before is not None and before.phase == phase and before.time <= since < moment.time:
+                return 0.0
+        if self.moments and self.moments[-1].phase == phase and self.moments[-1].time <= since:
+            return 0.0
+        return float("inf")
+
+    def phases(self, begin: float, end: float) -> set[str]:
+        """What the monitor saw between two times [s]."""
+        found = {moment.phase for moment in self.moments if begin <= moment.time < end}
+        earlier = [moment.phase for moment in self.moments if moment.time < begin]
+        return found | set(earlier[-1:])

@@ -1,0 +1,120 @@
+"""Loads that are grasped and dropped, and pushes, while the simulated arm draws circles."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.experiments.change.live_arm import LiveArm
+
+LEARNING = 60.0  # [s] before the first load
+BASE = 10.0  # [s] in which the level of errors before is measured
+HEAVY, LIGHT = 0.5, 0.1  # [kg]
+HELD, PAUSE = 15.0, 10.0  # [s]
+PUSH, PUSH_SECONDS = 5.0, 1.0  # [N], [s]
+RANDOM_MASSES, RANDOM_FORCES, RANDOM_SECONDS = (0.1, 1.0), (3.0, 10.0), (0.3, 2.0)
+RANDOM_HELD, RANDOM_PAUSE = 3.0, 3.0  # [s]
+FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each axis
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """How a load was seen: times in seconds, masses in kg, lengths in m, errors relative to the level before."""
+
+    mass: float
+    seen_after: float
+    found_mass: float
+    mass_deviation: float
+    centre_error: float
+    centre_sigmas: float
+    error_after_grasp: float
+    error_after_drop: float
+    gone_after: float
+
+
+def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> LoadResult:
+    """Grasp a load, hold it for HELD, drop it, and go on for PAUSE."""
+    grasped = arm.time
+    arm.simulation.attach_payload(mass, centre)
+    arm.run(judged_after)
+    load = arm.monitor.load
+    arm.run(HELD - judged_after)
+    dropped = arm.time
+    arm.simulation.attach_payload(0.0)
+    arm.run(PAUSE)
+    centre_error = np.full(3, np.inf) if load is None else load.centre - centre
+    deviation = np.ones(3) if load is None else load.centre_deviation
+    return LoadResult(
+        mass,
+        arm.first("load", grasped),
+        0.0 if load is None else load.mass,
+        0.0 if load is None else load.mass_deviation,
+        float(np.linalg.norm(centre_error)),
+        float(np.abs(centre_error / deviation).max()),
+        arm.force_error(grasped + 3.0, dropped) / base,
+        arm.force_error(dropped + 1.0, dropped + 4.0) / base,
+        arm.first("nothing", dropped),
+    )
+
+
+def push(arm: LiveArm, direction: Array) -> dict[str, float]:
+    """Push the hand, and return when it was seen and gone, and how far parameters moved in standard deviations."""
+    parametric = arm.estimators["shipped"].parametric
+    before = parametric.base_parameters
+    deviation = parametric.base_deviations
+    began = arm.time
+    arm.simulation.push(PUSH * direction, PUSH_SECONDS)
+    arm.run(PUSH_SECONDS)
+    ended = arm.time
+    arm.run(0.5)
+    moved = np.abs(parametric.base_parameters - before) / deviation
+    arm.run(2.5)
+    return {
+        "seen after": arm.first("contact", began),
+        "gone after": arm.first("nothing", ended),
+        "parameters moved by": float(moved.max()),
+    }
+
+
+def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int, int]:
+    """Random loads and random pushes in random order; return how many of each were taken for what they were."""
+    loads = pushes = 0
+    for kind in rng.permutation([0, 1] * n_each):
+        began = arm.time
+        if kind:
+            arm.simulation.attach_payload(rng.uniform(*RANDOM_MASSES), rng.uniform(-FARTHEST, FARTHEST, 3))
+            arm.run(RANDOM_HELD)
+            loads += arm.monitor.phase == "load"
+            arm.simulation.attach_payload(0.0)
+        else:
+            direction = rng.standard_normal(3)
+            seconds = rng.uniform(*RANDOM_SECONDS)
+            arm.simulation.push(rng.uniform(*RANDOM_FORCES) * direction / np.linalg.norm(direction), seconds)
+            arm.run(seconds + 0.5)
+            pushes += arm.phases(began, arm.time) == {"nothing", "contact"}
+        arm.run(RANDOM_PAUSE)
+    return loads, pushes
+
+
+def run_seed(seed: int, n_each: int) -> dict[str, Any]:
+    """All of it for one seed."""
+    rng = np.random.default_rng([seed, 77])
+    arm = LiveArm(seed)
+    arm.run(LEARNING)
+    base = arm.force_error(LEARNING - BASE, LEARNING)
+    heavy = carry(arm, HEAVY, rng.uniform(-FARTHEST, FARTHEST, 3), 5.0, base)
+    light = carry(arm, LIGHT, rng.uniform(-FARTHEST, FARTHEST, 3), 10.0, base)
+    direction = rng.standard_normal(3)
+    pushed = push(arm, direction / np.linalg.norm(direction))
+    loads, pushes = tell_apart(arm, rng, n_each)
+    return {
+        "force error before [N]": base,
+        "heavy": vars(heavy),
+        "light": vars(light),
+        "push": pushed,
+        "loads told": loads,
+        "pushes told": pushes,
+        "of each": n_each,
+        "counts": dict(arm.monitor.counts),
+    }

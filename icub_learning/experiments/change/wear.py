@@ -1,0 +1,70 @@
+"""Ten minutes without any change, and ten in which friction slowly grows."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.predict_then_learn import evaluate
+from icub_learning.experiments.change.live_arm import LiveArm
+from icub_learning.simulation.zoo import ZOO
+from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
+
+BEGUN = 60.0  # [s] of learning before anything is judged
+LEVEL = 60.0  # [s] over which the error at the start is measured
+GROWTH = 0.5  # of friction over the whole time
+FIXED = {"forgetting": 1.0, "watch": False}  # a learner that never forgets and watches for nothing
+
+
+def without_change(seed: int, minutes: float) -> dict[str, Any]:
+    """Errors of the force [N] with and without automatic forgetting, and what was seen though nothing was there."""
+    arm = LiveArm(seed, fixed=FIXED)
+    arm.run(60.0 * minutes)
+    shipped, fixed = (arm.force_error(BEGUN, arm.time, name) for name in ("shipped", "fixed"))
+    adaptive = arm.estimators["shipped"].method._adaptive
+    return {
+        "force error, automatic [N]": shipped,
+        "force error, none forgotten [N]": fixed,
+        "ratio": shipped / fixed,
+        "false alarms": sum(arm.monitor.counts.values()),
+        "changes by errors": 0 if adaptive is None else adaptive.changes,
+    }
+
+
+def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
+    """Errors of a robot of the zoo whose friction grows by GROWTH, relative to those of the first judged minute."""
+    robot = ZOO[name]
+    made = robot.record(60.0 * minutes, seed)
+    worn = worn_recording(robot, made)
+    found: dict[str, Any] = {"robot": name}
+    for label, changed in {"automatic": {}, "none forgotten": FIXED}.items():
+        settings = replace(Settings(**made.settings, seed=seed), **changed)
+        regressor = assembly.make_regressor(settings)
+        estimator = assembly.make_estimator(settings, regressor)
+        result = evaluate(assembly.make_stream(settings, regressor, estimator), worn.events())
+        seconds = (result.stamps - result.stamps[0]) * 1e-9
+        first, last = ((seconds >= begin) & (seconds < begin + LEVEL) for begin in (BEGUN, seconds[-1] - LEVEL))
+        ratios = np.sqrt((result.errors[last] ** 2).mean(axis=0) / (result.errors[first] ** 2).mean(axis=0))
+        method = getattr(estimator, "method", estimator)
+        found[label] = {
+            "last minute over first": float(np.exp(np.log(ratios).mean())),
+            "worst joint": float(ratios.max()),
+            "changes by errors": 0 if method._adaptive is None else method._adaptive.changes,
+            "learned": result.n_learned,
+        }
+    return found
+
+
+def worn_recording(robot: ZooRobot, made: ZooRecording) -> Any:
+    """The recording with friction that grows linearly by GROWTH."""
+    drives, recording = robot.drives, made.recording
+    assert drives is not None and recording.effort is not None
+    n = len(made.velocity)
+    share: Array = GROWTH * np.linspace(0.0, 1.0, n)[:, None]
+    level = np.tanh(made.velocity / drives.breakaway) * np.asarray(drives.coulomb)
+    more = share * (level + np.asarray(drives.viscous) * made.velocity)
+    gain = np.asarray(drives.gain if len(drives.gain) else np.ones(more.shape[1]))
+    return replace(recording, effort=recording.effort + more / gain)

@@ -1,0 +1,126 @@
+"""Topics and services for controllers: efforts along a trajectory, and against gravity."""
+
+from typing import Any
+
+import numpy as np
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
+from icub_learning.dynamics.control.trajectory_points import complete
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
+from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.nodes.common.conversions import NANOSECONDS, doubles, set_stamp
+from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning_msgs.srv import PredictTrajectory
+
+FOLLOW_EVERY = 20  # joint states between two looks at what variance is usual
+
+
+class ControllerEndpoints:
+    """Serves controllers from what the learning thread knows; for output: joint_torque.
+
+    Args:
+        node: the node.
+        stream: its stream.
+        regressor: of the robot.
+        learner: whose predictor is used.
+        settings: of the node.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        stream: InverseDynamicsStream,
+        regressor: Any,
+        learner: LearningThread,
+        settings: Settings,
+    ) -> None:
+        self._node, self._stream, self._regressor, self._learner = node, stream, regressor, learner
+        self._torque = isinstance(regressor, TorqueRegressor)
+        self._service = node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
+        self._gravity = None
+        if self._torque:
+            self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
+        limits = effort_limits(settings.urdf, regressor.joints) if self._torque else np.zeros(0)
+        self._feed_forward = FeedForward(limits)
+        self._count = 0
+
+    def destroy(self) -> None:
+        """Destroy topics and services."""
+        self._node.destroy_service(self._service)
+        if self._gravity is not None:
+            self._node.destroy_lifecycle_publisher(self._gravity)
+
+    def publish(self, record: StateRecord) -> None:
+        """Publish the efforts against gravity at a joint state, and learn what variance is usual."""
+        if self._gravity is None:
+            return
+        self._count += 1
+        if self._count % FOLLOW_EVERY == 0:
+            self._feed_forward.follow(record.prediction.variance)
+        if self._gravity.get_subscription_count():
+            still = np.zeros_like(record.known.position)
+            motion = Motion(record.stamp, record.known.position, still, still)
+            effort = self._feed_forward.effort(self._stream.predictor, self._stream.watch, motion)
+            message = JointState(name=list(self._regressor.joints))
+            set_stamp(message.header.stamp, record.stamp)
+            message.effort = doubles(effort.values)
+            self._gravity.publish(message)
+
+    def _predict_trajectory(
+        self, request: PredictTrajectory.Request, response: PredictTrajectory.Response
+    ) -> PredictTrajectory.Response:
+        response.trajectory = request.trajectory
+        try:
+            self._fill(request, response)
+        except IcubLearningError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _fill(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> None:
+        if not self._torque:
+            raise ParameterError("output", "wrench", "joint_torque: a wrench is no effort of joints")
+        trajectory, joints = request.trajectory, self._regressor.joints
+        names = list(trajectory.joint_names)
+        if sorted(names) != sorted(joints):
+            raise ParameterError("joint_names", names, f"the learned joints {list(joints)} in any order")
+        order = [names.index(joint) for joint in joints]
+        times = np.array([_seconds(point.time_from_start) for point in trajectory.points])
+        positions, velocities, accelerations = (
+            _field(trajectory.points, field, order) for field in ("positions", "velocities", "accelerations")
+        )
+        if positions is None:
+            raise ParameterError("positions", None, "there in every point")
+        v, a = complete(times, positions, velocities, accelerations)
+        predictor, limited = self._learner.predictor, 0
+        back = np.argsort(order)
+        for point, *motion in zip(trajectory.points, positions, v, a, strict=True):
+            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *motion))
+            point.effort = doubles(effort.values[back])
+            response.std.extend(effort.deviation[back].tolist())
+            response.rigid.append(effort.rigid)
+            limited += effort.limited
+        response.success = True
+        n = len(trajectory.points)
+        response.message = f"{n} points, {sum(response.rigid)} by rigid bodies alone, {limited} at a limit"
+
+
+def _seconds(duration: Any) -> float:
+    return float(duration.sec + duration.nanosec / NANOSECONDS)
+
+
+def _field(points: Any, field: str, order: list[int]) -> Array | None:
+    """One field of all points (n, n_joints) in the order of the learner; None if no point has it."""
+    values = [getattr(point, field) for point in points]
+    if not any(len(one) for one in values):
+        return None
+    for index, one in enumerate(values):
+        if len(one) != len(order):
+            raise ParameterError(f"points[{index}].{field}", len(one), f"{len(order)} numbers, as in the other points")
+    return np.array(values)[:, order]

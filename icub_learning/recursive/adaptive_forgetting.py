@@ -1,0 +1,137 @@
+"""Forgetting that decides for itself: nothing is forgotten until errors say that what is learned has changed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, finite, integer, real
+from icub_learning.models import reading_state
+
+SPAN = 0.5  # [s] over which squared errors are averaged: those of robots are alike for some tenths of a second
+HALF_LIFE = 120.0  # [s] in which the usual level of errors fades
+YOUNG = 0.25  # half-life over age: the errors of the beginning are soon forgotten
+WARM_UP = 20  # spans before any alarm
+SLACK = 0.5  # [standard deviations] by which errors may be larger than usual for any length of time
+LIMIT = 12.0  # of the cumulative sum; errors without change exceed it once in days
+LARGEST = 6.0  # [standard deviations] that a single span counts for at most
+NARROWEST = 0.05  # standard deviation of the logarithm of the mean square, at least
+FAMILIAR = 0.5  # leverage beyond which an error is due to a motion that is new, and says nothing about change
+SHORTEST, LONGEST = 1.0, 60.0  # [s] memory just after a change: after one that is large, after one that is small
+GROWTH = 0.5  # of the memory, in seconds a second
+ENOUGH = 600.0  # [s] memory at which forgetting ends
+
+
+class AdaptiveForgetting:
+    """Finds changes by a cumulative sum of errors, and says how much each new sample lets the past fade.
+
+    Squared errors, each divided by 1 + its leverage as that enlarges the error of a model that is right, are averaged
+    over SPAN. Their logarithm less its usual value, in standard deviations, goes into a one-sided cumulative sum
+    (Page, "Continuous inspection schemes", 1954) with SLACK and LIMIT. For independent normal spans, which the real
+    ones resemble, the mean time between false alarms is about exp(2 SLACK LIMIT) spans: 23 hours (Siegmund,
+    "Sequential Analysis", 1985, eq. 2.52, without the correction for overshoot, which lengthens it).
+
+    After an alarm the memory is short, the shorter the larger the change, and grows with time: what was learned before
+    the change fades as a power of the time since, and soon nothing is forgotten again.
+
+    Args:
+        n_outputs: number of outputs whose errors are watched together.
+
+    Attributes:
+        changes: number of changes so far.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_outputs = integer("n_outputs", n_outputs, 1)
+        self.changes = 0
+        self._memory = np.inf  # [s]
+        self._squares, self._weight, self._elapsed = np.zeros(n_outputs), 0.0, 0.0
+        self._restart()
+
+    def _restart(self) -> None:
+        self._mean, self._variance, self._spans, self._sum = np.zeros(self.n_outputs), 1.0, 0, 0.0
+
+    @property
+    def memory(self) -> float:
+        """Time [s] in which the weight of the past falls to 1/e now; infinite while nothing is forgotten."""
+        return self._memory
+
+    def follow(self, errors: Array, leverage: float | Array, elapsed: float) -> float:
+        """Take in the errors (n_outputs,) of a prediction made before learning; return the forgetting factor.
+
+        Args:
+            errors: predicted minus measured, or the opposite.
+            leverage: of the prediction, one or (n_outputs,).
+            elapsed: time since the last errors [s].
+        """
+        trust = 1.0 / (1.0 + np.mean(leverage) / FAMILIAR)
+        self._squares += trust * errors**2 / (1.0 + leverage)
+        self._weight += trust
+        self._elapsed += elapsed
+        if self._elapsed >= SPAN:
+            self._judge(self._squares / self._weight)
+            self._squares, self._weight, self._elapsed = np.zeros(self.n_outputs), 0.0, 0.0
+        if self._memory == np.inf:
+            return 1.0
+        factor = float(np.exp(-elapsed / self._memory))
+        self._memory += GROWTH * elapsed
+        if self._memory > ENOUGH:
+            self._memory = np.inf
+        return factor
+
+    def change(self, ratio: float) -> None:
+        """Begin to forget at once, for a change that is known.
+
+        Args:
+            ratio: of the mean squared errors after and before it.
+        """
+        self.changes += 1
+        excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)
+        self._memory = min(self._memory, max(SHORTEST, min(10.0 / excess, LONGEST)))
+        self._restart()
+
+    def _judge(self, mean_squares: Array) -> None:
+        level = np.log(np.maximum(mean_squares, 1e-300))
+        difference = float(np.mean(level - self._mean)) if self._spans else 0.0
+        deviation = max(float(np.sqrt(self._variance)), NARROWEST)
+        if self._spans >= WARM_UP:
+            self._sum = max(self._sum + min(difference / deviation, LARGEST) - SLACK, 0.0)
+            if self._sum > LIMIT:
+                self.change(float(np.exp(difference)))
+                return
+        self._spans += 1
+        age = self._spans * SPAN
+        step = 1.0 - 0.5 ** (SPAN / min(HALF_LIFE, max(YOUNG * age, SPAN)))
+        if self._spans == 1:
+            self._mean, self._variance = level, 1.0
+            return
+        if self._sum > LIMIT / 2:
+            return  # what may be a change must not become usual
+        self._mean = self._mean + step * (level - self._mean)
+        self._variance += step * (difference**2 - self._variance)
+
+    def state(self) -> dict[str, Array]:
+        """Return what was found, as a dict of arrays; see `from_state`."""
+        numbers = {
+            "changes": self.changes, "memory": self._memory, "weight": self._weight, "elapsed": self._elapsed,
+            "variance": self._variance, "spans": self._spans, "sum": self._sum,
+        }  # fmt: skip
+        arrays = {"squares": self._squares.copy(), "mean": self._mean.copy()}
+        return {name: np.asarray(value) for name, value in numbers.items()} | arrays
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "AdaptiveForgetting":
+        """Rebuild from `state`. Raises StateError."""
+        made = cls(n_outputs)
+        with reading_state("a forgetting that adapts"):
+            made.changes = integer("changes", int(state["changes"]), 0)
+            made._memory = (
+                real("memory", float(state["memory"]), 0.0, low_open=True) if np.isfinite(state["memory"]) else np.inf
+            )
+            made._weight, made._elapsed = (real(name, float(state[name]), 0.0) for name in ("weight", "elapsed"))
+            made._variance = real("variance", float(state["variance"]), 0.0)
+            made._spans, made._sum = integer("spans", int(state["spans"]), 0), real("sum", float(state["sum"]), 0.0)
+            made._squares, made._mean = finite("squares", state["squares"]), finite("mean", state["mean"])
+            if made._squares.shape != (n_outputs,) or made._mean.shape != (n_outputs,):
+                raise ValueError(f"squares and mean are not ({n_outputs},)")
+        return made

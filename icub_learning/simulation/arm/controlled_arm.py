@@ -1,0 +1,65 @@
+"""The simulated arm under a controller from outside, with friction in its gears."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio
+
+from icub_learning.arrays import Array
+from icub_learning.simulation.arm.arm_model import ROTOR_INERTIA
+from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+from icub_learning.simulation.arm.motions import Reference
+from icub_learning.simulation.arm.settings import SimulationSettings
+
+BANDWIDTH = 12.0  # [rad/s] of the feedback: what a model lacks shows as a tracking error
+DAMPING = 0.7
+
+Controller = Callable[[Array, Array, Reference], Array]  # positions, velocities, reference to motor torques (7,) [N m]
+
+
+class ControlledArm(ArmSimulation):
+    """An arm whose motors do what `controller` says at every `every`-th time step, against friction in the gears.
+
+    ArmSimulation moves its arm almost exactly, with drives that compensate their friction. Here the torques of the
+    controller move rotors, gears with friction, cables and links, so that models can be compared by tracking errors.
+
+    Args:
+        settings: what is simulated.
+        every: time steps [ms] between two calls of the controller, which sees the encoders.
+
+    Attributes:
+        controller: can be replaced at any time.
+        torque: (7,) torques of the motors [N m], of the last call.
+        error: (7,) reference minus true position at the last step [rad].
+    """
+
+    def __init__(self, settings: SimulationSettings, every: int = 2) -> None:
+        super().__init__(settings)
+        self._every = every
+        self.controller: Controller = feedback(self)
+        self.torque = np.zeros(len(ROTOR_INERTIA))
+        self.error = np.zeros(len(ROTOR_INERTIA))
+
+    def _control(self, q: Array, v: Array) -> Array:
+        reference = self._reference()
+        self.error = reference[0] - q
+        if self._steps % self._every == 0:
+            shown = self._sensors
+            measured = (q, v) if shown is None else (shown.position, shown.velocity)
+            self.torque = self.controller(*measured, reference)
+        return self.torque - self._friction.torque(v)
+
+
+def feedback(arm: ArmSimulation) -> Controller:
+    """Return a controller by proportional and derivative feedback alone, with gains for the inertia of each joint."""
+    kinematics = arm.arm.kinematics
+    middle = np.mean(arm.arm.limits, axis=0)
+    inertia = np.diag(pinocchio.crba(kinematics.model, kinematics.data, middle)).copy()
+    stiffness, damping = BANDWIDTH**2 * inertia, 2.0 * DAMPING * BANDWIDTH * inertia
+
+    def control(q: Array, v: Array, reference: Reference) -> Array:
+        to_q, to_v, _ = reference
+        torque: Array = stiffness * (to_q - q) + damping * (to_v - v)
+        return torque
+
+    return control

@@ -1,0 +1,88 @@
+"""Possible bodies: always found, nearest by another optimizer too, and left alone where they are possible already."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent, possible
+from icub_learning.dynamics.changes.load import Load, about_centre, ball_parameters
+from icub_learning.dynamics.regressors.link_effects import pseudo_inertia
+from icub_learning.errors import ParameterError, ShapeError
+
+NOMINAL = np.concatenate([ball_parameters(1.0, np.array([0.02, 0.0, 0.1])), ball_parameters(0.3, np.zeros(3)), [0.0]])
+BODIES = np.arange(20).reshape(2, 10)
+
+
+def divergence(parameters):
+    total = 0.0
+    for body in BODIES:
+        ratio = np.linalg.solve(pseudo_inertia(NOMINAL[body]), pseudo_inertia(parameters[body]))
+        sign, logarithm = np.linalg.slogdet(ratio)
+        total += np.trace(ratio) - logarithm - 4 if sign > 0 and is_consistent(parameters[body]) else np.inf
+    return total
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31), st.floats(-3, 6), st.integers(1, 30))
+def test_every_answer_is_possible(seed, magnitude, rank):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((rank, 21)) * 10 ** rng.uniform(-2, 2, 21)
+    estimate = 10**magnitude * rng.standard_normal(21)
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(estimate, rows.T @ rows)
+    assert all(is_consistent(found[body]) for body in BODIES)
+
+
+def test_answer_is_the_minimum():
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((15, 21))
+    information, estimate = 50.0 * rows.T @ rows, NOMINAL + 0.1 * rng.standard_normal(21)
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(estimate, information)
+
+    def value(x):
+        return 0.5 * (x - estimate) @ information @ (x - estimate) + divergence(x)
+
+    for _ in range(50):
+        assert value(found) <= value(found + 1e-4 * rng.standard_normal(21) * np.abs(found).clip(1e-6)) + 1e-6
+    other = minimize(value, found * rng.uniform(0.99, 1.01, 21), method="Nelder-Mead", options={"maxiter": 500})
+    assert value(found) <= other.fun + 1e-6
+
+
+def test_what_is_known_and_possible_stays_and_offsets_follow():
+    target = np.concatenate([1.5 * NOMINAL[:20], [7.0]])
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(target, 1e9 * np.eye(21))
+    np.testing.assert_allclose(found, target, rtol=1e-2, atol=1e-9)
+
+
+def test_without_data_bodies_are_nominal():
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(np.full(21, -3.0), np.zeros((21, 21)))
+    np.testing.assert_allclose(found[:20], NOMINAL[:20], rtol=1e-4, atol=1e-9)
+
+
+def test_bad_sizes_are_refused():
+    with pytest.raises(ShapeError):
+        ConsistentParameters(NOMINAL, BODIES).nearest(np.zeros(3), np.zeros((3, 3)))
+    with pytest.raises(ParameterError):
+        possible(np.full((4, 4), np.nan))
+
+
+def test_massless_link_becomes_possible():
+    pseudo = possible(np.zeros((4, 4)))
+    assert (np.linalg.eigvalsh(pseudo) > 0).all() and pseudo[3, 3] < 0.01
+
+
+def test_names_of_bodies():
+    names = ["a.m", *(f"a.{i}" for i in range(9)), "offset.fx", "b.m", *(f"b.{i}" for i in range(9))]
+    np.testing.assert_array_equal(bodies_of(names), [range(10), range(11, 21)])
+
+
+def test_load_that_is_hardly_known_is_a_ball():
+    estimate = np.array([0.5, 0.01, 0.0, 0.02, *[-0.01] * 6])
+    deviations = np.array([0.01, 0.001, 0.001, 0.001, *[0.1] * 6])
+    load = Load(1, 5.0, estimate, np.diag(deviations**2))
+    found = load.consistent()
+    assert is_consistent(found)
+    np.testing.assert_allclose(found[:4], estimate[:4], atol=0.02)
+    radius = (3 * 0.5 / (4000 * np.pi)) ** (1 / 3)
+    np.testing.assert_allclose(np.diag(about_centre(found)), 0.4 * 0.5 * radius**2, rtol=0.5)

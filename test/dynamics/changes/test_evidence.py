@@ -1,0 +1,102 @@
+"""Evidence and error model against the joint Gaussian distribution of all errors, written out in full."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from icub_learning.dynamics.changes.error_model import ErrorModel
+from icub_learning.dynamics.changes.evidence import Evidence
+
+PERIOD, M = 0.01, 2
+
+
+def model(fast_time=0.1):
+    made = ErrorModel(M, PERIOD)
+    made.scale = 1.0
+    made.fast = np.array([[0.5, 0.2], [0.2, 0.4]])
+    made.slow = np.diag([0.1, 0.05])
+    made.noise = np.diag([0.3, 0.6])
+    made._kept = np.exp([-PERIOD / fast_time, -PERIOD / 10.0])
+    return made
+
+
+def joint_covariance(made, n):
+    """Covariance (n m, n m) of n blocks of errors."""
+    whole = np.kron(np.eye(n), made.noise)
+    lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return whole + np.kron(made._kept[0] ** lags, made.fast) + np.kron(made._kept[1] ** lags, made.slow)
+
+
+@pytest.fixture
+def blocks():
+    """Errors with something added, its columns, and the evidence that they give."""
+    rng, made, n = np.random.default_rng(0), model(), 25
+    columns = rng.standard_normal((n, M, 4))
+    covariance = joint_covariance(made, n)
+    errors = rng.multivariate_normal(np.zeros(n * M), covariance) + columns.reshape(-1, 4)[:, :3] @ [0.5, -1.0, 0.8]
+    evidence = Evidence(M, np.array([1.0, 2.0, 1.5, 0.7]), (np.arange(3), np.array([0, 3])))
+    state = made.start()[:, None]
+    for error, column in zip(errors.reshape(n, M), columns, strict=True):
+        step = made.step()
+        state, white = step(state, error[:, None])
+        evidence.add(step, column, white[:, 0])
+    return errors, columns.reshape(-1, 4), covariance, evidence
+
+
+@pytest.mark.parametrize("cause, places", [(0, [0, 1, 2]), (1, [0, 3])])
+def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(blocks, cause, places):
+    errors, columns, covariance, evidence = blocks
+    deviations = np.array([1.0, 2.0, 1.5, 0.7])[places]
+    x = columns[:, places]
+    with_cause = multivariate_normal(cov=covariance + x @ np.diag(deviations**2) @ x.T).logpdf(errors)
+    without = multivariate_normal(cov=covariance).logpdf(errors)
+    assert evidence.log_ratio(cause) == pytest.approx(with_cause - without, rel=1e-6)
+    precision = x.T @ np.linalg.solve(covariance, x) + np.diag(deviations**-2)
+    mean, known = evidence.posterior(cause)
+    np.testing.assert_allclose(known, np.linalg.inv(precision), rtol=1e-6)
+    np.testing.assert_allclose(mean, known @ x.T @ np.linalg.solve(covariance, errors), rtol=1e-6, atol=1e-9)
+    left = errors - x @ mean
+    assert evidence.left(cause) == pytest.approx(left @ np.linalg.solve(covariance, left), rel=1e-6)
+
+
+def test_log_ratio_of_known_coefficients(blocks):
+    errors, columns, covariance, evidence = blocks
+    given = np.array([0.5, -1.0, 0.8])
+    distribution = multivariate_normal(cov=covariance)
+    expected = distribution.logpdf(errors - columns[:, :3] @ given) - distribution.logpdf(errors)
+    assert evidence.log_ratio_of(given) == pytest.approx(expected, rel=1e-6)
+
+
+def test_error_model_finds_its_parts():
+    """White noise and a lasting part of known variance and time, from one long record."""
+    rng, n, time = np.random.default_rng(1), 40_000, 0.15
+    kept = np.exp(-PERIOD / time)
+    lasting = np.zeros((n, M))
+    for i in range(1, n):
+        lasting[i] = kept * lasting[i - 1] + np.sqrt(1 - kept**2) * rng.standard_normal(M) * [1.0, 0.2]
+    made = ErrorModel(M, PERIOD)
+    made.scale = 1.0
+    squares = []
+    state = None
+    for i, error in enumerate(lasting + rng.standard_normal((n, M)) * [0.5, 0.4]):
+        if i == n // 2:
+            state = made.start()[:, None]
+        if state is not None:
+            state, white = made.step()(state, error[:, None])
+            squares.append(float(white[:, 0] @ white[:, 0]))
+        made.learn(error)
+    np.testing.assert_allclose(np.diag(made.fast), [1.0, 0.04], rtol=0.35)
+    np.testing.assert_allclose(np.diag(made.noise), [0.25, 0.16], rtol=0.25)
+    assert np.mean(squares) == pytest.approx(M, rel=0.1)
+
+
+def test_heavy_tails_widen_the_scale_and_it_comes_back():
+    made, rng = model(), np.random.default_rng(2)
+    for _ in range(3000):
+        made.follow_tail(
+            float((rng.standard_normal(M) ** 2).sum()) * (25.0 if rng.random() < 0.1 else 1.0) / made.scale
+        )
+    assert made.scale > 3.0
+    for _ in range(20_000):
+        made.follow_tail(float((rng.standard_normal(M) ** 2).sum()) / made.scale)
+    assert made.scale < 1.6

@@ -1,0 +1,88 @@
+"""Efforts for controllers: rigid bodies where features are unsure, limits, and complete trajectories."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
+from icub_learning.dynamics.control.trajectory_points import complete
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+
+TIMES = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
+MOTION = Motion(0, np.zeros(2), np.zeros(2), np.zeros(2))
+
+
+class Known:
+    def __init__(self, variance):
+        self.variance = np.full(2, variance)
+
+    def predict(self, q, v, a):
+        return Prediction(np.array([3.0, -4.0]), np.array([2.0, -3.0]), np.array([1.0, -1.0]), self.variance)
+
+
+def test_features_are_left_out_where_they_know_little():
+    feed_forward = FeedForward(np.full(2, np.inf))
+    assert feed_forward.effort(Known(1.0), None, MOTION).rigid  # nothing is usual yet
+    feed_forward.follow(np.ones(2))
+    usual, strange = (feed_forward.effort(Known(variance), None, MOTION) for variance in (1.5, 9.0))
+    assert not usual.rigid and strange.rigid
+    np.testing.assert_array_equal(usual.values, [3.0, -4.0])
+    np.testing.assert_array_equal(strange.values, [2.0, -3.0])
+    np.testing.assert_array_equal(strange.deviation, [3.0, 3.0])
+
+
+def test_limits_hold():
+    feed_forward = FeedForward(np.array([1.0, 10.0]))
+    feed_forward.follow(np.ones(2))
+    effort = feed_forward.effort(Known(1.0), None, MOTION)
+    assert effort.limited
+    np.testing.assert_array_equal(effort.values, [1.0, -4.0])
+
+
+def test_limits_come_from_the_urdf():
+    urdf = """<robot name="r"><joint name="a" type="revolute"><limit effort="7" velocity="1"/></joint>
+        <joint name="b" type="revolute"><limit effort="0" velocity="1"/></joint><joint name="c" type="continuous"/>
+        </robot>"""
+    np.testing.assert_array_equal(effort_limits(urdf, ["c", "a", "b"]), [np.inf, 7.0, np.inf])
+
+
+def test_positions_alone_become_a_spline_at_rest_at_its_ends():
+    positions = np.sin(np.outer(TIMES, [1.0, 2.0]))
+    v, a = complete(TIMES, positions)
+    np.testing.assert_allclose(v[[0, -1]], 0.0, atol=1e-12)
+    for joint in range(2):
+        spline = CubicSpline(TIMES, positions[:, joint], bc_type="clamped")
+        np.testing.assert_allclose(a[:, joint], spline(TIMES, 2))
+
+
+def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
+    t = TIMES[:, None]
+    v, a = complete(TIMES, t**3, 3 * t**2)
+    np.testing.assert_allclose(a, 6 * t, rtol=1e-6, atol=1e-6)
+    given = complete(TIMES, t**3, 3 * t**2, np.ones_like(t))
+    np.testing.assert_array_equal(given[1], 1.0)
+
+
+@pytest.mark.parametrize(
+    "times, positions, error",
+    [
+        ([0.0, 0.0], np.zeros((2, 1)), ParameterError),
+        ([], np.zeros((0, 1)), ParameterError),
+        ([0.0, np.nan], np.zeros((2, 1)), NotFiniteError),
+    ],
+)
+def test_bad_trajectories_are_refused(times, positions, error):
+    with pytest.raises(error):
+        complete(np.array(times), positions)
+
+
+def test_sizes_must_agree():
+    with pytest.raises(ShapeError):
+        complete(TIMES, np.zeros((5, 2)), np.zeros((5, 3)))
+
+
+def test_one_point_is_at_rest():
+    v, a = complete(np.array([0.5]), np.ones((1, 3)))
+    assert not v.any() and not a.any()

@@ -1,0 +1,106 @@
+"""What a load and a push do, against Pinocchio with the same load on the same link and the same force outside."""
+
+import numpy as np
+import pinocchio
+import pytest
+from helpers.robots import RIGHT_ARM
+
+from icub_learning.dynamics.regressors.link_effects import (
+    LinkEffects,
+    from_pseudo_inertia,
+    parameters_in_frame,
+    pseudo_inertia,
+)
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError
+from icub_learning.robots import find_urdf
+
+SENSOR, HAND = "r_arm_ft_sensor", "r_hand_dh_frame"
+
+
+def motion(seed, n):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, n), rng.normal(0, 1, n), rng.normal(0, 3, n)
+
+
+def body(seed):
+    rng = np.random.default_rng(seed)
+    return pinocchio.Inertia.Random().toDynamicParameters() if seed < 0 else pinocchio.Inertia(
+        rng.uniform(0.1, 1.0), rng.uniform(-0.1, 0.1, 3), np.diag([0.002, 0.003, 0.004])
+    ).toDynamicParameters()  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", ["parent_to_child", "child_to_parent"])
+def test_load_adds_its_wrench(direction):
+    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
+    effects = LinkEffects(regressor, HAND)
+    model = effects._model.model
+    frame = model.frames[model.getFrameId(HAND)]
+    state = motion(1, 7)
+    without = regressor(*state) @ regressor.nominal_parameters
+    parameters = body(2)
+    # Pinocchio carries the inertia into the joint's frame by itself.
+    carried = frame.placement.act(pinocchio.Inertia.FromDynamicParameters(parameters)).toDynamicParameters()
+    name = effects._model.body_names[frame.parentJoint - 1]
+    first = regressor.parameter_names.index(f"{name}.m")
+    loaded = regressor.nominal_parameters.copy()
+    loaded[first : first + 10] += carried
+    load, _ = effects(*state)
+    np.testing.assert_allclose(load @ parameters, regressor(*state) @ loaded - without, rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(load, effects.load(*state))
+
+
+def test_push_acts_on_torques_as_an_external_force():
+    joints = [f"panda_joint{i}" for i in range(1, 8)]
+    regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints, friction=False)
+    effects = LinkEffects(regressor)
+    assert effects.link == "panda_link7"
+    model, data = effects._model.model, effects._model.model.createData()
+    q, v, a = motion(3, 7)
+    full = [array.copy() for array in effects._model.state(q, v, a)]
+    wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
+    pinocchio.forwardKinematics(model, data, full[0])
+    pinocchio.updateFramePlacements(model, data)
+    frame = model.frames[model.getFrameId("panda_link7")]
+    at_link = pinocchio.SE3(np.eye(3), data.oMf[model.getFrameId("panda_link7")].translation)
+    outside = [pinocchio.Force.Zero() for _ in range(model.njoints)]
+    outside[frame.parentJoint] = data.oMi[frame.parentJoint].actInv(at_link.act(pinocchio.Force(wrench)))
+    change = pinocchio.rnea(model, data, *full, outside) - pinocchio.rnea(model, data, *full)
+    _, push = effects(q, v, a)
+    np.testing.assert_allclose(push @ wrench, change[effects._model.velocity_index], rtol=1e-9, atol=1e-9)
+
+
+def test_push_against_gravity_lightens_the_hand():
+    effects = LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), HAND)
+    q = motion(4, 7)[0]
+    load, push = effects(q, np.zeros(7), np.zeros(7))
+    weight = np.r_[0.0, 0.0, -9.81, np.zeros(3)]
+    np.testing.assert_allclose(push @ weight, load[:, 0], rtol=1e-6, atol=1e-9)
+
+
+def test_joints_that_are_not_learned_are_named():
+    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM[:4], SENSOR)
+    assert LinkEffects(regressor, HAND).held_joints == RIGHT_ARM[4:]
+
+
+@pytest.mark.parametrize("link, text", [("r_hnad", "no link"), ("chest", "before the force|moved by none")])
+def test_links_that_show_nothing_are_refused(link, text):
+    with pytest.raises(ModelError, match=text):
+        LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), link)
+
+
+def test_pseudo_inertia_of_a_cloud_of_points():
+    """The pseudo-inertia is the second moment of the homogeneous coordinates of all mass."""
+    rng = np.random.default_rng(5)
+    masses, points = rng.uniform(0.1, 1, 9), rng.normal(size=(9, 3))
+    inertia = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points, strict=True))
+    i = inertia
+    moments = [masses.sum(), *(masses @ points), i[0, 0], i[0, 1], i[1, 1], i[0, 2], i[1, 2], i[2, 2]]
+    parameters = np.array(moments)
+    homogeneous = np.column_stack([points, np.ones(9)])
+    np.testing.assert_allclose(pseudo_inertia(parameters), (homogeneous * masses[:, None]).T @ homogeneous)
+    np.testing.assert_allclose(from_pseudo_inertia(pseudo_inertia(parameters)), parameters)
+    placement = pinocchio.SE3.Random()
+    moved = placement.act(pinocchio.Inertia.FromDynamicParameters(parameters)).toDynamicParameters()
+    np.testing.assert_allclose(parameters_in_frame(placement.homogeneous) @ parameters, moved, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,74 @@
+"""The exported URDF is read by Pinocchio and MuJoCo, and moves as the learned parameters say."""
+
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+from helpers.robots import RIGHT_ARM
+
+from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.urdf_export import with_inertias
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.errors import ModelError
+from icub_learning.robots import find_urdf
+
+SENSOR = "r_arm_ft_sensor"
+
+
+def consistent_parameters(regressor, seed):
+    rng = np.random.default_rng(seed)
+    estimate = regressor.nominal_parameters * rng.uniform(0.5, 2.0, regressor.n_parameters)
+    finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+    return finder.nearest(estimate, 1e3 * np.eye(regressor.n_parameters))
+
+
+def motion(rng, n):
+    return rng.uniform(-1, 1, n), rng.normal(0, 1, n), rng.normal(0, 3, n)
+
+
+@pytest.mark.parametrize("joints", [RIGHT_ARM, RIGHT_ARM[:4]])
+def test_wrench_of_exported_robot_is_that_of_the_parameters(joints):
+    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), joints, SENSOR, offset=False)
+    parameters = consistent_parameters(regressor, 1)
+    text, notes = with_inertias(find_urdf("icub"), joints, SENSOR, regressor.parameter_names, parameters)
+    again = WrenchRegressor.from_urdf(text, joints, SENSOR, offset=False)
+    rng = np.random.default_rng(2)
+    if not notes:
+        for _ in range(5):
+            state = motion(rng, len(joints))
+            expected = regressor(*state) @ parameters
+            np.testing.assert_allclose(again(*state) @ again.nominal_parameters, expected, rtol=1e-6, atol=1e-8)
+    assert all(is_consistent(again.nominal_parameters[body]) for body in bodies_of(again.parameter_names))
+
+
+def test_torques_of_exported_robot_are_those_of_pinocchio():
+    joints = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint")
+    regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), joints, friction=False)
+    # As much as the nominal robot everywhere, so that what is left for each link is a body too.
+    parameters = 1.3 * regressor.nominal_parameters
+    text, notes = with_inertias(find_urdf("ur10"), joints, None, regressor.parameter_names, parameters)
+    assert not notes
+    full = pinocchio.buildModelFromXML(text)
+    data = full.createData()
+    rng = np.random.default_rng(0)
+    q, v, a = np.zeros((3, full.nv))
+    index = [full.joints[full.getJointId(name)].idx_v for name in joints]
+    q[index], v[index], a[index] = motion(rng, 3)
+    torques = pinocchio.rnea(full, data, q, v, a)[index]
+    np.testing.assert_allclose(regressor(q[index], v[index], a[index]) @ parameters, torques, rtol=1e-9, atol=1e-9)
+
+
+def test_mujoco_reads_the_export():
+    regressor = TorqueRegressor.from_urdf(find_urdf("panda"), [f"panda_joint{i}" for i in range(1, 8)], friction=False)
+    parameters = consistent_parameters(regressor, 3)
+    text, _ = with_inertias(regressor._model.urdf, regressor.joints, None, regressor.parameter_names, parameters)
+    assert mujoco.MjSpec.from_string(text).compile().nq >= 7
+
+
+def test_impossible_body_is_refused():
+    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR)
+    parameters = regressor.nominal_parameters.copy()
+    parameters[0] = -1.0
+    with pytest.raises(ModelError, match="no possible body"):
+        with_inertias(find_urdf("icub"), RIGHT_ARM, SENSOR, regressor.parameter_names, parameters)

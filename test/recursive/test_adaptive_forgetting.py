@@ -1,0 +1,97 @@
+"""Automatic forgetting: silent without change, quick after one, and it ends again."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.recursive import AdaptiveForgetting, RecursiveLeastSquares
+
+PERIOD = 0.01  # [s]
+
+
+def feed(forgetting, rng, seconds, level=1.0, leverage=0.0):
+    """Feed white errors; return all factors."""
+    errors = level * rng.standard_normal((round(seconds / PERIOD), forgetting.n_outputs))
+    return np.array([forgetting.follow(error, leverage, PERIOD) for error in errors])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_forgotten_without_change(seed):
+    forgetting = AdaptiveForgetting(3)
+    assert (feed(forgetting, np.random.default_rng(seed), 600.0) == 1.0).all()
+
+
+@pytest.mark.parametrize("level, within", [(4.0, 3.0), (1.5, 6.0), (1.15, 40.0)])
+def test_larger_errors_raise_forgetting_which_ends_again(level, within):
+    rng, forgetting = np.random.default_rng(1), AdaptiveForgetting(3)
+    feed(forgetting, rng, 60.0)
+    factors = feed(forgetting, rng, within, level)
+    assert (factors < 1.0).any()
+    first = factors[factors < 1.0][0]
+    shorter = {4.0: 2.0, 1.5: 20.0, 1.15: 60.0}[level]  # [s] memory just after a change of this size, at most
+    assert -PERIOD / np.log(first) <= shorter
+    later = feed(forgetting, rng, 1500.0, level)
+    assert later[-1] == 1.0 and forgetting.changes == 1
+
+
+def test_smaller_errors_are_no_change():
+    rng, forgetting = np.random.default_rng(2), AdaptiveForgetting(2)
+    feed(forgetting, rng, 60.0)
+    assert (feed(forgetting, rng, 60.0, 0.1) == 1.0).all()
+
+
+def test_errors_of_new_motions_count_less():
+    """Errors that grow just as their leverage says are those of a model that is right."""
+    rng, forgetting = np.random.default_rng(3), AdaptiveForgetting(2)
+    feed(forgetting, rng, 60.0)
+    assert (feed(forgetting, rng, 60.0, 3.0, leverage=8.0) == 1.0).all()
+
+
+def test_a_known_change_is_followed_at_once():
+    forgetting = AdaptiveForgetting(1)
+    forgetting.change(100.0)
+    assert forgetting.memory == 1.0
+    factor = forgetting.follow(np.ones(1), 0.0, PERIOD)
+    assert factor == pytest.approx(np.exp(-PERIOD))
+    with pytest.raises(ParameterError):
+        forgetting.change(-1.0)
+
+
+def test_state_goes_on_as_before():
+    rng, one = np.random.default_rng(4), AdaptiveForgetting(2)
+    feed(one, rng, 30.005)
+    feed(one, rng, 20.0, 3.0)
+    other = AdaptiveForgetting.from_state(one.state(), 2)
+    a, b = np.random.default_rng(5), np.random.default_rng(5)
+    np.testing.assert_array_equal(feed(one, a, 30.0, 3.0), feed(other, b, 30.0, 3.0))
+    with pytest.raises(StateError):
+        AdaptiveForgetting.from_state(one.state(), 3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from([1.0, 0.999, 0.97, 0.8, 0.5]), min_size=1, max_size=60))
+def test_the_prior_keeps_its_floor_whatever_the_factors(factors):
+    learner = RecursiveLeastSquares(9, 1, regularization=2.0)
+    rng = np.random.default_rng(0)
+    for factor in factors * 4:
+        learner.forgetting = factor
+        learner.update(rng.standard_normal(9), [1.0])
+        assert learner.prior.min() >= 2.0 * 0.5 * min(factors) * (1 - 1e-9)
+        eigenvalues = np.linalg.eigvalsh(learner.factor.T @ learner.factor)
+        assert eigenvalues.min() >= learner.prior.min() * (1 - 1e-9)
+
+
+def test_factors_that_change_weigh_samples_by_their_product():
+    """Against the weighted normal equations."""
+    rng = np.random.default_rng(1)
+    z, y = rng.standard_normal((200, 4)), rng.standard_normal((200, 2))
+    factors = np.where(np.arange(200) < 120, 1.0, 0.95)
+    learner = RecursiveLeastSquares(4, 2, regularization=1e-9)
+    for row, target, factor in zip(z, y, factors, strict=True):
+        learner.forgetting = factor
+        learner.update(row, target)
+    weights = np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)  # of each sample: all factors that came after it
+    scaled = z * weights[:, None]
+    np.testing.assert_allclose(learner.weights, np.linalg.solve(z.T @ scaled, scaled.T @ y), rtol=1e-6, atol=1e-7)
