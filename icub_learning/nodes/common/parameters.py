@@ -12,6 +12,13 @@ from rclpy.parameter import Parameter
 from icub_learning.errors import ParameterError
 from icub_learning.settings import Setting
 
+FIXED = "what it was when the node was configured; clean the node up to change it"
+
+
+def _unchanged(node: Node, setting: Setting, value: Any) -> bool:
+    present = node.get_parameter(setting.name).value
+    return list(present) == list(value) if isinstance(setting.default, tuple) else present == value
+
 
 def ros_default(setting: Setting) -> Any:
     """Return the default as ROS holds it: a tuple as a list, which for strings must not be empty."""
@@ -20,7 +27,7 @@ def ros_default(setting: Setting) -> Any:
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
     """Return what `ros2 param describe` shows."""
-    described = ParameterDescriptor(description=setting.meaning, read_only=not setting.live)
+    described = ParameterDescriptor(description=setting.meaning)
     described.additional_constraints = setting.bound
     low, high = setting.low, setting.high
     if isinstance(setting.default, float) and not (low is None and high is None):
@@ -38,12 +45,20 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     return described
 
 
-def declare(node: Node, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None) -> None:
+def declare(
+    node: Node,
+    settings: Sequence[Setting],
+    on_change: Callable[[str, Any], None] | None = None,
+    configured: Callable[[], bool] = lambda: False,
+) -> None:
     """Declare all parameters of `settings` on `node`, and guard them from then on.
+
+    A parameter that is not live takes effect when the node is configured; while it is, a change is refused.
 
     Args:
         on_change: called with name and new value when an accepted parameter changes after its declaration;
             raising ParameterError there refuses the change with the message of the error.
+        configured: whether the node is configured, so that only live parameters may change.
 
     Raises:
         ParameterError: a value given at start-up is outside its range.
@@ -54,7 +69,10 @@ def declare(node: Node, settings: Sequence[Setting], on_change: Callable[[str, A
         ours = [parameter for parameter in parameters if parameter.name in table]
         try:
             for parameter in ours:
-                table[parameter.name].validate(parameter.value)
+                setting = table[parameter.name]
+                setting.validate(parameter.value)
+                if configured() and not setting.live and not _unchanged(node, setting, parameter.value):
+                    raise ParameterError(setting.name, parameter.value, FIXED)
             for parameter in ours:
                 if on_change and node.has_parameter(parameter.name):
                     on_change(parameter.name, parameter.value)
