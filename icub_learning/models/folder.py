@@ -56,5 +56,5 @@ class ModelsFolder:
         except (OSError, ValueError) as error:
             raise StateError(f"path {name!r} cannot be used: {error}", name="path", value=name) from None
         if ".." in Path(name).parts or not inside.startswith(folder + os.sep):
-            text = f"path {name!r} leads out of the folder of models, {self.folder}"
+            text = f"path {name!r} is not inside the folder of models, {self.folder}"
             raise StateError(text, name="path", value=name, bound=f"a name inside {self.folder}")

@@ -28,8 +28,8 @@ class KeptModels:
     """Saves and loads models under one name, and keeps older ones beside it as NAME.TIME.npz.
 
     A model is written beside the newest one, flushed and renamed onto it, after the newest one got its name with a
-    time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it was
-    loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
+    time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
+    was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
     One process at a time uses a name. A folder that cannot be written can still be loaded from.
 

@@ -12,6 +12,7 @@ from rclpy.parameter import Parameter
 from icub_learning.errors import ParameterError
 from icub_learning.settings import Setting
 
+TYPES = frozenset(kind.value for kind in Parameter.Type)
 FIXED = "what it was when the node was configured; clean the node up to change it"
 
 
@@ -43,6 +44,23 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
             )
         ]
     return described
+
+
+def with_known_types(callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the callback of rclpy's set_parameters services, which refuses types that rclpy would raise on."""
+
+    def answer(request: Any, response: Any) -> Any:
+        unknown = sorted({one.value.type for one in request.parameters} - TYPES)
+        if not unknown:
+            return callback(request, response)
+        refused = SetParametersResult(reason=f"type {unknown[0]} is none of rcl_interfaces/msg/ParameterType")
+        if hasattr(response, "results"):
+            response.results = [refused] * len(request.parameters)
+        else:
+            response.result = refused
+        return response
+
+    return answer
 
 
 def declare(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import rclpy
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
@@ -104,6 +105,8 @@ class ManagedNode(LifecycleNode):
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any], **kwargs: Any) -> Any:
         """Offer a service as rclpy does, once for the life of the node; its callback passes the gate."""
+        if srv_type in (SetParameters, SetParametersAtomically):
+            callback = parameters.with_known_types(callback)
         make = functools.partial(super().create_service, srv_type, srv_name, **kwargs)
         return self.endpoints.service(srv_name, callback, make, self.gate)
 

@@ -53,7 +53,8 @@ class LearningThread:
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
     `supervise` replaces it if it has died or hangs, and the estimator by the last good state of it. So does the thread
-    itself after an error that no estimator foresees, since what was learned may be half changed then. Predictions go on.
+    itself after an error that no estimator foresees, since what was learned may be half changed then. Predictions go
+    on.
 
     Args:
         estimator: the estimator; only this thread may use it from now on.
