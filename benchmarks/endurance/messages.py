@@ -163,6 +163,10 @@ class Fuzz:
                     self._topics[topic].publish(self._valid(self._topics[topic].msg_type))
                 self._stamp += PERIOD
                 self._probe.spin(0.004)
+            for _ in range(300):  # without wrenches: what waits for later motion is learned now, and nothing later
+                self._topics["/joint_states"].publish(self._valid(JointState))
+                self._stamp += PERIOD
+                self._probe.spin(0.004)
             self._probe.spin(2.0)
         elif self._subject.name == "object_recognition":
             ask = {"label": "mug", "n_frames": 20, "timeout": 20.0}

@@ -21,6 +21,7 @@ COMMANDS = {
     "evaluate": ("evaluate.command", "predict, then learn, over a recording; print the errors of P, NP and SP"),
     "tune": ("tune.command", "choose a learner's settings from a recording, or from pictures of objects"),
     "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
+    "model": ("model.command", "what model files hold, how two differ, pooling two, and whether they are whole"),
     "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),
 }
 

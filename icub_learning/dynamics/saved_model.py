@@ -3,14 +3,35 @@
 from dataclasses import asdict
 from typing import Any
 
+from icub_learning.dynamics.assembly import AnyEstimator
+from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import StateError
 from icub_learning.models.header import ModelHeader, digest_of_urdf
+from icub_learning.models.states import reading_state, scalar
 
 KIND = "inverse_dynamics"
+ESTIMATORS: dict[str, type[AnyEstimator]] = {
+    "semiparametric": SemiparametricEstimator,
+    "parametric": ParametricEstimator,
+    "nonparametric": NonparametricEstimator,
+}
 # A state holds a few triangular factors of all columns, stored as squares, and little beside; so many squares at most.
 MOST_SQUARES = 4
 SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of features
+
+
+def estimator_of(state: dict[str, Any]) -> AnyEstimator:
+    """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
+    kind = str(scalar(state, "estimator"))
+    for name, made in ESTIMATORS.items():
+        if kind.split("_")[0] == name:  # what follows says which of its methods it uses
+            with reading_state(f"a {name} estimator"):
+                return made.from_state(state)
+    raise StateError(f"the state is that of a {kind!r} estimator", value=kind, bound=", ".join(ESTIMATORS))
 
 
 class ModelDescription:
