@@ -12,7 +12,15 @@ from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.launching import children
 from icub_learning.launching.commands import node_command
 
-ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow", "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")
+ARM = (
+    "r_shoulder_pitch",
+    "r_shoulder_roll",
+    "r_shoulder_yaw",
+    "r_elbow",
+    "r_wrist_prosup",
+    "r_wrist_pitch",
+    "r_wrist_yaw",
+)
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 

@@ -1,8 +1,8 @@
 """Kills (SIGKILL) of processes that save models, at random moments; every restart must find a whole and new one.
 
-`--saving`: a process saves one model after the other without pause; what the next process loads must be one of the last
-two that were being saved. `--nodes`: each learning node at work, which must come back with a model that is no older than
-the autosave period and the time of one saving.
+`--saving`: a process saves one model after the other without pause; what the next process loads must be the last one
+that was saved, or the one that was being saved. `--nodes`: each learning node at work, which must come back with a model
+that is no older than the autosave period and the time of one saving.
 """
 
 import argparse
@@ -34,6 +34,7 @@ PERIOD = 0.5  # [s] between autosaves of the nodes
 SPARE = 2.0  # [s] that a node may need to write a model on a busy machine
 NODES = ("inverse_dynamics", "object_recognition")
 N_FEATURES = 64
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--saving", type=int, default=1000, help="kills of a process that saves without pause")
@@ -114,7 +115,7 @@ def kill_nodes(name: str, folder: Path, log: Path, number: int, rng: np.random.G
     """Kill a learning node at work, again and again.
 
     Returns:
-        As `kill_savers`, with the largest age [s] that the model on the disk had at a kill: the time since it was saved.
+        As `kill_savers`, with the largest age [s] of the model on the disk at a kill: the time since it was saved.
     """
     settings: dict[str, Any] = {"models_folder": str(folder), "model_file": "kept", "autosave_period": PERIOD}
     if name == "inverse_dynamics":
@@ -197,7 +198,9 @@ class Work:
         self._stamp += 5_000_000
         if self._name == "inverse_dynamics":
             t, rate = self._stamp * 1e-9 % 1e4, np.linspace(1.0, 4.0, len(ARM))
-            state = JointState(name=list(ARM), position=list(0.4 * np.sin(rate * t)), velocity=list(rate * np.cos(rate * t)))
+            state = JointState(
+                name=list(ARM), position=list(0.4 * np.sin(rate * t)), velocity=list(rate * np.cos(rate * t))
+            )
             wrench = WrenchStamped()
             wrench.wrench.force.z, wrench.wrench.torque.x = float(10.0 + np.sin(t)), float(np.cos(2.0 * t))
             for message, publisher in ((state, self._states), (wrench, self._wrenches)):

@@ -2,7 +2,8 @@
 
 Topics and services are those that the running node really has. A node first learns something valid; then come random
 messages, messages that were valid but for a few fields, and bytes that are no messages. The model must stay the same to
-the bit unless a sample was learned, no traceback may be logged, every request must be answered, and memory must not grow.
+the bit unless a sample was learned, no traceback may be logged, every request must be answered, and memory must not
+grow.
 """
 
 import argparse
@@ -21,15 +22,15 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CompressedImage, Image, JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from benchmarks.endurance.children import ARM, Child, node, own_domain
+from benchmarks.endurance.children import ARM, node, own_domain
 from benchmarks.endurance.probe import Probe
 from benchmarks.endurance.random_messages import STRINGS, RandomMessages
 from icub_learning.models.files import load_state
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.image_messages import image_message
+from icub_learning.testing import same_arrays
 from icub_learning_msgs.msg import FeatureVector
 from icub_learning_msgs.srv import ModelFile, TeachObject
-from icub_learning.testing import same_arrays
 
 START = 1_700_000_000 * 10**9  # [ns] stamp of the first valid message
 PERIOD = 5_000_000  # [ns]
@@ -232,13 +233,15 @@ class Fuzz:
         """Return what the node itself counted."""
         name = self._subject.name
         found = [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
-        wanted = ("refused", "predictions", "feature vectors", "images received", "features published", "samples learned")
-        return {
-            key: value
-            for values in found
-            for key, value in values.items()
-            if key.startswith(wanted)
-        }
+        wanted = (
+            "refused",
+            "predictions",
+            "feature vectors",
+            "images received",
+            "features published",
+            "samples learned",
+        )
+        return {key: value for values in found for key, value in values.items() if key.startswith(wanted)}
 
     def _learned(self) -> int:
         """Return how many samples were learned from what was random."""

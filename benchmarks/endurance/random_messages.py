@@ -8,7 +8,21 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-STRINGS = ("", "unknown", "/", "..", "../../etc/passwd", "~/x", "a" * 300, "a/" * 400, "\n", "ä💡", "\x00", "%s%n", "{}")
+STRINGS = (
+    "",
+    "unknown",
+    "/",
+    "..",
+    "../../etc/passwd",
+    "~/x",
+    "a" * 300,
+    "a/" * 400,
+    "\n",
+    "ä💡",
+    "\x00",
+    "%s%n",
+    "{}",
+)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-320, 1e4, 1e5, 1e60, sys.float_info.max, math.inf, -math.inf, math.nan)
 LENGTHS = (0, 1, 2, 3, 6, 7, 7, 7, 8, 32, 300)
 CHANGED_AT_ONCE = 4  # fields of a message that was valid

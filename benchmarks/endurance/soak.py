@@ -1,9 +1,9 @@
 """A simulated robot at work for as long as one likes: predictions, images, lessons, saves, loads, restarts.
 
-The simulation publishes joint states and wrenches at 200 Hz. One inverse dynamics node learns all the time, and is saved,
-loaded, deactivated and activated. A second one is killed, or asked to end, again and again, and has to come back with
-what it had learned. Images come at 20 Hz to cnn_features, its features to object_recognition, which is taught, forgets,
-is saved and loaded. Resident memory, latency and lost predictions are followed.
+The simulation publishes joint states and wrenches at 200 Hz. One inverse dynamics node learns all the time, and is
+saved, loaded, deactivated and activated. A second one is killed, or asked to end, again and again, and has to come back
+with what it had learned. Images come at 20 Hz to cnn_features, its features to object_recognition, which is taught,
+forgets, is saved and loaded. Resident memory, latency and lost predictions are followed.
 """
 
 import argparse
@@ -37,12 +37,23 @@ WARM = 0.1  # share of the time after which memory has to stay
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=30.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of the images and of the order of events")
+    parser.add_argument(
+        "--priority",
+        type=int,
+        default=0,
+        help="real-time priority of all processes, on a machine that others use too; 0: none",
+    )
+    parser.add_argument(
+        "--small-network", action="store_true", help="features of a network of one layer, for machines with few cores"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Soak; write soak.json and soak.png; return 1 if a bound is broken."""
     with TemporaryDirectory() as folder, own_domain():
-        found = Soak(Path(folder), arguments.out, arguments.minutes * 60.0, arguments.seed).run()
+        schedule(arguments.priority)
+        network = str(small_network(Path(folder, "small.onnx"))) if arguments.small_network else ""
+        found = Soak(Path(folder), arguments.out, arguments.minutes * 60.0, arguments.seed, network).run()
     (arguments.out / "soak.json").write_text(json.dumps(found, indent=1))
     draw(found, arguments.out / "soak.png")
     for name, value in found["summary"].items():
@@ -58,9 +69,11 @@ class Soak:
         out: where logs are written.
         seconds: how long.
         seed: of images and events.
+        network: of cnn_features, "" for its default.
     """
 
-    def __init__(self, folder: Path, out: Path, seconds: float, seed: int) -> None:
+    def __init__(self, folder: Path, out: Path, seconds: float, seed: int, network: str) -> None:
+        self._network = network
         self._folder, self._out, self._seconds = folder, out, seconds
         self._rng = np.random.default_rng(seed)
         self._rows: list[dict[str, float]] = []
@@ -79,7 +92,7 @@ class Soak:
         with (
             node("icub_simulation", logs / "soak_simulation.log", image_rate=0.0, rate=RATE, task="random"),
             node("inverse_dynamics", logs / "soak_learner.log", LEARNER, **arm, model_file="learner") as learner,
-            node("cnn_features", logs / "soak_eye.log", EYE) as eye,
+            node("cnn_features", logs / "soak_eye.log", EYE, model=self._network) as eye,
             node("object_recognition", logs / "soak_recognizer.log", RECOGNIZER,
                  models_folder=str(self._folder), model_file="objects", autosave_period=10.0) as recognizer,
             Probe() as probe, Probe("topics") as silent,
@@ -118,7 +131,18 @@ class Soak:
 
     def _plan(self) -> list[tuple[float, str]]:
         """Return what happens when [s]: every event some times in any soak, about every half minute in a long one."""
-        names = ["teach", "save", "load", "kill", "save_objects", "teach", "pause_learner", "end", "load_objects", "forget"]
+        names = [
+            "teach",
+            "save",
+            "load",
+            "kill",
+            "save_objects",
+            "teach",
+            "pause_learner",
+            "end",
+            "load_objects",
+            "forget",
+        ]
         times = np.arange(8.0, self._seconds - 8.0, max(self._seconds / 60.0, 5.0))
         return [(float(when), names[index % len(names)]) for index, when in enumerate(times)]
 
@@ -211,7 +235,12 @@ class Soak:
 
     def _start_restarted(self) -> None:
         log = self._out / "soak_restarted.log"
+        policy, own = os.sched_getscheduler(0), os.sched_getparam(0)
+        if policy == os.SCHED_FIFO:  # a process that starts works for seconds, and would hold up all others
+            os.sched_setscheduler(0, policy, os.sched_param(1))
         self._restarted: Child = node("inverse_dynamics", log, RESTARTED, **self._restarted_settings)
+        if policy == os.SCHED_FIFO:
+            os.sched_setscheduler(0, policy, own)
 
     def _judge(self) -> dict[str, Any]:
         states, predictions = self._states.series.arrays()[0], self._predictions.series.arrays()[0]
@@ -220,7 +249,7 @@ class Soak:
         for begin, end in self._away:
             asked = asked[(asked < begin) | (asked > end)]
         lost = np.setdiff1d(asked, predictions[:, 0])
-        stamps, first, second = np.intersect1d(states[:, 0], predictions[:, 0], return_indices=True)
+        _, first, second = np.intersect1d(states[:, 0], predictions[:, 0], return_indices=True)
         latency = (predictions[second, 1] - states[first, 1]) * 1e-9
         when = (predictions[second, 1] - predictions[0, 1]) * 1e-9
         thirds = [float(1e3 * np.percentile(part, 99)) for part in np.array_split(latency, 3)]
@@ -260,6 +289,34 @@ class Soak:
             "latency": {"seconds": cuts[1:].tolist(), "p99 [ms]": curve},
             "lost": ((lost - predictions[0, 0]) * 1e-9).tolist(),
         }
+
+
+def schedule(priority: int) -> None:
+    """Ask for a real-time priority of this process and of all that it starts; 0 changes nothing."""
+    if priority:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
+def small_network(path: Path) -> Path:
+    """Write a network of one convolution and an average to `path` and return it: images of 64 x 64, 32 features."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    weights = np.random.default_rng(0).normal(size=(32, 3, 8, 8)).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["image", "weights"], ["edges"], strides=[8, 8]),
+            helper.make_node("Relu", ["edges"], ["parts"]),
+            helper.make_node("GlobalAveragePool", ["parts"], ["averages"]),
+            helper.make_node("Flatten", ["averages"], ["features"]),
+        ],
+        "small",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 64, 64])],
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 32])],
+        [helper.make_tensor("weights", TensorProto.FLOAT, weights.shape, weights.ravel())],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    return path
 
 
 def _growth(values: list[float]) -> float:

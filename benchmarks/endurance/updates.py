@@ -122,6 +122,9 @@ def silent(n: int, seed: int) -> dict[str, Any]:
     return {
         "updates": n,
         "distance": largest,
-        "prior of the silent inputs, relative": [round(float(prior[half:].min()), 3), round(float(prior[half:].max()), 3)],
+        "prior of the silent inputs, relative": [
+            round(float(prior[half:].min()), 3),
+            round(float(prior[half:].max()), 3),
+        ],
         "finite": bool(np.isfinite(learner.weights).all()),
     }

@@ -24,7 +24,9 @@ STATE = {
     "flag": np.asarray(True),
     "none": np.empty((0, 3)),
 }
-HEADER = ModelHeader("inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"samples": 9})
+HEADER = ModelHeader(
+    "inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"samples": 9}
+)
 
 
 def npy(shape, data=b"", dtype="<f8"):
@@ -46,7 +48,12 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     assert path == tmp_path / "sub" / "arm.npz"
     state, header = read_model(path)
     assert same_arrays(STATE, state)
-    assert (header.robot, header.joints, header.settings, header.statistics) == ("iCub", ("a", "b"), {"seed": 3}, {"samples": 9})
+    assert (header.robot, header.joints, header.settings, header.statistics) == (
+        "iCub",
+        ("a", "b"),
+        {"seed": 3},
+        {"samples": 9},
+    )
     assert header.release
     assert same_arrays(STATE, load_state(tmp_path / "sub" / "arm"))
     with np.load(path) as plain:  # NumPy alone reads it too
@@ -209,7 +216,13 @@ def test_a_state_of_objects_is_not_written(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"robot": "other"}, {"joints": ("b", "a")}, {"sensor": "other"}, {"kind": "object_recognition"}, {"urdf_digest": "d2"}],
+    [
+        {"robot": "other"},
+        {"joints": ("b", "a")},
+        {"sensor": "other"},
+        {"kind": "object_recognition"},
+        {"urdf_digest": "d2"},
+    ],
 )
 def test_models_of_others_are_refused_with_both_names(change):
     theirs = ModelHeader(**{**vars(HEADER), **change})

@@ -27,7 +27,23 @@ def test_names_become_paths_inside(folder, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "~/x", "a\0b", "a\nb", "x" * 300, "../models_2/x"],
+    [
+        "",
+        " ",
+        "..",
+        "../x",
+        "a/../../x",
+        "a/../x",
+        "/etc/passwd",
+        "/tmp/x",
+        "a/",
+        ".",
+        "~/x",
+        "a\0b",
+        "a\nb",
+        "x" * 300,
+        "../models_2/x",
+    ],
 )
 def test_what_leads_out_is_refused(folder, name, tmp_path):
     if name == "~/x":  # no home folder here: it is a folder of that name
@@ -70,7 +86,10 @@ def test_the_default_is_in_the_users_state(monkeypatch, tmp_path):
     assert default_folder().parts[-4:] == (".local", "state", "icub_learning", "models")
 
 
-@given(st.text(max_size=60) | st.lists(st.sampled_from(["..", ".", "/", "a", "b", "~", "models"]), max_size=9).map("/".join))
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(["..", ".", "/", "a", "b", "~", "models"]), max_size=9).map("/".join)
+)
 def test_no_name_leads_out(name):
     folder = ModelsFolder("/nowhere/models")
     try:

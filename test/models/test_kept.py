@@ -67,7 +67,9 @@ def test_models_of_other_names_are_left_alone(tmp_path):
     kept.close()
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:150] + bytes(8) + data[158:]])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:150] + bytes(8) + data[158:]]
+)
 def test_the_newest_good_one_is_taken_and_the_damaged_one_is_put_aside(kept, damage):
     save(kept, 1, 2)
     kept.path.write_bytes(damaged := damage(kept.path.read_bytes()))

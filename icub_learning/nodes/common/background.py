@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
-NICENESS = 10  # of the thread: what predicts and learns goes first
-
 
 @dataclass
 class Job:
@@ -59,5 +57,3 @@ def _be_ordinary() -> None:
     with contextlib.suppress(OSError, AttributeError):
         if os.sched_getscheduler(0) != os.SCHED_OTHER:
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        if os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) < NICENESS:
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

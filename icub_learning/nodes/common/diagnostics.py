@@ -84,7 +84,7 @@ class StreamReport:
         rate, new_refusals = (answers - self._reported_answers) / seconds, n_refused - self._reported_refusals
         self._last_time, self._reported_answers, self._reported_refusals = now, answers, n_refused
         new_errors, self._reported_errors = gate.internal_errors - self._reported_errors, gate.internal_errors
-        others = [*endpoints.mismatches.values(), *endpoints.several_publishers()]
+        others = endpoints.others()
         if new_errors:
             level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
         elif not active:

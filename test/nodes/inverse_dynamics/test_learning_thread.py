@@ -187,6 +187,7 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_died_is_replaced(made):
     thread, _, _ = made
     thread.offer(Number(1))
