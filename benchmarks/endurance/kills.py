@@ -1,8 +1,8 @@
 """Kills (SIGKILL) of processes that save models, at random moments; every restart must find a whole and new one.
 
 `--saving`: a process saves one model after the other without pause; what the next process loads must be the last one
-that was saved, or the one that was being saved. `--nodes`: each learning node at work, which must come back with a model
-that is no older than the autosave period and the time of one saving.
+that was saved, or the one that was being saved. `--nodes`: each learning node at work, which must come back with a
+model that is no older than the autosave period and the time of one saving.
 """
 
 import argparse

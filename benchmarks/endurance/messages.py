@@ -35,6 +35,9 @@ from icub_learning_msgs.srv import ModelFile, TeachObject
 START = 1_700_000_000 * 10**9  # [ns] stamp of the first valid message
 PERIOD = 5_000_000  # [ns]
 RATE = 3000.0  # messages per second: more would be lost in queues of best-effort subscriptions
+BLOCK = 5000  # messages between two looks at what the node has counted
+MOST_SENT = 6  # times as many messages as the node is to get
+COUNTS = ("predictions", "feature vectors", "refused", "refused commands")
 WARM = 0.2  # share of the messages after which memory has to stay
 AT_ONCE = 16  # requests that wait for their answers
 LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
@@ -132,7 +135,6 @@ class Fuzz:
         return {
             "promises": promises,
             "topics": sorted(self._topics),
-            "messages": n_messages,
             "counted by the node": received,
             "samples learned from random messages": learned,
             "model same to the bit": same,
@@ -186,17 +188,29 @@ class Fuzz:
         return load_state(self._folder / f"{name}.npz")
 
     def _send_messages(self, number: int) -> dict[str, float]:
+        """Send messages until the node says that it has got so many: on a busy machine many are lost in its queues."""
         topics = list(self._topics.values())
-        start, warm = time.monotonic(), 0.0
-        for index in range(number):
-            publisher = self._rng.choice(topics)
-            publisher.publish(self._draw(publisher.msg_type))
-            if index == int(WARM * number):
+        sent, warm = 0, 0.0
+        while self._counted() < number and sent < MOST_SENT * number and self._child.running:
+            start = time.monotonic()
+            for index in range(BLOCK):
+                publisher = self._rng.choice(topics)
+                publisher.publish(self._draw(publisher.msg_type))
+                if index % 4 == 0:
+                    self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+            sent += BLOCK
+            self._probe.spin(1.2)  # a report of the node
+            if not warm and self._counted() >= WARM * number:
                 warm = self._child.memory()
-            if index % 10 == 0:
-                self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
-        self._probe.spin(1.0)
-        return {"warm [MiB]": round(warm, 2), "after [MiB]": round(self._child.memory(), 2)}
+        after = self._child.memory()
+        return {"sent": sent, "warm [MiB]": round(warm or after, 2), "after [MiB]": round(after, 2)}
+
+    def _counted(self) -> int:
+        """Return how many messages the node says it has got."""
+        found = self._received()
+        if "images received" in found:  # of which most are refused later, in another thread; malformed ones before
+            return int(found["images received"]) + int(found.get("refused: malformed", 0))
+        return sum(int(found.get(key, 0)) for key in COUNTS)
 
     def _draw(self, kind: type) -> Any:
         choice = self._rng.random()

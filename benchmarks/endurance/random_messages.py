@@ -1,4 +1,4 @@
-"""Random messages of any type: all fields are found out from the type, so that new ones are fuzzed without further ado."""
+"""Random messages of any type, whose fields are found out from the type."""
 
 import array
 import math

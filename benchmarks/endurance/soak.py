@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -279,7 +280,7 @@ class Soak:
         }
         summary["bounds"] = bounds
         cuts = np.linspace(0.0, when[-1], 121)
-        parts = [latency[(when >= a) & (when < b)] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        parts = [latency[(when >= a) & (when < b)] for a, b in pairwise(cuts)]
         curve = [float(1e3 * np.percentile(part, 99)) if len(part) else float("nan") for part in parts]
         return {
             "summary": summary,

@@ -3,7 +3,9 @@
 import io
 import os
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +25,7 @@ MOST_ENTRIES = 20_000
 LARGEST_DIRECTORY = 4 * 2**20  # [bytes], of an archive's list of entries
 LARGEST_NPY_HEADER = 64 * 1024  # [bytes]
 PIECE = 256 * 1024  # [bytes] written at once: another thread that needs the interpreter waits no longer than for this
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # of a zip archive: end record, locator of that of zip64
 
 
@@ -115,6 +118,8 @@ def _refusing(source: Path) -> Iterator[None]:
         KeyError,
         RuntimeError,
         MemoryError,
+        struct.error,
+        zlib.error,
         SyntaxError,
     ) as error:
         reason = str(error) or type(error).__name__
@@ -158,7 +163,7 @@ def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
         if total > largest:
             text = f"{source} claims to hold {total} bytes or more, above the limit of {largest}"
             raise StateError(text, name="path", value=total, bound=f"at most {largest} bytes")
-        if entry.filename in names or not entry.filename.endswith(".npy") or entry.flag_bits & 1:
+        if entry.filename in names or not entry.filename.endswith(".npy") or entry.compress_type not in _PACKINGS:
             raise StateError(f"{source} is no saved model: entry {entry.filename!r}", name="path", value=str(source))
         names.add(entry.filename)
         with archive.open(entry) as content:
@@ -177,7 +182,7 @@ def _array_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
     if read is None:
         raise ValueError(f"an array has format {version}")
     shape, fortran, dtype = read(start)
-    if dtype.hasobject or dtype.kind not in "biufU" or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:
+    if dtype.hasobject or dtype.kind not in "biufSU" or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:
         raise ValueError(f"an array has type {dtype}: only rows of numbers and text are read")
     if any(size < 0 for size in shape):
         raise ValueError(f"an array has shape {shape}")

@@ -56,7 +56,7 @@ class Endpoints:
         return {"event_callbacks": kind(incompatible_qos=mismatch), **options}
 
     def others(self) -> list[str]:
-        """Return, in words, what is odd about others on the node's topics: several publishers, QoS that does not match."""
+        """Return, in words, what is odd about others on the topics: several publishers, QoS that does not match."""
         assert self._node is not None
         found = []
         for topic, subscription in sorted(self._mismatched):  # who did not match may have left

@@ -18,7 +18,9 @@ N_GOOD = 130  # joint states, of which those of the first tenths of a second hav
 
 names = st.lists(st.sampled_from([*JOINTS, "wrist", "tail", "", "ä"]), max_size=4)
 numbers = st.lists(st.floats(width=64) | st.sampled_from([0.0, 1e4, 1e5, 1e300]), max_size=4)
-stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(-3, 3).map(lambda k: START + 50 * PERIOD + k * PERIOD)
+stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(-3, 3).map(
+    lambda k: START + 50 * PERIOD + k * PERIOD
+)
 
 
 class Recorder:
@@ -125,7 +127,9 @@ def test_a_clock_that_jumps_forth_and_back_does_not_stop_the_stream():
 def test_any_rate_is_predicted(rate):
     stream = make()
     for k in range(50):
-        record = stream.joint_state(START + round(k * 1e9 / rate), JOINTS, [np.sin(k / rate), 0.0], [np.cos(k / rate), 0.0])
+        record = stream.joint_state(
+            START + round(k * 1e9 / rate), JOINTS, [np.sin(k / rate), 0.0], [np.cos(k / rate), 0.0]
+        )
         assert np.isfinite(record.prediction.total).all()
     assert stream.counts.predicted == 50
 
@@ -134,7 +138,9 @@ def test_a_hundred_joints():
     joints = tuple(f"joint_{k}" for k in range(100))
     stream = InverseDynamicsStream(Recorder(), JointStateReader(joints), MotionFilter(100), "xyz", effort=False)
     for k in range(200):
-        record = stream.joint_state(START + k * PERIOD, joints, np.sin(k * 0.01 + np.arange(100)), np.cos(np.arange(100)))
+        record = stream.joint_state(
+            START + k * PERIOD, joints, np.sin(k * 0.01 + np.arange(100)), np.cos(np.arange(100))
+        )
         stream.measurement(START + k * PERIOD, np.ones(3))
         stream.pair()
         stream.learn()

@@ -54,9 +54,11 @@ class Number:
         assert estimator.gate.wait(LIMIT)
         estimator.learned.append(self.value)
         if self.value < 0:
-            raise {-1: RuntimeError, -2: SystemExit, -3: ParameterError}[self.value](*self.REASON[self.value])
-
-    REASON = {-1: ("a sample that should never be",), -2: (), -3: ("y", -3, "positive")}
+            raise {
+                -1: RuntimeError("a sample that should never be"),
+                -2: SystemExit(),
+                -3: ParameterError("y", -3, "positive"),
+            }[self.value]
 
 
 @pytest.fixture
