@@ -1,6 +1,6 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all bench lint lock clean
+.PHONY: help demo check test test-all bench soak fuzz lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
@@ -49,11 +49,21 @@ bench:  ## measurements of cost and accuracy
 	@tools/setup bench
 	@.venv/bin/python -m benchmarks $(ARGS)
 
-lint:  ## ruff and mypy
+soak:  ## a simulated robot at work for 30 minutes, ARGS="--minutes N" for any time; the picture: out/endurance/soak.png
+	@tools/setup
+	@.venv/bin/python -m benchmarks.endurance soak $(ARGS)
+
+fuzz:  ## random bytes as files and messages (a minute for each of ten readers), then random messages to all nodes
+	@tools/setup fuzz
+	@.venv/bin/python -m benchmarks.endurance files $(ARGS)
+	@.venv/bin/python -m benchmarks.endurance messages
+
+lint:  ## ruff, mypy, known vulnerabilities of the locked packages, and licences of the installed ones
 	@tools/setup test
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m mypy
+	@tools/audit
 
 lock:  ## resolve requirements*.in anew into requirements*.lock
 	@tools/setup

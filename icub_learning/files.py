@@ -1,11 +1,20 @@
 """Files that appear complete or not at all, and the folder where the package caches what it made or fetched."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
+
+
+def state_folder() -> Path:
+    """Return $XDG_STATE_HOME/icub_learning, or ~/.local/state/icub_learning where it is not set; it may not exist yet.
+
+    For what a program wants to find again when it runs the next time, such as what it learned.
+    """
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "icub_learning"
 
 
 def cache_folder() -> Path:
@@ -17,8 +26,8 @@ def cache_folder() -> Path:
 def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
     """Open a file that takes the place of `path` when the block ends; after an error `path` is as it was.
 
-    The content is on the disk before the file is renamed: a crash or a power failure leaves the older file or the
-    new one, never a part. Text is UTF-8; missing parent folders are made.
+    The content is on the disk before the file is renamed, and the name before this returns: a crash or a power failure
+    leaves the older file or the new one, never a part. Text is UTF-8; missing parent folders are made.
 
     Raises:
         OSError: the file cannot be written.
@@ -47,3 +56,14 @@ def replacing_path(path: Path) -> Iterator[Path]:
         if path.is_dir():  # a rename replaces files and empty folders only
             os.replace(path, Path(scratch, "old"))
         os.replace(unfinished, path)
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the names in a folder written to the disk, where its file system can do that."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems cannot
+            os.fsync(handle)
+    finally:
+        os.close(handle)

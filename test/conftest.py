@@ -26,6 +26,9 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 ROS_DOMAINS = range(1, 102)
 
 
+# Nodes that keep models in files.
+WITH_MODELS = {"inverse_dynamics", "object_recognition"}
+
 # Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out.
 END_TO_END = {"cli", "examples", "experiments", "launching"}
 
@@ -96,14 +99,16 @@ def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 
 
 @pytest.fixture
-def start_node(ros_domain: int, start_process: Callable[..., Process]) -> Callable[..., Process]:
+def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path: Path) -> Callable[..., Process]:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
 
     Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
-    `remap=["wrench:=/ft"]` renames topics.
+    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`.
     """
 
     def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
+        if name in WITH_MODELS:  # not in the user's folder
+            parameters = {"models_folder": str(tmp_path), **parameters}
         rules = dict(rule.split(":=") for rule in remap or [])
         return start_process(*node_command(name, parameters=parameters, remappings=rules))
 

@@ -42,7 +42,7 @@ def table(settings: tuple[Setting, ...]) -> str:
 def _row(setting: Setting) -> str:
     default = ros_default(setting)
     shown = '`""`' if default in ("", [""]) else f"`{str(default).lower()}`"
-    changes = "any time" if setting.live else "start-up"
+    changes = "any time" if setting.live else "unconfigured"
     return f"| `{setting.name}` | {shown} | {setting.meaning} | {setting.bound} | {changes} |"
 
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "export-urdf": ("export_urdf", "write a robot's URDF with learned inertial parameters"),
     "tune": ("tune.command", "choose a learner's settings from a recording, or from pictures of objects"),
     "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
+    "model": ("model.command", "what model files hold, how two differ, pooling two, and whether they are whole"),
     "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),
 }
 

@@ -1,8 +1,6 @@
 """Recordings as tables: CSV, one row per message, and NPZ, one array per column; names: docs/recordings.md."""
 
 import csv
-import zipfile
-import zlib
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,12 +9,14 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from icub_learning.errors import RecordingError
+from icub_learning.errors import RecordingError, StateError
+from icub_learning.models import load_state
 from icub_learning.recording.recording import AXES, NO_NUMBERS, JointStateEvent, Recording
 
 FIELDS = ("position", "velocity", "effort", "acceleration")
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
 NANOSECONDS = 1_000_000_000
+LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a whole
 
 
 class _Columns:
@@ -161,9 +161,8 @@ def read_npz(path: Path) -> Recording:
         RecordingError: not an NPZ archive, or its arrays are not as long as the stamps.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            table = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        table = load_state(path, LARGEST_FILE)
+    except StateError as error:
         text = f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez"
         raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])

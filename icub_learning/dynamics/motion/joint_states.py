@@ -46,7 +46,8 @@ class JointStateReader:
         self._any_name = not known_joints
         self._any_order = any_order
         self._need_velocity, self._ignore_velocity = velocity_source == "message", velocity_source == "estimated"
-        self._names: tuple[str, ...] = ()  # of the last valid message; most often the next one has the same
+        # Of the last valid message; most often the next one has the same.
+        self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(

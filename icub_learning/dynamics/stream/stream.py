@@ -237,6 +237,7 @@ class InverseDynamicsStream:
             SampleError: it was refused, and counted under its reason; nothing else changes.
         """
         self._run_deferred()
+        last = self._state_stamps.last
         try:
             state = self._reader.read(stamp, names, position, velocity, effort)
             clock_set_back = self._state_stamps.accept(stamp)
@@ -247,7 +248,11 @@ class InverseDynamicsStream:
             self._drop_incomplete()
         if self._first_stamp is None:
             self._first_stamp = stamp
-        self._motions.add(stamp, state.position, state.velocity)
+        try:
+            self._motions.add(stamp, state.position, state.velocity)
+        except Exception:  # foreseen by nobody, but what was not taken in must not have taken its stamp either
+            self._state_stamps.last = last
+            raise
         motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         load = None

@@ -1,7 +1,6 @@
 """The node that turns images into features of a convolutional network, always of the newest image."""
 
 import time
-import traceback
 from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -45,7 +44,7 @@ class CNNFeaturesNode(ManagedNode):
             output=settings["output"] or None,
             **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
         )
-        self._report = ImageReport(self, self._features.source, self._steady)
+        self._report = ImageReport(self, self._features.source)
         self._stamps = RepeatedStamps()
         self._message = FeatureVector(source=self._features.source)
         self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM)
@@ -55,10 +54,8 @@ class CNNFeaturesNode(ManagedNode):
             ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
         ]
         self._dropped_before = 0
-        self._timers = [
-            self.create_timer(settings["report_period"], self._publish_report, clock=self._steady),
-            self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady),
-        ]
+        self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
+        self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady)
         self._configured = True
         self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")
 
@@ -83,12 +80,6 @@ class CNNFeaturesNode(ManagedNode):
 
     def _release(self) -> None:
         self._stop()
-        for timer in self._timers:
-            self.destroy_timer(timer)
-        for images in self._images:
-            images.destroy()
-        self.destroy_lifecycle_publisher(self._publisher)
-        self.destroy_publisher(self._diagnostics_publisher)
 
     def _adapt(self) -> None:
         for images in self._images:
@@ -121,9 +112,8 @@ class CNNFeaturesNode(ManagedNode):
             report.computed += 1
         except SampleError as error:
             report.refused(error)
-        except Exception as error:  # a node never dies of a message
-            self.get_logger().error(traceback.format_exc())
-            report.refused(SampleError("internal", str(error)))
+        except Exception as error:  # in a thread of its own, which must not end
+            self.gate.failed("image", error)
 
     def _publish_report(self) -> None:
         dropped = self._dropped_before + (self._worker.dropped if self._active else 0)

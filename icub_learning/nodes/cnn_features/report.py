@@ -3,11 +3,10 @@
 from collections import Counter
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.clock import Clock
-from rclpy.node import Node
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import DurationWindow
 
 
@@ -17,11 +16,10 @@ class ImageReport(StreamReport):
     Args:
         node: the node.
         source: name of the network.
-        clock: clock of the rate.
     """
 
-    def __init__(self, node: Node, source: str, clock: Clock) -> None:
-        super().__init__(node, "images", "no images arrive", clock)
+    def __init__(self, node: ManagedNode, source: str) -> None:
+        super().__init__(node, "images", "no images arrive")
         self._source = source
         self.received = self.repeated = self.computed = 0
         self.latency = DurationWindow(500)  # from the image's callback to its published features

@@ -1,14 +1,15 @@
 """Diagnostics of nodes: messages, and the report of a node that answers a stream of messages."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from icub_learning.errors import SampleError
-
-LOG_PERIOD = 5.0  # [s] between two log lines about refused messages
+from icub_learning.nodes.common.gate import LOG_PERIOD
+from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
@@ -40,13 +41,13 @@ class StreamReport:
         node: node that answers the stream.
         subject: what of the node the report is about.
         stale: message of the report while nothing arrives.
-        clock: clock of the rate; None: that of the node.
     """
 
-    def __init__(self, node: Node, subject: str, stale: str, clock: Clock | None = None) -> None:
+    def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
-        self._clock = clock or node.get_clock()
+        self._clock = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may pause, or jump
+        self._reported_errors = 0
         self._reported_answers = self._reported_refusals = 0
         self._last_time = self._clock.now()
 
@@ -63,7 +64,8 @@ class StreamReport:
         state: Callable[[float], tuple[bytes, str]],
         values: Callable[[float], Mapping[str, object]],
     ) -> DiagnosticArray:
-        """Return one status: a warning while messages are refused, stale while none arrive.
+        """Return one status: an error after something unforeseen, a warning while messages are refused, or while others
+        on the node's topics do not fit, stale while nothing arrives.
 
         Args:
             active: whether the node is active.
@@ -75,10 +77,17 @@ class StreamReport:
         """
         now = self._clock.now()
         seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        gate, endpoints = self.node.gate, self.node.endpoints
+        refused = Counter(refused) + gate.refused
+        last_refusal = "; ".join(text for text in (gate.last_refusal, last_refusal) if text)
         n_refused = sum(refused.values())
         rate, new_refusals = (answers - self._reported_answers) / seconds, n_refused - self._reported_refusals
         self._last_time, self._reported_answers, self._reported_refusals = now, answers, n_refused
-        if not active:
+        new_errors, self._reported_errors = gate.internal_errors - self._reported_errors, gate.internal_errors
+        others = endpoints.others()
+        if new_errors:
+            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
+        elif not active:
             level, message = DiagnosticStatus.OK, "inactive"
         elif new_refusals:
             level, message = DiagnosticStatus.WARN, f"{new_refusals} refused; last: {last_refusal}"
@@ -86,10 +95,13 @@ class StreamReport:
             level, message = state(rate)
             if level == DiagnosticStatus.OK and not rate:
                 level, message = DiagnosticStatus.STALE, self._stale
+            if others and level in (DiagnosticStatus.OK, DiagnosticStatus.STALE):
+                level, message = DiagnosticStatus.WARN, "; ".join(others)
         shown = {
             **values(rate),
             "refused": n_refused,
             **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
             "last refusal": last_refusal,
+            "others on the topics": "; ".join(others),
         }
         return diagnostics_of(self.node, status_of(self.node, self._subject, level, message, shown))

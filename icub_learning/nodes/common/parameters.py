@@ -12,6 +12,14 @@ from rclpy.parameter import Parameter
 from icub_learning.errors import ParameterError
 from icub_learning.settings import Setting
 
+TYPES = frozenset(kind.value for kind in Parameter.Type)
+FIXED = "what it was when the node was configured; clean the node up to change it"
+
+
+def _unchanged(node: Node, setting: Setting, value: Any) -> bool:
+    present = node.get_parameter(setting.name).value
+    return list(present) == list(value) if isinstance(setting.default, tuple) else present == value
+
 
 def ros_default(setting: Setting) -> Any:
     """Return the default as ROS holds it: a tuple as a list, which for strings must not be empty."""
@@ -20,7 +28,7 @@ def ros_default(setting: Setting) -> Any:
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
     """Return what `ros2 param describe` shows."""
-    described = ParameterDescriptor(description=setting.meaning, read_only=not setting.live)
+    described = ParameterDescriptor(description=setting.meaning)
     described.additional_constraints = setting.bound
     described.dynamic_typing = setting.or_number
     low, high = setting.low, setting.high
@@ -39,12 +47,37 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     return described
 
 
-def declare(node: Node, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None) -> None:
+def with_known_types(callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the callback of rclpy's set_parameters services, which refuses types that rclpy would raise on."""
+
+    def answer(request: Any, response: Any) -> Any:
+        unknown = sorted({one.value.type for one in request.parameters} - TYPES)
+        if not unknown:
+            return callback(request, response)
+        refused = SetParametersResult(reason=f"type {unknown[0]} is none of rcl_interfaces/msg/ParameterType")
+        if hasattr(response, "results"):
+            response.results = [refused] * len(request.parameters)
+        else:
+            response.result = refused
+        return response
+
+    return answer
+
+
+def declare(
+    node: Node,
+    settings: Sequence[Setting],
+    on_change: Callable[[str, Any], None] | None = None,
+    configured: Callable[[], bool] = lambda: False,
+) -> None:
     """Declare all parameters of `settings` on `node`, and guard them from then on.
+
+    A parameter that is not live takes effect when the node is configured; while it is, a change is refused.
 
     Args:
         on_change: called with name and new value when an accepted parameter changes after its declaration;
             raising ParameterError there refuses the change with the message of the error.
+        configured: whether the node is configured, so that only live parameters may change.
 
     Raises:
         ParameterError: a value given at start-up is outside its range.
@@ -55,7 +88,10 @@ def declare(node: Node, settings: Sequence[Setting], on_change: Callable[[str, A
         ours = [parameter for parameter in parameters if parameter.name in table]
         try:
             for parameter in ours:
-                table[parameter.name].validate(parameter.value)
+                setting = table[parameter.name]
+                setting.validate(parameter.value)
+                if configured() and not setting.live and not _unchanged(node, setting, parameter.value):
+                    raise ParameterError(setting.name, parameter.value, FIXED)
             for parameter in ours:
                 if on_change and node.has_parameter(parameter.name):
                     on_change(parameter.name, parameter.value)

@@ -1,14 +1,16 @@
 """What all nodes share: lifecycle transitions, and the main loop from start to a clean exit."""
 
+import contextlib
 import functools
 import gc
 import sys
-import traceback
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import rclpy
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
@@ -18,6 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common.endpoints import Endpoints
+from icub_learning.nodes.common.gate import Gate
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 
@@ -30,15 +34,17 @@ class LifecycleSettings:
 
 
 SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
+LAST_ANSWERS = 1.0  # [s], longest time in which a node that ends answers the requests that wait
 
-NodeT = TypeVar("NodeT", bound=LifecycleNode)
+NodeT = TypeVar("NodeT", bound="ManagedNode")
 
 
 def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
     """Make a lifecycle callback of a method that returns nothing and raises when the transition must fail.
 
-    Errors of this package become FAILURE and one log line; anything else becomes ERROR and a traceback
-    (rclpy itself drops exceptions of these callbacks silently).
+    Errors of this package become FAILURE and one log line; anything else becomes ERROR, is counted as an internal error
+    and leads through `on_error` to the unconfigured state (rclpy itself drops exceptions of these callbacks silently).
+    A node whose configuration fails releases what it had made until then.
     """
 
     @functools.wraps(method)
@@ -47,9 +53,11 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
             method(self)
         except IcubLearningError as error:
             self.get_logger().error(str(error))
+            if not self._configured:
+                self._release_once()
             return TransitionCallbackReturn.FAILURE
-        except Exception:  # whatever it is, it must be logged and end the transition
-            self.get_logger().error(traceback.format_exc())
+        except Exception as error:  # whatever it is, it must be logged and end the transition
+            self.gate.failed(f"transition {method.__name__}", error)
             return TransitionCallbackReturn.ERROR
         return TransitionCallbackReturn.SUCCESS
 
@@ -57,23 +65,67 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node with parameters, which releases at cleanup and at shutdown what it made at configure.
+    """A lifecycle node with parameters and a gate, which releases at cleanup and shutdown what it made at configure.
 
-    A subclass sets `_configured` at the end of on_configure, and implements `_release`.
+    Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
+    is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
+    with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
+    it starts there it adds to `started`.
 
     Args:
         name: name of the node.
         settings: its parameters.
         on_change: see `parameters.declare`.
+
+    Attributes:
+        gate: what all callbacks pass.
+        endpoints: topics and services made since configure.
+        started: called in reverse order when the node is cleaned up.
     """
 
     def __init__(
         self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
     ) -> None:
-        super().__init__(name)
-        parameters.declare(self, settings, on_change)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
         self._configured = self._active = False
+        self.started = contextlib.ExitStack()
+        self.gate, self.endpoints = Gate(self), Endpoints()  # super().__init__ makes services already
+        super().__init__(name)
+        self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")
+        parameters.declare(self, settings, on_change, lambda: self._configured)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+
+    def create_subscription(
+        self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any
+    ) -> Any:
+        """Subscribe as rclpy does; the callback takes a message, or with `raw` its bytes, and passes the gate."""
+        passed = self.gate.subscription(msg_type, callback, raw)
+        kwargs = self.endpoints.watched(topic, kwargs, subscription=True)
+        made = super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)
+        return self.endpoints.add(made, self.destroy_subscription)
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any], **kwargs: Any) -> Any:
+        """Offer a service as rclpy does, once for the life of the node; its callback passes the gate."""
+        if srv_type in (SetParameters, SetParametersAtomically):
+            callback = parameters.with_known_types(callback)
+        make = functools.partial(super().create_service, srv_type, srv_name, **kwargs)
+        return self.endpoints.service(srv_name, callback, make, self.gate)
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
+        """Start a timer as rclpy does; its callback passes the gate."""
+        made = super().create_timer(timer_period_sec, self.gate.timer(callback), *args, **kwargs)
+        return self.endpoints.add(made, self.destroy_timer)
+
+    def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
+        """Publish as rclpy does."""
+        kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
+        made = super().create_publisher(msg_type, topic, *args, **kwargs)
+        return self.endpoints.add(made, self.destroy_publisher)
+
+    def create_lifecycle_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
+        """Publish, while active, as rclpy does."""
+        kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
+        made = super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
+        return self.endpoints.add(made, self.destroy_lifecycle_publisher)
 
     @transition
     def on_cleanup(self) -> None:
@@ -85,17 +137,29 @@ class ManagedNode(LifecycleNode):
         """Release everything that on_configure made, if it was configured."""
         self._release_once()
 
+    @transition
+    def on_error(self) -> None:
+        """Release everything, so that the node is cleanly unconfigured after a transition that failed."""
+        with contextlib.suppress(Exception):  # publishers that are active must not publish any more
+            super().on_deactivate(None)
+        self._release_once()
+
     def _release_once(self) -> None:
-        if self._configured:
-            self._release()
+        try:
+            with contextlib.ExitStack() as all_of_them:  # an error of one does not keep the others from their release
+                all_of_them.callback(self.endpoints.release)
+                all_of_them.callback(self.started.close)
+                all_of_them.callback(self._release)
+        except Exception as error:
+            self.gate.failed("release", error)
+        finally:
             self._configured = self._active = False
 
     def _release(self) -> None:
-        """Stop what runs, and destroy endpoints and timers."""
-        raise NotImplementedError
+        """Stop what activation started; may be called in any state, and more than once."""
 
 
-def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = None) -> int:
+def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Args:
@@ -111,7 +175,7 @@ def run(make_node: Callable[[], LifecycleNode], args: Sequence[str] | None = Non
         return _run(make_node, stopped)
 
 
-def _run(make_node: Callable[[], LifecycleNode], stopped: Callable[[], bool]) -> int:
+def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> int:
     node = None
     try:
         node = make_node()
@@ -125,6 +189,9 @@ def _run(make_node: Callable[[], LifecycleNode], stopped: Callable[[], bool]) ->
         with threadpool_limits(limits=1, user_api="blas"):
             while not stopped() and rclpy.ok() and not _finalized(node):
                 _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
+        if rclpy.ok() and not _finalized(node):
+            node.trigger_shutdown()
+        _answer_what_waits(executor, node)
         executor.remove_node(node)
         return 0
     except IcubLearningError as error:
@@ -151,11 +218,18 @@ def _autostart(node: LifecycleNode) -> bool:
     return node.trigger_configure() == success and node.trigger_activate() == success
 
 
-def _spin_once(executor: Any, node: LifecycleNode) -> None:
+def _spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -> None:
     """Handle what has arrived; an exception of a callback is logged and does not end the node."""
     try:
-        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+        executor.spin_once(timeout_sec=timeout)
     except (KeyboardInterrupt, ExternalShutdownException):
         rclpy.try_shutdown()
-    except Exception:  # a node never dies of a message
-        node.get_logger().error(traceback.format_exc())
+    except Exception as error:  # a request that is malformed, say: a node never dies of a message
+        node.gate.failed("executor", error)
+
+
+def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
+    """Let requests that wait have their answers before the process ends."""
+    deadline = time.monotonic() + LAST_ANSWERS
+    while node.gate.pending and rclpy.ok() and time.monotonic() < deadline:
+        _spin_once(executor, node, 0.01)

@@ -1,7 +1,7 @@
 """Waiting for a future in the coroutine of a service without taking a whole core."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
 
 from rclpy.task import Future
@@ -25,3 +25,21 @@ class Waiting(Generic[ResultT]):
             time.sleep(PAUSE)
             yield
         return self._future.result()
+
+
+class WaitingUntil:
+    """Awaits a condition that another thread brings about: `await WaitingUntil(condition, timeout)`.
+
+    The result is whether the condition held within `timeout` seconds.
+    """
+
+    def __init__(self, condition: Callable[[], bool], timeout: float) -> None:
+        self._condition, self._deadline = condition, time.monotonic() + timeout
+
+    def __await__(self) -> Generator[None, None, bool]:
+        while not self._condition():
+            if time.monotonic() > self._deadline:
+                return False
+            time.sleep(PAUSE)
+            yield
+        return True

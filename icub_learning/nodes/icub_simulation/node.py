@@ -81,9 +81,10 @@ class IcubSimulationNode(ManagedNode):
         arm = self._simulation.arm
         self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
         self._clock_message = Clock()
-        self._refused, self._last_refusal = 0, ""
+        self._refused, self._last_refusal, self._reported_errors = 0, "", 0
         self._make_endpoints()
         self._camera = ObjectCamera(self, chosen)
+        self.started.callback(self._camera.drop)
         self._configured = True
         self.get_logger().info(f"{self._simulation.settings.side} arm at {chosen['rate']:g} Hz: {chosen['task']}")
 
@@ -114,28 +115,14 @@ class IcubSimulationNode(ManagedNode):
         self._task_publisher = make(String, "~/truth/task", STATE)
         self._payload_publisher = make(InertiaStamped, "~/truth/payload", STATE)
         self._diagnostics_publisher = make(DiagnosticArray, "/diagnostics", STREAM)
-        self._trajectories = self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, 10)
-        self._offered = [
-            self.create_service(SetTask, "~/set_task", self._set_task),
-            self.create_service(AttachPayload, "~/attach_payload", self._attach_payload),
-            self.create_service(Push, "~/push", self._push),
-            self.create_service(ShowObject, "~/show_object", self._show_object),
-        ]
+        self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, 10)
+        self.create_service(SetTask, "~/set_task", self._set_task)
+        self.create_service(AttachPayload, "~/attach_payload", self._attach_payload)
+        self.create_service(Push, "~/push", self._push)
+        self.create_service(ShowObject, "~/show_object", self._show_object)
 
     def _release(self) -> None:
         self._stop_pacing()
-        self._camera.drop()
-        self.destroy_subscription(self._trajectories)
-        for service in self._offered:
-            self.destroy_service(service)
-        single = (self._clock_publisher, self._joint_publisher, self._wrench_publisher, self._task_publisher)
-        for publisher in (
-            *single,
-            self._payload_publisher,
-            self._diagnostics_publisher,
-            *self._truth_publishers.values(),
-        ):
-            self.destroy_lifecycle_publisher(publisher)
 
     def _start_pacing(self) -> None:
         period = self._every / STEPS_PER_SECOND
@@ -250,6 +237,7 @@ class IcubSimulationNode(ManagedNode):
         reached = pacer.reached(time.monotonic())
         slow = reached < KEEPS_UP * self._factor
         level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
+        gate, new_errors = self.gate, self.gate.internal_errors - self._reported_errors
         message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
         values = {
             "real-time factor": f"{reached:.4f}",
@@ -260,9 +248,12 @@ class IcubSimulationNode(ManagedNode):
             "simulated time [s]": f"{simulation.time:.3f}",
             "task": simulation.task,
             "payload [kg]": f"{simulation.payload[0]:g}",
-            "refused commands": self._refused,
-            "last refusal": self._last_refusal,
+            "refused commands": self._refused + gate.refused.total(),
+            "last refusal": "; ".join(text for text in (gate.last_refusal, self._last_refusal) if text),
         }
+        if new_errors:
+            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
+        self._reported_errors = gate.internal_errors
         pace = status_of(self, "pace", level, message, values)
         self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 

@@ -37,7 +37,7 @@ class ChangeEndpoints:
         self._node, self._stream, self._clock = node, stream, clock
         self._payload = node.create_lifecycle_publisher(InertiaStamped, "~/payload", STATE)
         self._contact = node.create_lifecycle_publisher(Bool, "~/contact", STATE)
-        self._identify = node.create_service(IdentifyPayload, "~/identify_payload", self._identify_payload)
+        node.create_service(IdentifyPayload, "~/identify_payload", self._identify_payload)
         self._shown_contact: bool | None = None
         self._shown_load: Load | None = None
         self._next_load = 0.0
@@ -47,12 +47,6 @@ class ChangeEndpoints:
         """What watches, or None."""
         watch = self._stream.watch
         return watch if isinstance(watch, ChangeMonitor) else None
-
-    def destroy(self) -> None:
-        """Destroy topics and services."""
-        self._node.destroy_service(self._identify)
-        for publisher in (self._payload, self._contact):
-            self._node.destroy_lifecycle_publisher(publisher)
 
     def publish(self, stamp: int) -> None:
         """Publish what has changed since the last call; `stamp` [ns] is that of the newest measurement."""

@@ -43,19 +43,13 @@ class ControllerEndpoints:
     ) -> None:
         self._node, self._stream, self._regressor, self._learner = node, stream, regressor, learner
         self._torque = isinstance(regressor, TorqueRegressor)
-        self._service = node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
+        node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
         self._gravity = None
         if self._torque:
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
         limits = effort_limits(settings.urdf, regressor.joints) if self._torque else np.zeros(0)
         self._feed_forward = FeedForward(limits)
         self._count = 0
-
-    def destroy(self) -> None:
-        """Destroy topics and services."""
-        self._node.destroy_service(self._service)
-        if self._gravity is not None:
-            self._node.destroy_lifecycle_publisher(self._gravity)
 
     def publish(self, record: StateRecord) -> None:
         """Publish the efforts against gravity at a joint state, and learn what variance is usual."""

@@ -1,23 +1,27 @@
-"""A thread that learns while another one predicts, and what they exchange."""
+"""A supervised thread that learns while another one predicts, and what they exchange."""
 
 import sys
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
+
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.stream import Sample
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.nodes.common.timing import DurationWindow
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
 SWITCH_INTERVAL = 1e-4
+LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is taken to hang
 
 
 @dataclass
@@ -25,33 +29,74 @@ class Request:
     """A request to act on the estimator between two samples, and its result once `done` is set."""
 
     act: Callable[[Any], Any]  # takes the estimator; returns the estimator to continue with, and a message
+    changes: bool  # whether acting changes what was learned
     success: bool = False
     message: str = ""
     done: threading.Event = field(default_factory=threading.Event)
+    _taken: threading.Lock = field(default_factory=threading.Lock)  # by the thread, or by who withdraws it
+
+    def take(self) -> bool:
+        """Take the request to act on it or to withdraw it; False if that has happened already."""
+        return self._taken.acquire(blocking=False)
+
+    def finish(self, success: bool, message: str) -> None:
+        """Set the result."""
+        self.success, self.message = success, message
+        self.done.set()
+
+
+_WAKE = object()  # in the queue of samples: there is a request, or the thread is to end
 
 
 class LearningThread:
     """Owns an estimator; others see it through `predictor`, which is replaced after each sample.
 
+    Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
+    `supervise` replaces it if it has died or hangs, and the estimator by the last good state of it. So does the thread
+    itself after an error that no estimator foresees, since what was learned may be half changed then. Predictions go
+    on.
+
     Args:
         estimator: the estimator; only this thread may use it from now on.
         regressor: regressor of the predictors, so that the two threads share none.
         backlog: number of samples that may wait, see Thinning.
-        on_error: called with the traceback of an unexpected error.
+        on_error: called with an unexpected error in words and its traceback.
+        longest_work: time on one sample or request beyond which the thread is taken to hang [s].
+
+    Attributes:
+        predictor: makes the predictions.
+        n_samples: of the estimator.
+        learned, skipped, refused: samples learned, left out since too many waited, and refused by the estimator.
+        revision: rises with all that changes what was learned.
+        restored: how often the estimator was replaced by its last good state.
+        times: of a sample: its learning and the new predictor.
     """
 
-    def __init__(self, estimator: Any, regressor: Regressor, backlog: int, on_error: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        regressor: Regressor,
+        backlog: int,
+        on_error: Callable[[str], None],
+        longest_work: float = LONGEST_WORK,
+    ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)
         self.n_samples: int = estimator.n_samples
-        self.learned = self.skipped = 0
-        self.times = DurationWindow()  # of a sample: its learning and the new predictor
-        self._estimator, self._regressor = estimator, regressor
-        self._thinning = Thinning(backlog)
-        self._queue: SimpleQueue[Sample | Request | None] = SimpleQueue()
+        self.learned = self.skipped = self.refused = self.revision = self.restored = 0
+        self.times = DurationWindow()
+        self._estimator = estimator
+        self._regressor: Any = regressor
+        self._good: dict[str, Any] = estimator.state()
+        self._good_samples: int = estimator.n_samples
+        self._thinning, self._longest_work = Thinning(backlog), longest_work
+        self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, and _WAKE
+        self._requests: deque[Request] = deque()
         self._on_error = on_error
+        self._generation, self._stopping = 0, False
+        self._busy_since = 0.0  # [s, monotonic], 0 while nothing is worked on
+        self._current: Request | None = None
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._thread = threading.Thread(target=self._run, name="learning", daemon=True)
-        self._thread.start()
+        self._start()
 
     @property
     def thread_id(self) -> int | None:
@@ -70,44 +115,145 @@ class LearningThread:
         else:
             self.skipped += 1
 
-    def ask(self, act: Callable[[Any], tuple[Any, str]]) -> Request:
-        """Request `act` on the estimator after the samples that wait; if it raises, nothing changes."""
-        request = Request(act)
-        self._queue.put(request)
+    def ask(self, act: Callable[[Any], tuple[Any, str]], *, changes: bool = True) -> Request:
+        """Request `act` on the estimator before the next sample; if it raises, nothing changes."""
+        request = Request(act, changes)
+        self._requests.append(request)
+        self._queue.put(_WAKE)
         return request
 
-    def stop(self) -> None:
-        """End the thread after all samples and requests that wait."""
-        self._queue.put(None)
-        self._thread.join()
+    def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
+        """Request that the present state become the one that is restored after an error.
 
-    def _run(self) -> None:
-        while (item := self._queue.get()) is not None:
-            try:
-                if isinstance(item, Request):
-                    self._serve(item)
-                else:
-                    start = time.perf_counter()
-                    item.teach(self._estimator)
-                    self._publish()
-                    self.times.add(time.perf_counter() - start)
-                    self.learned += 1
-            except Exception:  # one sample or request must not end learning
-                self._on_error(traceback.format_exc())
+        Args:
+            use: called in the thread with the state, which is then the caller's too but not to be changed, the number
+                of its samples and its revision.
+        """
 
-    def _serve(self, request: Request) -> None:
+        def keep(estimator: Any) -> tuple[Any, str]:
+            state = estimator.state()
+            if not _all_finite(state):
+                self._restore()
+                self._on_error("what was learned held numbers that are not finite: the last good state is restored")
+                raise StateError("what was learned held numbers that are not finite")
+            self._good, self._good_samples = state, estimator.n_samples
+            if use is not None:
+                use(state, estimator.n_samples, self.revision)
+            return estimator, ""
+
+        return self.ask(keep, changes=False)
+
+    def final_state(self) -> tuple[dict[str, Any], int]:
+        """Return the state and its number of samples after `stop`; the last good state if the thread has not ended."""
+        if self._thread.is_alive():
+            return self._good, self._good_samples
+        state = self._estimator.state()
+        return (state, self._estimator.n_samples) if _all_finite(state) else (self._good, self._good_samples)
+
+    def supervise(self) -> str:
+        """Replace the thread if it has died or hangs; return what happened, in words, or ""."""
+        if self._stopping:
+            return ""
+        busy = time.monotonic() - self._busy_since if self._busy_since else 0.0
+        if not self._thread.is_alive():
+            found = "the learning thread had died"
+        elif busy > self._longest_work:
+            found = f"the learning thread has worked on one thing for {busy:.0f} s"
+        else:
+            return ""
+        self._generation += 1  # a thread that comes back after all finds out that it was replaced
+        if self._current is not None:
+            self._current.finish(False, f"{found}; nothing was changed")
+            self._current = None
+        self._busy_since = 0.0
+        self._regressor = self._regressor.twin()  # the other thread may still use the old one, and the old estimator
+        self._restore(own_regressor=True)
+        self._start()
+        return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
+
+    def stop(self, timeout: float = 5.0) -> bool:
+        """End the thread after all samples and requests that wait, or after `timeout` [s]; whether it ended in time."""
+        self._stopping = True
+        self._queue.put(_WAKE)
+        self._thread.join(timeout)
+        ended = not self._thread.is_alive()
+        self._generation += 1
+        while self._requests:
+            request = self._requests.popleft()
+            if request.take():
+                request.finish(False, "the node has stopped learning")
+        return ended
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, args=(self._generation,), name="learning", daemon=True)
+        self._thread.start()
+
+    def _run(self, generation: int) -> None:
+        while generation == self._generation:
+            item = self._queue.get()
+            self._serve_all(generation)
+            if item is not _WAKE:
+                self._learn(item, generation)
+            elif self._stopping and self._queue.empty():
+                return
+
+    def _serve_all(self, generation: int) -> None:
+        while self._requests and generation == self._generation:
+            request = self._requests.popleft()
+            if request.take():
+                self._busy_since, self._current = time.monotonic(), request
+                self._serve(request, generation)
+                self._busy_since, self._current = 0.0, None
+
+    def _learn(self, sample: Sample, generation: int) -> None:
+        self._busy_since, start = time.monotonic(), time.perf_counter()
         try:
-            self._estimator, request.message = request.act(self._estimator)
-            request.success = True
-            self._publish()
-        except IcubLearningError as error:
-            request.message = str(error)
-        except Exception as error:
-            request.message = f"failed: {error}"
-            raise
-        finally:
-            request.done.set()
+            sample.teach(self._estimator)
+            if generation == self._generation:
+                self._publish(changed=True)
+                self.times.add(time.perf_counter() - start)
+                self.learned += 1
+        except IcubLearningError as error:  # by contract the estimator is as it was
+            self.refused += 1
+            self._on_error(f"a sample was refused: {error}")
+        except Exception:
+            if generation == self._generation:
+                self._restore()
+                self._on_error(f"learning failed, the last good state is restored: {traceback.format_exc()}")
+        self._busy_since = 0.0
 
-    def _publish(self) -> None:
+    def _serve(self, request: Request, generation: int) -> None:
+        success = False
+        try:
+            estimator, message = request.act(self._estimator)
+            success = True
+            if generation == self._generation:
+                self._estimator = estimator
+                if request.changes:
+                    self._publish(changed=True)
+        except IcubLearningError as error:
+            message = str(error)
+        except Exception as error:
+            message, details = f"failed: {error}", traceback.format_exc()
+            if request.changes and generation == self._generation:
+                self._restore()
+                details = f"the last good state is restored: {details}"
+            self._on_error(f"a request failed: {details}")
+        if generation == self._generation:
+            request.finish(success, message)
+
+    def _publish(self, *, changed: bool) -> None:
         self.predictor = self._estimator.predictor(self._regressor)
         self.n_samples = self._estimator.n_samples
+        self.revision += changed
+
+    def _restore(self, *, own_regressor: bool = False) -> None:
+        """Replace the estimator by its last good state."""
+        regressor = self._estimator.regressor
+        self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
+        self.restored += 1
+        self._publish(changed=True)
+
+
+def _all_finite(state: dict[str, Any]) -> bool:
+    return all(np.isfinite(value).all() for value in state.values() if np.asarray(value).dtype.kind == "f")

@@ -1,37 +1,36 @@
 """The node that learns inverse dynamics while the robot moves, and predicts for every joint state at once."""
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
-from icub_learning.models import load_state, save_state
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.diagnostics import LOG_PERIOD
+from icub_learning.nodes.common.gate import LOG_PERIOD, MALFORMED
+from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.timing import TimingLimits
-from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
+from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
 from icub_learning.robots import find_urdf
@@ -39,7 +38,7 @@ from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
 
-LOOK_PERIOD = 0.002  # [s] between looks whether the learning thread has done what a service asked for
+SUPERVISION_PERIOD = 1.0  # [s] between looks at the learning thread
 
 
 class InverseDynamicsNode(ManagedNode):
@@ -58,9 +57,14 @@ class InverseDynamicsNode(ManagedNode):
         estimator = assembly.make_estimator(self._settings, self._regressor)
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
         self._stream.learning = settings["learning"]
+        estimator, keeper = self._make_keeper(settings, estimator)
         # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
         own = self._regressor.twin()
         self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
+        description = self._description
+        self._models = ModelServices(self._learner, keeper, description, self.get_logger().warning)
+        self.started.callback(self._models.stop)
+        self._keeper = keeper
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
         self._scheduling = settings
@@ -72,7 +76,10 @@ class InverseDynamicsNode(ManagedNode):
         self._changes = ChangeEndpoints(self, self._stream, self._steady)
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
-        self._timer = self.create_timer(settings["report_period"], self._publish_report)
+        every = partial(self.create_timer, clock=self._steady)
+        every(settings["report_period"], self._publish_report)
+        every(settings["autosave_period"], self._models.autosave)
+        every(SUPERVISION_PERIOD, self._supervise)
         self._configured = True
         self.get_logger().info(
             f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
@@ -92,6 +99,19 @@ class InverseDynamicsNode(ManagedNode):
         """Stop predicting and learning; what was learned stays."""
         self._active = False
         super().on_deactivate(None)
+        self._models.save_now()
+
+    def _make_keeper(self, settings: dict[str, Any], estimator: Any) -> tuple[Any, ModelKeeper]:
+        """Return the estimator of the model file, or the given one where there is none, and what keeps the file."""
+        self._description = description = ModelDescription(self._settings, self._regressor)
+        keeper = ModelKeeper(
+            settings, partial(description.header, 0), lambda: description.largest, settings["any_urdf"]
+        )
+        self.started.callback(keeper.close)
+        loaded, lines = keeper.load_newest(lambda state: type(estimator).from_state(state, self._regressor))
+        for line in lines:
+            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
+        return loaded or estimator, keeper
 
     def _make_messages(self) -> None:
         """Make messages of which only stamps and numbers change later."""
@@ -113,10 +133,9 @@ class InverseDynamicsNode(ManagedNode):
         self._has_subscriber = False  # of the predictions, when the last one was published
         self._inertial_publisher = self.create_lifecycle_publisher(InertialParameters, "~/inertial_parameters", STATE)
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        states = self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR, raw=True)
-        self._endpoints = [states]
+        self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR, raw=True)
         if self._is_wrench:
-            self._endpoints.append(self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR))
+            self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR)
         services = (
             (SetBool, "set_learning", self._set_learning),
             (Trigger, "reset", self._reset),
@@ -125,27 +144,17 @@ class InverseDynamicsNode(ManagedNode):
             (ModelFile, "load_model", self._load_model),
             (ModelFile, "merge_model", self._merge_model),
         )
-        self._services_made = [self.create_service(kind, f"~/{name}", call) for kind, name, call in services]
-
-    def _release(self) -> None:
-        self._active = False
-        self._learner.stop()
-        self.destroy_timer(self._timer)
-        for subscription in self._endpoints:
-            self.destroy_subscription(subscription)
-        for service in self._services_made:
-            self.destroy_service(service)
-        for publisher in (*self._output_publishers.values(), self._prediction_publisher, self._inertial_publisher):
-            self.destroy_lifecycle_publisher(publisher)
-        self._changes.destroy()
-        self._controllers.destroy()
-        self.destroy_publisher(self._diagnostics_publisher)
+        for kind, name, call in services:
+            self.create_service(kind, f"~/{name}", call)
 
     def _on_joint_state(self, data: bytes) -> None:
         if not self._active:
             return
         arrival = time.perf_counter()
-        message = self._decoder.decode(data)
+        try:
+            message = self._decoder.decode(data)
+        except Exception as error:  # rclpy and the middleware raise errors of many types here
+            raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState: {error}") from None
         stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # the newest finished one
         try:
@@ -189,6 +198,10 @@ class InverseDynamicsNode(ManagedNode):
     def _on_learning_error(self, text: str) -> None:
         self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
 
+    def _supervise(self) -> None:
+        if found := self._learner.supervise():
+            self.get_logger().error(found)
+
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given
 
@@ -208,7 +221,7 @@ class InverseDynamicsNode(ManagedNode):
             publisher.publish(self._output.bytes_of(stamp, values))
 
     def _publish_report(self) -> None:
-        report = self._report.diagnostics(self._stream, self._learner, self._active)
+        report = self._report.diagnostics(self._stream, self._learner, self._keeper, self._active)
         report.status.append(self._changes.status())
         self._diagnostics_publisher.publish(report)
         if self._active:
@@ -231,7 +244,7 @@ class InverseDynamicsNode(ManagedNode):
 
     async def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         settings, regressor = self._settings, self._regressor
-        answer = await self._ask(
+        answer = await self._models.ask(
             response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
         )
         self._watch_anew(answer)
@@ -243,18 +256,18 @@ class InverseDynamicsNode(ManagedNode):
             self._stream.watch = assembly.make_watch(self._settings, self._regressor)
 
     async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._configured and not self._is_wrench:
+        if not self._is_wrench:
             response.success = False
             response.message = "with output: joint_torque there is no force/torque sensor to tare"
             return response
 
-        watch = self._changes.monitor if self._configured else None
+        watch = self._changes.monitor
         if watch is not None and (watch.load is not None or watch.contact):
             response.success = False
             response.message = f"the hand is not free: {watch.phase}; put down what it carries first"
             return response
 
-        recent = self._recent.within(time.perf_counter()) if self._configured else []
+        recent = self._recent.within(time.perf_counter())
 
         def tare(estimator: Any) -> tuple[Any, str]:
             change = mean_error(estimator, recent)
@@ -264,50 +277,18 @@ class InverseDynamicsNode(ManagedNode):
             )
             return estimator, f"offsets moved by {moved}, the mean of {len(recent)} measurements"
 
-        return await self._ask(response, tare)
+        return await self._models.ask(response, tare)
 
     async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return await self._ask(
-            response, lambda estimator: (estimator, f"saved to {save_state(request.path, estimator.state())}")
-        )
+        return await self._models.save(response, request.path)
 
     async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def load(estimator: Any) -> tuple[Any, str]:
-            loaded = type(estimator).from_state(load_state(request.path), estimator.regressor)
-            return loaded, f"loaded a model of {loaded.n_samples} samples"
-
-        answer = await self._ask(response, load)
+        answer = await self._models.load(response, request.path)
         self._watch_anew(answer)
         return answer
 
     async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def merge(estimator: Any) -> tuple[Any, str]:
-            other = type(estimator).from_state(load_state(request.path), estimator.regressor)
-            estimator.merge(other)
-            return estimator, f"merged {other.n_samples} samples; the model now holds {estimator.n_samples}"
-
-        return await self._ask(response, merge)
-
-    async def _ask(self, response: Any, act: Callable[[Any], tuple[Any, str]]) -> Any:
-        """Have the learning thread act for a service, while predictions go on; a refused request changes nothing."""
-        if not self._configured:
-            response.success, response.message = False, "the node is not configured"
-            return response
-        asked = self._learner.ask(act)
-        answered = Future(executor=self.executor)
-
-        def look() -> None:
-            if asked.done.is_set() and not answered.done():
-                answered.set_result(None)
-
-        # A future must be set in the executor's thread; a file takes milliseconds to write, so looking is cheap.
-        timer = self.create_timer(LOOK_PERIOD, look, clock=self._steady)
-        await Waiting(answered)
-        self.destroy_timer(timer)
-        response.success, response.message = asked.success, asked.message
-        if not asked.success:
-            self.get_logger().warning(asked.message)
-        return response
+        return await self._models.merge(response, request.path)
 
 
 def _body_changed(estimator: Any, ratio: float) -> Any:

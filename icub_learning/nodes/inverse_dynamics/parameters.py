@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from icub_learning.dynamics.settings import Settings
+from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.scheduling import SchedulingSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.nodes.common.timing import TimingLimits
@@ -18,9 +19,10 @@ class NodeSettings:
     )
     learning: bool = setting(True, "learn from the start; ~/set_learning switches it while the node runs", live=True)
     frame_id: str = setting("", "frame of published wrenches; empty: the sensor's link in the URDF")
+    any_urdf: bool = setting(False, "take models of the same robot although they were learned with another URDF of it")
     report_period: float = setting(
         1.0, "period of ~/inertial_parameters and /diagnostics", unit="s", low=0.05, high=60.0
     )
 
 
-PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, TimingLimits, SchedulingSettings)
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ModelSettings, TimingLimits, SchedulingSettings)

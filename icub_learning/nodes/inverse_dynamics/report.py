@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.node import Node
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import (
@@ -19,6 +18,8 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import CycleStatistics
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
 from icub_learning_msgs.msg import InertialParameters
@@ -44,7 +45,7 @@ class DynamicsReport(StreamReport):
         limits: values of timing.TimingLimits, by name.
     """
 
-    def __init__(self, node: Node, limits: dict[str, float]) -> None:
+    def __init__(self, node: ManagedNode, limits: dict[str, float]) -> None:
         super().__init__(node, "stream", "no joint states arrive")
         self.limits = limits
         self.cycle = CycleStatistics()  # joint states, answered by predictions
@@ -63,8 +64,10 @@ class DynamicsReport(StreamReport):
         if finding:
             self.node.get_logger().warning(f"first measurements: {finding}")
 
-    def diagnostics(self, stream: InverseDynamicsStream, learner: LearningThread, active: bool) -> DiagnosticArray:
-        """Return the report on a stream and the thread that learns from it."""
+    def diagnostics(
+        self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
+    ) -> DiagnosticArray:
+        """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts = stream.counts
 
         def values(rate: float) -> dict[str, object]:
@@ -75,17 +78,22 @@ class DynamicsReport(StreamReport):
                 "samples learned": learner.learned,
                 "samples skipped, more than can be learned": learner.skipped,
                 "samples waiting": learner.waiting,
+                "samples refused by the estimator": learner.refused,
+                "last good state restored": learner.restored,
                 "joint states without measurement": counts.unpaired,
                 **self.cycle.pairs(),
                 "learning": learner.times.summary(),
                 "first measurements": self._sensor,
                 **motion_in_words(stream.motion_report()),
                 "weights of experts": self._weights,
+                **keeper.status(),
             }
 
         def state(rate: float) -> tuple[bytes, str]:
             if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
                 return DiagnosticStatus.WARN, self._sensor
+            if keeper.failure:
+                return DiagnosticStatus.WARN, keeper.failure
             level, message = self.cycle.verdict(self.limits) if rate else (DiagnosticStatus.OK, "")
             doing = "learning" if stream.learning else "predicting only"
             return level, message or f"{doing} at {rate:.1f} Hz"
@@ -100,7 +108,7 @@ class DynamicsReport(StreamReport):
             if not self._question.done.is_set():
                 return
             self._weights = self._question.message
-        self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)))
+        self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)), changes=False)
 
     def inertial_parameters(
         self, learner: LearningThread, regressor: Regressor, frame: str

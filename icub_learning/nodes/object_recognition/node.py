@@ -1,7 +1,7 @@
 """The node that recognizes objects in feature vectors, and learns new objects in lessons."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,16 @@ from std_srvs.srv import Trigger
 
 from icub_learning.arrays import real
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError
-from icub_learning.models import load_state, save_state
+from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
+from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning.nodes.object_recognition.report import RecognitionReport
-from icub_learning.recognition import assembly
+from icub_learning.recognition import assembly, saved_model
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
@@ -42,14 +43,21 @@ class ObjectRecognitionNode(ManagedNode):
     def on_configure(self) -> None:
         """Build recognizer, topics and services from the parameters."""
         settings = parameters.values(self, PARAMETERS)
-        self._recognizer = assembly.make_recognizer(pick(assembly.Settings, settings))
+        self._settings = pick(assembly.Settings, settings)
+        self._recognizer = assembly.make_recognizer(self._settings)
+        self._network = ""  # of the newest features
+        self._n_features: int | None = None  # likewise
+        self._revision = 0  # rises with each change of what was taught
+        self._make_keeper(settings)
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)
-        self._report_timer = self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
+        self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
+        self.create_timer(settings["autosave_period"], self._autosave, clock=self._steady)
         self._configured = True
         self._repeat(settings["publish_rate"])
-        self.get_logger().info(f"classifier {settings['classifier']}; nothing has been taught yet")
+        known = len(self._recognizer.objects())
+        self.get_logger().info(f"classifier {settings['classifier']}; {known or 'no'} objects are known")
 
     @transition
     def on_activate(self) -> None:
@@ -63,12 +71,30 @@ class ObjectRecognitionNode(ManagedNode):
         """Stop recognizing; what was learned stays, but an unfinished lesson is undone."""
         self._stop("the node was deactivated")
         super().on_deactivate(None)
+        self._save_now()
+
+    def _make_keeper(self, settings: dict[str, Any]) -> None:
+        """Load the model file, if there is one, and keep it from then on."""
+
+        def describe() -> ModelHeader:
+            return saved_model.describe(self._settings, self._recognizer, self._network)
+
+        def largest() -> int:
+            known = self._recognizer.classifier
+            return saved_model.largest_bytes(self._settings, known.n_features if known else self._n_features)
+
+        self._describe = describe
+        self._keeper = ModelKeeper(settings, describe, largest)
+        self.started.callback(self._keeper.close)
+        self.started.callback(self._save_now)
+        for line in self._keeper.load_newest(lambda state: saved_model.restore(self._recognizer, state))[1]:
+            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
         self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._features = self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
+        self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
         services = (
             (TeachObject, "~/teach", self._teach),
             (ForgetObject, "~/forget_object", self._forget_object),
@@ -79,22 +105,17 @@ class ObjectRecognitionNode(ManagedNode):
             (ModelFile, "~/merge_model", self._merge_model),
             (Trigger, "~/reset", self._reset),
         )
-        self._services_made = [self.create_service(kind, name, call) for kind, name, call in services]
+        for kind, name, call in services:
+            self.create_service(kind, name, call)
 
     def _stop(self, reason: str) -> None:
         self._end_lesson(reason)
         self._active = False
 
     def _release(self) -> None:
-        self._stop("the node was shut down")
-        self._repeat(0.0)
-        self.destroy_timer(self._report_timer)
-        self.destroy_subscription(self._features)
-        for service in self._services_made:
-            self.destroy_service(service)
-        for publisher in (self._recognitions, self._objects):
-            self.destroy_lifecycle_publisher(publisher)
-        self.destroy_publisher(self._diagnostics)
+        if self._configured:
+            self._stop("the node was shut down")
+            self._repeat(0.0)
 
     def _on_features(self, message: FeatureVector) -> None:
         if not self._active:
@@ -106,6 +127,7 @@ class ObjectRecognitionNode(ManagedNode):
         except SampleError as error:
             self._report.refused(error)
             return
+        self._network, self._n_features = message.source, len(message.values)
         self._message = Recognition(
             header=message.header, label=result.label, confidence=result.confidence, labels=result.labels
         )
@@ -154,6 +176,7 @@ class ObjectRecognitionNode(ManagedNode):
             return
         self._recognizer.end_lesson()
         if lesson.done:
+            self._revision += 1
             self._publish_objects()
             self._lesson_over.set_result("")
         else:
@@ -180,22 +203,27 @@ class ObjectRecognitionNode(ManagedNode):
         response.message = known or "nothing has been taught yet"
         return response
 
-    def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return self._answer(response, lambda: f"saved to {save_state(request.path, self._recognizer.saved())}")
+    async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        async def save(deadline: float) -> str:
+            await finished(self._keeper.check(request.path), deadline)
+            job = self._keeper.write(request.path, self._recognizer.saved(), self._describe())
+            return f"saved to {await finished(job, deadline)}"
 
-    def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def load() -> str:
-            self._recognizer.load(load_state(request.path))
-            return f"loaded {len(self._recognizer.objects())} objects"
+        return await self._answer_later(response, save)
 
-        return self._change(response, load)
+    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        async def load(deadline: float) -> str:
+            saved_model.restore(self._recognizer, await finished(self._keeper.read(request.path), deadline))
+            return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
-    def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def merge() -> str:
-            self._recognizer.merge(load_state(request.path))
-            return f"merged; {len(self._recognizer.objects())} objects are known now"
+        return await self._answer_later(response, load)
 
-        return self._change(response, merge)
+    async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        async def merge(deadline: float) -> str:
+            self._recognizer.merge(await finished(self._keeper.read(request.path), deadline))
+            return self._changed(f"merged; {len(self._recognizer.objects())} objects are known now")
+
+        return await self._answer_later(response, merge)
 
     def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         def reset() -> str:
@@ -205,19 +233,35 @@ class ObjectRecognitionNode(ManagedNode):
         return self._change(response, reset)
 
     def _change(self, response: Any, act: Callable[[], str]) -> Any:
-        """Answer as `_answer` does, and publish the objects if they changed."""
-        response = self._answer(response, act)
-        if response.success:
-            self._publish_objects()
-        return response
-
-    def _answer(self, response: Any, act: Callable[[], str]) -> Any:
         """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
         try:
-            response.success, response.message = True, act()
+            response.success, response.message = True, self._changed(act())
         except IcubLearningError as error:
             return self._refuse(response, str(error))
         return response
+
+    async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
+        """Answer as `_change` does when a file has been read or written, within `answer_timeout`."""
+        try:
+            response.success = True
+            response.message = await serve(time.monotonic() + self._keeper.answer_timeout)
+        except IcubLearningError as error:
+            return self._refuse(response, str(error))
+        return response
+
+    def _changed(self, message: str) -> str:
+        """Note and publish that the taught objects have changed; return the message."""
+        self._revision += 1
+        self._publish_objects()
+        return message
+
+    def _autosave(self) -> None:
+        if self._revision != self._keeper.saved_revision and self._recognizer.lesson is None and self._keeper.keeps:
+            self._keeper.autosave(saved_model.state_of(self._recognizer), self._describe(), self._revision)
+
+    def _save_now(self) -> None:
+        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
+            self._keeper.save_now(saved_model.state_of(self._recognizer), self._describe(), self._revision)
 
     def _refuse(self, response: Any, reason: str) -> Any:
         response.success, response.message = False, reason
@@ -231,7 +275,7 @@ class ObjectRecognitionNode(ManagedNode):
         self._objects.publish(message)
 
     def _publish_report(self) -> None:
-        self._diagnostics.publish(self._report.diagnostics(self._recognizer, self._active))
+        self._diagnostics.publish(self._report.diagnostics(self._recognizer, self._keeper, self._active))
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if not self._configured:

@@ -1,9 +1,10 @@
 """Diagnostics of the object recognition node."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.node import Node
 
 from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.recognition.recognizer import ObjectRecognizer
 
@@ -11,13 +12,13 @@ from icub_learning.recognition.recognizer import ObjectRecognizer
 class RecognitionReport(StreamReport):
     """Times of a stream of features, and what changed since the last report."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: ManagedNode) -> None:
         super().__init__(node, "recognition", "no features arrive")
         self.latency = DurationWindow()  # from the features' callback to the published recognition
         self.learning = DurationWindow()
 
-    def diagnostics(self, recognizer: ObjectRecognizer, active: bool) -> DiagnosticArray:
-        """Return the report on a recognizer."""
+    def diagnostics(self, recognizer: ObjectRecognizer, keeper: ModelKeeper, active: bool) -> DiagnosticArray:
+        """Return the report on a recognizer, and on the file of what it was taught."""
         counts, objects, lesson = recognizer.counts, recognizer.objects(), recognizer.lesson
 
         def values(rate: float) -> dict[str, object]:
@@ -31,9 +32,12 @@ class RecognitionReport(StreamReport):
                 "network": recognizer.source if recognizer.classifier is not None else "none yet",
                 "latency, arrival to publication": self.latency.summary(),
                 "learning": self.learning.summary(),
+                **keeper.status(),
             }
 
         def state(rate: float) -> tuple[bytes, str]:
+            if keeper.failure:
+                return DiagnosticStatus.WARN, keeper.failure
             doing = f"learning '{lesson.label}'" if lesson else f"recognizing {len(objects)} objects"
             return DiagnosticStatus.OK, f"{doing} at {rate:.1f} Hz"
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from icub_learning.errors import SampleError
 from icub_learning.recognition.vision.opencv import cv2
 
-JPEG_START = b"\xff\xd8\xff"
+JPEG_START, PNG_START = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
 MOST_PIXELS = 2**26
 Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
 # Some cameras write a few extra bytes before the end of each image, which is complete all the same.
@@ -64,7 +64,19 @@ def _decode_jpeg(content: bytes) -> NDArray[Any]:
     return np.asarray(pixels[:, :, 0] if space == "GRAY" else pixels)
 
 
+def _check_chunks(content: bytes) -> None:
+    """Raise ValueError if a chunk of a PNG claims more bytes than there are: OpenCV allocates them, up to 2 GB."""
+    place = len(PNG_START)
+    while place + 8 <= len(content):
+        length = int.from_bytes(content[place : place + 4], "big")
+        place += 12 + length  # length, name, and the sum at the end
+        if place > len(content):
+            raise ValueError(f"a chunk claims {length} bytes, more than there are")
+
+
 def _decode_other(content: bytes) -> NDArray[Any]:
+    if content.startswith(PNG_START):
+        _check_chunks(content)
     pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
     if pixels is None:
         raise ValueError("it is damaged, or of an unknown format")

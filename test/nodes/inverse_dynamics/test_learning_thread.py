@@ -1,26 +1,42 @@
-"""The learning thread: everything learned where there is time, thinned where not, requests between two samples."""
+"""The learning thread: everything learned where there is time, thinned where not, requests first, and no end of it."""
 
 import threading
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 
-from icub_learning.errors import StateError
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
 LIMIT = 30.0  # s, longest wait
 
 
+class Robot:
+    """Stands for a regressor."""
+
+    def twin(self):
+        return Robot()
+
+
 class Sums:
     """An estimator that adds up what it is taught; `gate` holds it up."""
 
-    def __init__(self):
-        self.learned = []
+    def __init__(self, learned=()):
+        self.learned = list(learned)
         self.gate = threading.Event()
         self.gate.set()
+        self.regressor = Robot()
+
+    def state(self):
+        return {"learned": np.array(self.learned, dtype=float)}
+
+    @classmethod
+    def from_state(cls, state, _regressor):
+        return cls(state["learned"].tolist())
 
     @property
     def n_samples(self):
@@ -36,18 +52,31 @@ class Number:
 
     def teach(self, estimator):
         assert estimator.gate.wait(LIMIT)
-        if self.value < 0:
-            raise RuntimeError("a sample that should never be")
         estimator.learned.append(self.value)
+        if self.value < 0:
+            raise {
+                -1: RuntimeError("a sample that should never be"),
+                -2: SystemExit(),
+                -3: ParameterError("y", -3, "positive"),
+            }[self.value]
 
 
 @pytest.fixture
 def made():
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, None, 4, errors.append)
+    thread = LearningThread(estimator, Robot(), 4, errors.append, longest_work=0.5)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()
+
+
+def until(condition):
+    """Wait for a condition and return its value."""
+    deadline = time.monotonic() + LIMIT
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.005)
+    return found
 
 
 def done(request):
@@ -60,7 +89,7 @@ def test_learns_in_order_and_shows_a_new_predictor_after_each(made):
     assert thread.predictor.known == ()
     for k in range(3):
         thread.offer(Number(k))
-        done(thread.ask(lambda estimator: (estimator, "")))
+        until(lambda k=k: thread.learned == k + 1)
         assert thread.predictor.known == tuple(range(k + 1))
     assert (thread.learned, thread.skipped, thread.n_samples, errors) == (3, 0, 3, [])
 
@@ -73,15 +102,26 @@ def test_what_cannot_be_learned_in_time_is_skipped_and_counted(made):
     assert thread.predictor.known == ()  # to be had although learning is held up
     assert thread.waiting <= 8
     estimator.gate.set()
-    done(thread.ask(lambda estimator: (estimator, "")))
-    assert thread.learned + thread.skipped == 100
+    until(lambda: thread.learned + thread.skipped == 100)
     assert 4 <= thread.learned <= 12
     assert list(estimator.learned) == sorted(estimator.learned)
+
+
+def test_a_request_goes_before_the_samples_that_wait(made):
+    thread, estimator, _ = made
+    estimator.gate.clear()
+    for k in range(4):
+        thread.offer(Number(k))
+    request = thread.ask(lambda estimator: (estimator, str(len(estimator.learned))))
+    estimator.gate.set()
+    assert int(done(request).message) <= 1
+    until(lambda: thread.learned == 4)
 
 
 def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(made):
     thread, estimator, errors = made
     thread.offer(Number(1))
+    until(lambda: thread.learned == 1)
 
     def refuse(_):
         raise StateError("no such file")
@@ -89,25 +129,114 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
     refused = done(thread.ask(refuse))
     assert (refused.success, refused.message) == (False, "no such file")
     assert thread.predictor.known == (1,)
-    other = Sums()
-    other.learned = [7, 8]
+    before = thread.revision
+    other = Sums([7, 8])
     answered = done(thread.ask(lambda _: (other, "loaded")))
     assert (answered.success, answered.message, thread.n_samples) == (True, "loaded", 2)
+    assert thread.revision > before
     thread.offer(Number(9))
-    done(thread.ask(lambda estimator: (estimator, "")))
+    until(lambda: thread.learned == 2)
     assert (other.learned, estimator.learned, errors) == ([7, 8, 9], [1], [])
 
 
-def test_a_failure_is_told_and_the_thread_goes_on(made):
-    thread, estimator, errors = made
-    thread.offer(Number(-1))
-    failed = done(thread.ask(lambda estimator: 1 / 0))
-    assert (failed.success, failed.message) == (False, "failed: division by zero")
-    thread.offer(Number(2))
+def test_a_request_that_is_withdrawn_is_not_acted_on(made):
+    thread, estimator, _ = made
+    estimator.gate.clear()
+    thread.offer(Number(1))
+    time.sleep(0.05)
+    request = thread.ask(lambda _: (Sums([5]), "exchanged"))
+    assert request.take()
+    estimator.gate.set()
     done(thread.ask(lambda estimator: (estimator, "")))
-    assert estimator.learned == [2]
-    deadline = time.monotonic() + LIMIT
-    while len(errors) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert not request.done.is_set()
+    assert estimator.learned == [1]
+
+
+def test_after_something_unforeseen_the_last_good_state_goes_on(made):
+    thread, _, errors = made
+    for k in (1, 2):
+        thread.offer(Number(k))
+    until(lambda: thread.learned == 2)
+    taken = []
+    done(thread.checkpoint(lambda *state: taken.append(state)))
+    assert taken[0][0]["learned"].tolist() == [1, 2]
+    thread.offer(Number(3))
+    until(lambda: thread.learned == 3)
+    thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
+    until(lambda: errors)
     assert "should never be" in errors[0]
-    assert "ZeroDivisionError" in errors[1]
+    assert thread.predictor.known == (1, 2)
+    thread.offer(Number(4))
+    until(lambda: thread.predictor.known == (1, 2, 4))
+    assert thread.restored == 1
+
+
+def test_a_sample_that_the_estimator_refuses_is_counted(made):
+    thread, _, errors = made
+    thread.offer(Number(-3))
+    until(lambda: thread.refused == 1)
+    assert "y is -3" in errors[0]
+    assert thread.restored == 0
+
+
+def test_a_failed_question_is_told_and_changes_nothing(made):
+    thread, _, errors = made
+    thread.offer(Number(1))
+    until(lambda: thread.learned == 1)
+    failed = done(thread.ask(lambda estimator: 1 / 0, changes=False))
+    assert (failed.success, failed.message) == (False, "failed: division by zero")
+    assert "ZeroDivisionError" in errors[0]
+    assert (thread.predictor.known, thread.restored) == ((1,), 0)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_died_is_replaced(made):
+    thread, _, _ = made
+    thread.offer(Number(1))
+    until(lambda: thread.learned == 1)
+    done(thread.checkpoint())
+    assert thread.supervise() == ""
+    thread.offer(Number(-2))  # SystemExit ends a thread
+    until(lambda: not thread._thread.is_alive())
+    assert thread.predictor.known == (1,)  # predictions go on
+    assert "died" in thread.supervise()
+    thread.offer(Number(5))
+    until(lambda: thread.predictor.known == (1, 5))
+
+
+def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
+    thread, estimator, _ = made
+    thread.offer(Number(1))
+    until(lambda: thread.learned == 1)
+    done(thread.checkpoint())
+    estimator.gate.clear()
+    thread.offer(Number(2))
+    waiting = thread.ask(lambda estimator: (estimator, "answered"))
+    assert until(thread.supervise).startswith("the learning thread has worked on one thing")
+    assert done(waiting).message == "answered"  # by the new thread
+    thread.offer(Number(3))
+    until(lambda: thread.predictor.known == (1, 3))
+    estimator.gate.set()  # the old one comes back
+    time.sleep(0.1)
+    assert thread.predictor.known == (1, 3)
+    assert thread.learned == 2
+
+
+def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
+    thread, _, errors = made
+    thread.offer(Number(1))
+    until(lambda: thread.learned == 1)
+    done(thread.checkpoint())
+    thread.offer(Number(np.nan))
+    until(lambda: thread.learned == 2)
+    assert not done(thread.checkpoint()).success
+    assert "not finite" in errors[0]
+    assert thread.predictor.known == (1,)
+
+
+def test_at_the_end_all_that_waits_is_learned_and_later_requests_are_answered(made):
+    thread, _, _ = made
+    for k in range(3):
+        thread.offer(Number(k))
+    assert thread.stop()
+    assert thread.final_state()[0]["learned"].tolist() == [0, 1, 2]

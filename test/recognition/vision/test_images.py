@@ -276,6 +276,9 @@ def broken(photograph):
     at = jpeg.index(b"\xff\xc0") + 5
     huge[at : at + 4] = b"\xff\xff\xff\xff"
     yield "a small JPEG of a huge image", bytes(huge)
+    png = compress(photograph, "PNG")
+    place = png.index(b"IDAT") - 4
+    yield "a PNG with a chunk of 1.9 GB", png[:place] + b"\x70\x49\x41\x54" + png[place + 4 :]
 
 
 def test_damaged_files_are_refused(photograph):

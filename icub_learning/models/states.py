@@ -1,53 +1,13 @@
-"""Saved states: flat dicts of arrays with dotted keys, and .npz files of them, without pickle."""
+"""Saved states: flat dicts of arrays with dotted keys."""
 
-import os
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import StateError
-from icub_learning.files import replacing
-
-
-def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
-    """Write a state (dict of arrays) completely or not at all; return the path, with ".npz" added if missing.
-
-    Raises:
-        StateError: the path is empty or cannot be written.
-    """
-    if not str(path):
-        raise StateError("path is empty: name the file to write", name="path", value=path)
-    target = Path(path).expanduser()
-    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-    try:
-        with replacing(target) as file:
-            np.savez(file, **state)  # compressing would take a hundred times longer, with a robot waiting
-    except (OSError, ValueError) as error:
-        raise StateError(f"cannot write {target}: {error}", name="path", value=str(target)) from error
-    return target
-
-
-def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a state that `save_state` wrote. Raises StateError if the file is missing, damaged or not a state."""
-    source = Path(path).expanduser()
-    if not str(path):
-        raise StateError("path is empty: name the file to read", name="path", value=path)
-    if not source.exists() and source.suffix != ".npz":
-        source = source.with_name(source.name + ".npz")
-    if source.is_file() and not zipfile.is_zipfile(source):
-        raise StateError(f"{source} is no saved model: not an .npz archive", name="path", value=str(source))
-    try:
-        with np.load(source, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except FileNotFoundError:
-        raise StateError(f"there is no file {source}", name="path", value=str(source)) from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError) as error:
-        raise StateError(f"{source} is no saved model: {error}", name="path", value=str(source)) from error
 
 
 def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:

@@ -1,0 +1,311 @@
+"""Random messages on every topic of a node, and random requests to each of its services.
+
+Topics and services are those that the running node really has. A node first learns something valid; then come random
+messages, messages that were valid but for a few fields, and bytes that are no messages. The model must stay the same to
+the bit unless a sample was learned, no traceback may be logged, every request must be answered, and memory must not
+grow.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import CompressedImage, Image, JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from benchmarks.endurance.children import ARM, node, own_domain
+from benchmarks.endurance.probe import Probe
+from benchmarks.endurance.random_messages import STRINGS, RandomMessages
+from icub_learning.models.files import load_state
+from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.nodes.common.image_messages import image_message
+from icub_learning.testing import same_arrays
+from icub_learning_msgs.msg import FeatureVector
+from icub_learning_msgs.srv import ModelFile, TeachObject
+
+START = 1_700_000_000 * 10**9  # [ns] stamp of the first valid message
+PERIOD = 5_000_000  # [ns]
+RATE = 3000.0  # messages per second: more would be lost in queues of best-effort subscriptions
+BLOCK = 5000  # messages between two looks at what the node has counted
+MOST_SENT = 6  # times as many messages as the node is to get
+COUNTS = ("predictions", "feature vectors", "refused", "refused commands")
+WARM = 0.2  # share of the messages after which memory has to stay
+AT_ONCE = 16  # requests that wait for their answers
+LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
+IMPATIENT = 0.2  # [s] timeout of lessons, which last as long as their request says
+SOURCE = "fuzz/features"
+WORDS = (*ARM, SOURCE, "mug", "duck", "kept", "circle_xy", "random", "rgb8", "mono8", "bayer_rggb8", "jpeg", "png")
+LIFECYCLE = "/change_state"  # transitions have a test of their own
+FEATURES = 16
+
+
+@dataclass
+class Subject:
+    """A node to be fuzzed: its module, its parameters, and what it learned at the start can be read from."""
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    learns: bool = False
+
+
+SUBJECTS = (
+    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20}, learns=True),
+    Subject("object_recognition", {}, learns=True),
+    Subject("cnn_features", {}),
+    Subject("icub_simulation", {"image_rate": 0.0}),
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--nodes", nargs="*", default=[one.name for one in SUBJECTS], help="which")
+    parser.add_argument("--messages", type=int, default=100_000, help="to each node")
+    parser.add_argument("--requests", type=int, default=10_000, help="to each node")
+    parser.add_argument("--seed", type=int, default=0)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fuzz; write messages.json; return 1 if a node broke a promise."""
+    found, fine = {}, True
+    for subject in SUBJECTS:
+        if subject.name not in arguments.nodes:
+            continue
+        log = arguments.out / f"messages_{subject.name}.log"
+        with TemporaryDirectory() as folder, own_domain():
+            fuzz = Fuzz(subject, Path(folder), log, arguments.seed)
+            found[subject.name] = report = fuzz.run(arguments.messages, arguments.requests)
+        fine &= all(report["promises"].values())
+        print(json.dumps({subject.name: report}, indent=1), flush=True)
+    (arguments.out / "messages.json").write_text(json.dumps(found, indent=1))
+    return int(not fine)
+
+
+class Fuzz:
+    """Fuzzes one node.
+
+    Args:
+        subject: which.
+        folder: for its models.
+        log: for its output.
+        seed: of all that is random.
+    """
+
+    def __init__(self, subject: Subject, folder: Path, log: Path, seed: int) -> None:
+        self._subject, self._folder, self._log = subject, folder, log
+        self._rng = Random(seed)
+        self._random = RandomMessages(self._rng, WORDS)
+        self._stamp = START
+        log.unlink(missing_ok=True)
+
+    def run(self, n_messages: int, n_requests: int) -> dict[str, Any]:
+        """Send so many messages and requests, and return what came of it."""
+        models = {"models_folder": str(self._folder)} if self._subject.learns else {}
+        name = self._subject.name
+        with node(name, self._log, name, **self._subject.parameters, **models) as child, Probe() as probe:
+            self._probe, self._child = probe, child
+            self._find_topics()
+            self._teach()
+            before = self._model("before")
+            memory = self._send_messages(n_messages)
+            probe.spin(3.0)
+            received = self._received()
+            after = self._model("after")
+            learned = self._learned()
+            asked = self._send_requests(n_requests)
+            alive = child.running
+            code = child.end()
+        text = self._log.read_text(errors="replace")
+        promises = {
+            "alive": alive and code == 0,
+            "no traceback": "Traceback" not in text and "internal_error" not in text,
+            "every request answered": asked["answered"] == asked["requests"],
+            "memory flat": memory["after [MiB]"] < 1.02 * memory["warm [MiB]"] + 2.0,
+        }
+        same = before is None or same_arrays(before, after)
+        if self._subject.learns:
+            promises["model unchanged by refused messages"] = same or learned > 0
+        return {
+            "promises": promises,
+            "topics": sorted(self._topics),
+            "counted by the node": received,
+            "samples learned from random messages": learned,
+            "model same to the bit": same,
+            "memory": memory,
+            "services": asked.pop("services"),
+            **asked,
+        }
+
+    def _find_topics(self) -> None:
+        """Find the topics that the node subscribes to, and make publishers for them."""
+        name, node = self._subject.name, self._probe.node
+        skipped = ("/parameter_events", "/clock")
+
+        def topics() -> dict[str, str]:
+            found = node.get_subscriber_names_and_types_by_node(name, "/")
+            return {topic: kinds[0] for topic, kinds in found if topic not in skipped}
+
+        if not self._probe.until(lambda: name in node.get_node_names() and topics(), 60.0):
+            raise RuntimeError(f"{name} has no topics; see {self._log}")
+        self._probe.spin(2.0)
+        self._topics = {topic: node.create_publisher(kind_of(kind), topic, 100) for topic, kind in topics().items()}
+        self._probe.spin(2.0)
+
+    def _teach(self) -> None:
+        """Give a node that learns something to remember."""
+        if self._subject.name == "inverse_dynamics":
+            for _ in range(400):
+                for topic in ("/joint_states", "/wrench"):
+                    self._topics[topic].publish(self._valid(self._topics[topic].msg_type))
+                self._stamp += PERIOD
+                self._probe.spin(0.004)
+            for _ in range(300):  # without wrenches: what waits for later motion is learned now, and nothing later
+                self._topics["/joint_states"].publish(self._valid(JointState))
+                self._stamp += PERIOD
+                self._probe.spin(0.004)
+            self._probe.spin(2.0)
+        elif self._subject.name == "object_recognition":
+            ask = {"label": "mug", "n_frames": 20, "timeout": 20.0}
+            future = self._probe.services.ask(TeachObject, "/object_recognition/teach", **ask)
+            while not future.done():
+                self._topics["/features"].publish(self._valid(FeatureVector))
+                self._stamp += PERIOD
+                self._probe.spin(0.01)
+
+    def _model(self, name: str) -> dict[str, Any] | None:
+        if not self._subject.learns:
+            return None
+        answer = self._probe.services.call(ModelFile, f"/{self._subject.name}/save_model", takes=20.0, path=name)
+        if not answer.success:
+            raise RuntimeError(answer.message)
+        return load_state(self._folder / f"{name}.npz")
+
+    def _send_messages(self, number: int) -> dict[str, float]:
+        """Send messages until the node says that it has got so many: on a busy machine many are lost in its queues."""
+        topics = list(self._topics.values())
+        sent, warm = 0, 0.0
+        while self._counted() < number and sent < MOST_SENT * number and self._child.running:
+            start = time.monotonic()
+            for index in range(BLOCK):
+                publisher = self._rng.choice(topics)
+                publisher.publish(self._draw(publisher.msg_type))
+                if index % 4 == 0:
+                    self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+            sent += BLOCK
+            self._probe.spin(1.2)  # a report of the node
+            if not warm and self._counted() >= WARM * number:
+                warm = self._child.memory()
+        after = self._child.memory()
+        return {"sent": sent, "warm [MiB]": round(warm or after, 2), "after [MiB]": round(after, 2)}
+
+    def _counted(self) -> int:
+        """Return how many messages the node says it has got."""
+        found = self._received()
+        if "images received" in found:  # of which most are refused later, in another thread; malformed ones before
+            return int(found["images received"]) + int(found.get("refused: malformed", 0))
+        return sum(int(found.get(key, 0)) for key in COUNTS)
+
+    def _draw(self, kind: type) -> Any:
+        choice = self._rng.random()
+        if choice < 0.3:
+            return self._random.message(kind)
+        if choice < 0.85:
+            return self._random.changed(self._valid(kind))
+        return self._random.bytes_of(serialize_message(self._valid(kind)))
+
+    def _valid(self, kind: type) -> Any:
+        """Return a message as the node expects it; one with default fields for a type that is not known here."""
+        message = kind()
+        t = self._stamp * 1e-9 % 1000.0
+        q = [float(0.4 * np.sin((1.0 + 0.5 * i) * t)) for i in range(len(ARM))]
+        if kind is JointState:
+            v = [float(0.4 * (1.0 + 0.5 * i) * np.cos((1.0 + 0.5 * i) * t)) for i in range(len(ARM))]
+            message = JointState(name=list(ARM), position=q, velocity=v)
+        elif kind is WrenchStamped:
+            message.wrench.force.x, message.wrench.force.z, message.wrench.torque.y = q[0], 10.0 + q[1], q[2]
+        elif kind is FeatureVector:
+            values = np.sin(np.arange(FEATURES) + q[0]).astype(np.float32)
+            message = FeatureVector(source=SOURCE, values=values.tolist())
+        elif kind is Image:
+            message = image_message(np.full((32, 32, 3), 100, np.uint8), self._stamp)
+        elif kind is CompressedImage:
+            message = CompressedImage(format="jpeg", data=list(self._rng.randbytes(40)))
+        elif kind is JointTrajectory:
+            message = JointTrajectory(joint_names=list(ARM))
+        if hasattr(message, "header"):
+            set_stamp(message.header.stamp, self._stamp)
+        return message
+
+    def _received(self) -> dict[str, str]:
+        """Return what the node itself counted."""
+        name = self._subject.name
+        found = [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
+        wanted = (
+            "refused",
+            "predictions",
+            "feature vectors",
+            "images received",
+            "features published",
+            "samples learned",
+        )
+        return {key: value for values in found for key, value in values.items() if key.startswith(wanted)}
+
+    def _learned(self) -> int:
+        """Return how many samples were learned from what was random."""
+        if self._subject.name != "inverse_dynamics":
+            return 0
+        before, after = (load_state(self._folder / f"{name}.npz") for name in ("before", "after"))
+        count = "parametric.rls.n_samples" if "parametric.rls.n_samples" in after else "n_samples"
+        return int(after[count]) - int(before[count])
+
+    def _send_requests(self, number: int) -> dict[str, Any]:
+        name, probe = self._subject.name, self._probe
+        found = probe.node.get_service_names_and_types_by_node(name, "/")
+        clients = {}
+        for service, kinds in found:
+            if not service.endswith(LIFECYCLE):
+                clients[service] = (kind_of(kinds[0]), probe.services.find(kind_of(kinds[0]), service))
+        accepted = dict.fromkeys(clients, 0)
+        waiting: dict[Any, tuple[str, float]] = {}
+        answered, slowest, mute = 0, 0.0, []
+        for index in range(number + 1):
+            while len(waiting) >= (AT_ONCE if index < number else 1):
+                probe.spin(0.0005)
+                now = time.monotonic()
+                for future in [one for one in waiting if one.done()]:
+                    service, asked = waiting.pop(future)
+                    slowest, answered = max(slowest, now - asked), answered + 1
+                    accepted[service] += bool(getattr(future.result(), "success", True))
+                for future in [one for one, (_, asked) in waiting.items() if now - asked > LONGEST_ANSWER]:
+                    mute.append(waiting.pop(future)[0])
+            if index < number:
+                service, (kind, client) = self._rng.choice(list(clients.items()))
+                waiting[client.call_async(self._request(kind))] = service, time.monotonic()
+        return {
+            "requests": number,
+            "answered": answered,
+            "not answered": mute[:10],
+            "slowest answer [s]": round(slowest, 3),
+            "services": {service: f"{count} accepted" for service, count in sorted(accepted.items())},
+        }
+
+    def _request(self, kind: Any) -> Any:
+        request = self._random.message(kind.Request)
+        if hasattr(request, "timeout") and 0.0 < request.timeout < 3600.0:
+            request.timeout = IMPATIENT
+        if hasattr(request, "path") and self._rng.random() < 0.5:
+            request.path = self._rng.choice(("before", "after", "kept", *STRINGS))
+        return request
+
+
+def kind_of(name: str) -> Any:
+    """Return the class of a type such as sensor_msgs/msg/Image."""
+    package, part, kind = name.split("/")
+    return getattr(import_module(f"{package}.{part}"), kind)

@@ -1,0 +1,70 @@
+"""A ROS node that takes part in an endurance test: it publishes, calls services, and listens to diagnostics."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rclpy.experimental import EventsExecutor
+
+from icub_learning.clients.services import Services
+from icub_learning.nodes.common.qos import DEEP
+
+
+class Probe:
+    """Use as a context manager.
+
+    Attributes:
+        node: the ROS node.
+        diagnostics: newest values of each status, by its name; "level" and "message" among them.
+    """
+
+    def __init__(self, name: str = "endurance") -> None:
+        self._name = name
+        self.diagnostics: dict[str, dict[str, str]] = {}
+
+    def __enter__(self) -> "Probe":
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node(self._name, context=self._context)
+        self._executor = EventsExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self.services = Services(self.node, self.until)
+        self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, DEEP)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.remove_node(self.node)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def spin(self, seconds: float) -> None:
+        """Take in what arrives for so long."""
+        self.until(lambda: False, seconds)
+
+    def until(self, condition: Callable[[], Any], seconds: float) -> bool:
+        """Spin until the condition holds; return whether it did in time."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self._executor.spin_once(timeout_sec=min(left, 0.01))
+        return True
+
+    def transition(self, node: str, name: str, limit: float = 30.0) -> bool:
+        """Have a node go through a transition, e.g. "deactivate"; return whether it did."""
+        number = getattr(Transition, f"TRANSITION_{name.upper()}")
+        answer = self.services.call(
+            ChangeState, f"/{node}/change_state", takes=limit, find_limit=limit, transition=Transition(id=number)
+        )
+        return bool(answer.success)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            values = {pair.key: pair.value for pair in status.values}
+            level = int.from_bytes(status.level, "little")
+            self.diagnostics[status.name] = {**values, "level": str(level), "message": status.message}

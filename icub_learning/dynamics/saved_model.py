@@ -1,0 +1,64 @@
+"""How a model of inverse dynamics describes itself in its file, and how large it may be."""
+
+from dataclasses import asdict
+from typing import Any
+
+from icub_learning.dynamics.assembly import AnyEstimator
+from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import StateError
+from icub_learning.models.header import ModelHeader, digest_of_urdf
+from icub_learning.models.states import reading_state, scalar
+
+KIND = "inverse_dynamics"
+ESTIMATORS: dict[str, type[AnyEstimator]] = {
+    "semiparametric": SemiparametricEstimator,
+    "parametric": ParametricEstimator,
+    "nonparametric": NonparametricEstimator,
+}
+# A state holds a few triangular factors of all columns, stored as squares, and little beside; so many squares at most.
+MOST_SQUARES = 4
+SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of features
+
+
+def estimator_of(state: dict[str, Any]) -> AnyEstimator:
+    """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
+    kind = str(scalar(state, "estimator"))
+    for name, made in ESTIMATORS.items():
+        if kind.split("_")[0] == name:  # what follows says which of its methods it uses
+            with reading_state(f"a {name} estimator"):
+                return made.from_state(state)
+    raise StateError(f"the state is that of a {kind!r} estimator", value=kind, bound=", ".join(ESTIMATORS))
+
+
+class ModelDescription:
+    """Describes models of one robot, learned with the same settings.
+
+    Args:
+        settings: how it is learned.
+        regressor: its robot.
+    """
+
+    def __init__(self, settings: Settings, regressor: Regressor) -> None:
+        self._settings = {name: value for name, value in asdict(settings).items() if name != "urdf"}
+        self._joints = tuple(regressor.joints)
+        self._sensor = settings.sensor if settings.output == "wrench" else ""
+        self._robot, self._digest = digest_of_urdf(str(regressor.state()["urdf"]))
+        width = max(settings.n_random_features, settings.max_dictionary) + regressor.n_parameters + 100
+        self.largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS  # [bytes] of a model
+
+    def header(self, n_samples: int) -> ModelHeader:
+        """Return the description of a model of so many samples."""
+        statistics: dict[str, Any] = {"samples": n_samples}
+        return ModelHeader(
+            KIND,
+            robot=self._robot,
+            urdf_digest=self._digest,
+            joints=self._joints,
+            sensor=self._sensor,
+            settings=self._settings,
+            statistics=statistics,
+        )

@@ -1,0 +1,230 @@
+"""Model files: .npz archives of plain arrays with checksums, checked before they are read into memory."""
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from icub_learning.arrays import Array
+from icub_learning.errors import StateError
+from icub_learning.files import replacing
+from icub_learning.models.header import CHECKSUM_ENTRY, HEADER_ENTRY, ModelHeader, digest_of, digest_of_text
+
+LARGEST_FILE = 4 * 2**30  # [bytes] that are read unless another limit is given
+MOST_ENTRIES = 20_000
+LARGEST_DIRECTORY = 4 * 2**20  # [bytes], of an archive's list of entries
+LARGEST_NPY_HEADER = 64 * 1024  # [bytes]
+PIECE = 256 * 1024  # [bytes] written at once: another thread that needs the interpreter waits no longer than for this
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # of a zip archive: end record, locator of that of zip64
+
+
+def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: ModelHeader | None = None) -> Path:
+    """Write a state completely or not at all; return the path, with ".npz" added if missing.
+
+    Args:
+        path: the file; missing folders are made.
+        state: arrays by name.
+        header: what to say about them; checksums are added. None: the file holds the arrays alone.
+
+    Raises:
+        StateError: the path is empty or cannot be written.
+    """
+    if not str(path):
+        raise StateError("path is empty: name the file to write", name="path", value=path)
+    target = Path(path).expanduser()
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    try:
+        arrays = {name: np.asarray(value) for name, value in state.items()}
+        if any(array.dtype.hasobject for array in arrays.values()):
+            raise ValueError("a state holds arrays of numbers or text only")
+        if header is not None:
+            from icub_learning import __version__
+
+            checksums = {name: digest_of(array) for name, array in arrays.items()}
+            text = replace(header, checksums=checksums, release=__version__).text()
+            arrays |= {HEADER_ENTRY: np.asarray(text), CHECKSUM_ENTRY: np.asarray(digest_of_text(text))}
+        with replacing(target) as file, zipfile.ZipFile(file, "w") as archive:  # compressing would take far longer
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    _write_array(entry, array)
+    except (OSError, ValueError) as error:
+        raise StateError(f"cannot write {target}: {error}", name="path", value=str(target)) from error
+    return target
+
+
+def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
+    """Write a state (dict of arrays) without a description; see `write_model`."""
+    return write_model(path, state)
+
+
+def load_state(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> dict[str, Any]:
+    """Read a state that `save_state` or a node wrote. Raises StateError if it is missing, damaged or no state."""
+    return read_model(path, largest)[0]
+
+
+def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tuple[dict[str, Any], ModelHeader | None]:
+    """Read a state and its description, None where an earlier release or `save_state` wrote none.
+
+    Sizes are checked before anything is read into memory: what the entries claim must be what the file has, and not
+    more than `largest`. Everything that has a checksum is compared with it.
+
+    Args:
+        path: the file; ".npz" is added if there is no such file.
+        largest: number of bytes that may be read.
+
+    Raises:
+        StateError: the file is missing, damaged, newer, too large or no state.
+    """
+    if not str(path):
+        raise StateError("path is empty: name the file to read", name="path", value=path)
+    source = Path(path).expanduser()
+    with _refusing(source):
+        if source.suffix != ".npz" and not source.exists():
+            source = source.with_name(source.name + ".npz")
+    with _refusing(source), _open_file(source) as file:
+        _check_directory(file, source)
+        with zipfile.ZipFile(file) as archive:
+            _check_sizes(archive, source, largest)
+            state = {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in archive.infolist()}
+    return _verified(state, source)
+
+
+@contextmanager
+def _refusing(source: Path) -> Iterator[None]:
+    """Raise StateError with the reason for whatever goes wrong while a file is read in this block."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise StateError(f"there is no file {source}", name="path", value=str(source)) from None
+    except StateError:
+        raise
+    # MemoryError too: whoever asked for the file is to be told, and nothing that was there before is lost.
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        zipfile.BadZipFile,
+        KeyError,
+        RuntimeError,
+        MemoryError,
+        struct.error,
+        zlib.error,
+        SyntaxError,
+    ) as error:
+        reason = str(error) or type(error).__name__
+        raise StateError(f"{source} is no saved model: {reason}", name="path", value=str(source)) from error
+
+
+@contextmanager
+def _open_file(source: Path) -> Iterator[IO[bytes]]:
+    """Open an ordinary file; a pipe or device, which could keep the reader waiting for ever, is refused."""
+    handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise StateError(f"{source} is no saved model: not an ordinary file", name="path", value=str(source))
+        yield file
+
+
+def _check_directory(file: IO[bytes], source: Path) -> None:
+    """Check the list of entries at the end of an archive before it is read as a whole."""
+    size = os.fstat(file.fileno()).st_size
+    start = max(size - _END_SIZE - 0xFFFF, 0)
+    file.seek(start)
+    tail = file.read(size - start)
+    place = tail.rfind(_END)
+    if place < 0 or len(tail) < place + _END_SIZE:
+        raise StateError(f"{source} is no saved model: not an .npz archive, or cut off", name="path", value=str(source))
+    entries = int.from_bytes(tail[place + 10 : place + 12], "little")
+    directory = int.from_bytes(tail[place + 12 : place + 16], "little")
+    is_zip64 = place >= 20 and tail[place - 20 : place - 16] == _LOCATOR
+    if is_zip64 or entries > MOST_ENTRIES or directory > LARGEST_DIRECTORY:
+        text = f"{source} is no saved model: its list of entries is too long"
+        raise StateError(text, name="path", value=str(source), bound=f"{MOST_ENTRIES} entries")
+    file.seek(0)
+
+
+def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
+    """Check what each entry claims to hold against the archive and the limit, reading no more than their headers."""
+    total = 0
+    names = set()
+    for entry in archive.infolist():
+        total += entry.file_size
+        if total > largest:
+            text = f"{source} claims to hold {total} bytes or more, above the limit of {largest}"
+            raise StateError(text, name="path", value=total, bound=f"at most {largest} bytes")
+        if entry.filename in names or not entry.filename.endswith(".npy") or entry.compress_type not in _PACKINGS:
+            raise StateError(f"{source} is no saved model: entry {entry.filename!r}", name="path", value=str(source))
+        names.add(entry.filename)
+        with archive.open(entry) as content:
+            shape, dtype, head = _array_header(content)
+            claimed = head + dtype.itemsize * _product(shape)
+            if claimed != entry.file_size:
+                text = f"{source}: {entry.filename} claims {claimed} bytes in an entry of {entry.file_size}"
+                raise StateError(text, name="path", value=claimed, bound=f"{entry.file_size} bytes")
+
+
+def _array_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
+    """Return shape and type of an array, and the number of bytes before its numbers."""
+    start = io.BytesIO(content.read(LARGEST_NPY_HEADER))
+    version = npy.read_magic(start)
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
+    if read is None:
+        raise ValueError(f"an array has format {version}")
+    shape, fortran, dtype = read(start)
+    if dtype.hasobject or dtype.kind not in "biufSU" or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:
+        raise ValueError(f"an array has type {dtype}: only rows of numbers and text are read")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"an array has shape {shape}")
+    return shape, dtype, start.tell()
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    product = 1  # Python's integers do not overflow
+    for size in shape:
+        product *= size
+    return product
+
+
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
+    with archive.open(entry) as content:
+        array: Array = npy.read_array(content, allow_pickle=False)
+        if content.read(1):  # at the end of an entry its CRC is checked
+            raise ValueError(f"{entry.filename} is longer than its array")
+    return array
+
+
+def _write_array(entry: IO[bytes], array: np.ndarray) -> None:
+    """Write an array as np.save does, in pieces."""
+    array = np.asarray(array, order="C")
+    npy.write_array_header_1_0(entry, npy.header_data_from_array_1_0(array))
+    data = array.reshape(-1).view(np.uint8).data
+    for start in range(0, len(data), PIECE):
+        entry.write(data[start : start + PIECE])
+
+
+def _verified(state: dict[str, Any], source: Path) -> tuple[dict[str, Any], ModelHeader | None]:
+    """Return state and description, after comparing the checksums."""
+    text, digest = state.pop(HEADER_ENTRY, None), state.pop(CHECKSUM_ENTRY, None)
+    if text is None and digest is None:
+        return state, None
+    if text is None or digest is None or text.shape or digest.shape or digest_of_text(str(text)) != str(digest):
+        raise StateError(f"{source} is damaged: its description has another checksum", name="path", value=str(source))
+    try:
+        header = ModelHeader.from_text(str(text))
+    except StateError as error:
+        raise StateError(f"{source}: {error}", name=error.name, value=error.value, bound=error.bound) from None
+    for name in sorted(header.checksums.keys() | state.keys()):
+        if name not in state or header.checksums.get(name) != digest_of(state[name]):
+            raise StateError(f"{source} is damaged: '{name}' has another checksum", name=name, value=str(source))
+    return state, header

@@ -1,0 +1,102 @@
+"""Topics, timers and services that a node made, and what others on its topics do not fit."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSCompatibility, qos_check_compatible
+
+from icub_learning.nodes.common.gate import Gate
+
+
+class Endpoints:
+    """Remembers what is to be destroyed at cleanup, keeps services, and notices others that do not match.
+
+    A service is made once and stays for the life of the node, since a request that waits while its service is destroyed
+    would never be answered.
+    """
+
+    def __init__(self) -> None:
+        self._node: Node | None = None  # set when the node itself has been made
+        self._gate: Gate
+        self._closed: Callable[[], str] = lambda: ""
+        self._made: list[tuple[Any, Callable[[Any], Any]]] = []
+        self._services: dict[str, Any] = {}
+        self._mismatched: set[Any] = set()  # of the endpoints made: those that another end once did not fit
+
+    def start(self, node: Node, gate: Gate, closed: Callable[[], str]) -> None:
+        """Remember from now on; `closed` returns why requests cannot be served, "" while they can."""
+        self._node, self._gate, self._closed = node, gate, closed
+
+    def add(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
+        """Remember what was made and how to destroy it; return it."""
+        if self._node is not None:
+            self._made = [(one, way) for one, way in self._made if _exists(one)]
+            self._made.append((made, destroy))
+        return made
+
+    def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any], gate: Gate) -> Any:
+        """Return the service of that name, made if there is none yet."""
+        if self._node is None:  # one of rclpy's own
+            return make(gate.service(name, callback))
+        if name not in self._services:
+            self._services[name] = make(gate.service(name, callback, self._closed))
+        return self._services[name]
+
+    def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:
+        """Return the options of an endpoint, with a callback that notes that the QoS of another end did not match."""
+        if self._node is None:
+            return options
+
+        def mismatch(_event: Any) -> None:
+            self._mismatched.add((topic, subscription))
+
+        kind = SubscriptionEventCallbacks if subscription else PublisherEventCallbacks
+        return {"event_callbacks": kind(incompatible_qos=mismatch), **options}
+
+    def others(self) -> list[str]:
+        """Return, in words, what is odd about others on the topics: several publishers, QoS that does not match."""
+        assert self._node is not None
+        found = []
+        for topic, subscription in sorted(self._mismatched):  # who did not match may have left
+            if reasons := self._incompatible(topic, subscription):
+                end = "publisher" if subscription else "subscriber"
+                found.append(f"{topic}: the QoS of a {end} does not match: {reasons[0]}")
+            else:
+                self._mismatched.discard((topic, subscription))
+        topics = {one.topic_name for one, _ in self._made if _exists(one) and hasattr(one, "get_publisher_count")}
+        counts = {topic: self._node.count_publishers(topic) for topic in sorted(topics)}
+        return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
+
+    def _incompatible(self, topic: str, subscription: bool) -> list[str]:
+        """Return why ends of a topic, one of which is the node's, cannot talk to each other."""
+        assert self._node is not None
+        full, name = self._node.resolve_topic_name(topic), self._node.get_name()
+        publishers = self._node.get_publishers_info_by_topic(full)
+        subscribers = self._node.get_subscriptions_info_by_topic(full)
+        ours = [one for one in (subscribers if subscription else publishers) if one.node_name == name]
+        reasons = []
+        for own in ours:
+            for other in publishers if subscription else subscribers:
+                pair = (other, own) if subscription else (own, other)
+                level, reason = qos_check_compatible(pair[0].qos_profile, pair[1].qos_profile)
+                if level == QoSCompatibility.ERROR:
+                    reasons.append(f"{other.node_name}: {reason.removeprefix('ERROR: ').rstrip(';')}")
+        return reasons
+
+    def release(self) -> None:
+        """Destroy everything but services; what does not exist any more is left alone."""
+        made, self._made = self._made, []
+        self._mismatched.clear()
+        for one, destroy in reversed(made):
+            destroy(one)
+
+
+def _exists(one: Any) -> bool:
+    """Return whether an endpoint has not been destroyed."""
+    try:
+        with one.handle:
+            return True
+    except Exception:  # rclpy's InvalidHandle, which it does not export
+        return False

@@ -1,0 +1,135 @@
+"""The one gate through which everything from outside reaches a node: nothing raises through it, all is answered."""
+
+import functools
+import inspect
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+
+from icub_learning.errors import SampleError
+
+LOG_PERIOD = 5.0  # [s] between two log lines about refused messages, or about internal errors
+INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is counted
+MALFORMED = "malformed"  # bytes that are no message of the topic's type
+
+
+class Gate:
+    """Wraps callbacks, so that no message, request or timer can raise into the executor.
+
+    Messages are taken as bytes and deserialized here: what the middleware would raise on malformed bytes in the middle
+    of the executor becomes a refusal like any other.
+
+    Args:
+        node: node whose callbacks are wrapped.
+
+    Attributes:
+        refused: numbers of messages refused here, by reason: MALFORMED and INTERNAL.
+        last_refusal: reason and text of the newest one.
+        pending: number of requests that wait for their answer.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.refused: Counter[str] = Counter()
+        self.last_refusal = ""
+        self.pending = 0
+
+    @property
+    def internal_errors(self) -> int:
+        """How often something unforeseen happened."""
+        return self.refused[INTERNAL]
+
+    def subscription(self, kind: type, callback: Callable[[Any], None], raw: bool) -> Callable[[bytes], None]:
+        """Return a callback for a raw subscription that hands messages of type `kind`, or with `raw` bytes, on."""
+
+        def received(data: bytes) -> None:
+            try:
+                if not raw:
+                    data = self._message(data, kind)
+                callback(data)
+            except SampleError as error:
+                self.refuse(error)
+            except Exception as error:
+                self.failed(f"message of type {kind.__name__}", error)
+
+        return received
+
+    def service(
+        self, name: str, callback: Callable[[Any, Any], Any], closed: Callable[[], str] = lambda: ""
+    ) -> Callable[[Any, Any], Any]:
+        """Return a callback for the service `name`, which answers whatever happens; the answer gives the reason.
+
+        `closed` returns why no request can be served now, "" while they can.
+        """
+
+        def failed(response: Any, error: Exception) -> Any:
+            return _refusal(response, self.failed(f"request to {name}", error))
+
+        @functools.wraps(callback)
+        def answer(request: Any, response: Any) -> Any:
+            if reason := closed():
+                return _refusal(response, reason)
+            try:
+                return callback(request, response)
+            except Exception as error:
+                return failed(response, error)
+
+        @functools.wraps(callback)
+        async def answer_later(request: Any, response: Any) -> Any:
+            if reason := closed():
+                return _refusal(response, reason)
+            self.pending += 1
+            try:
+                return await callback(request, response)
+            except Exception as error:
+                return failed(response, error)
+            finally:
+                self.pending -= 1
+
+        return answer_later if inspect.iscoroutinefunction(callback) else answer
+
+    def timer(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Return a callback for a timer."""
+
+        def tick() -> None:
+            try:
+                callback()
+            except Exception as error:
+                self.failed("timer", error)
+
+        return tick
+
+    def refuse(self, error: SampleError) -> None:
+        """Count and log a message that is refused here; those that a stream refuses are counted there."""
+        self.refused[error.reason] += 1
+        self.last_refusal = f"{error.reason}: {error}"
+        self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
+
+    def failed(self, what: str, error: BaseException) -> str:
+        """Count what is unforeseen and log it, at most once per LOG_PERIOD; return it in words."""
+        text = f"{INTERNAL}: {what}: {type(error).__name__}: {error}"
+        self.refused[INTERNAL] += 1
+        self.last_refusal = text
+        details = "".join(traceback.format_exception(error))
+        self._node.get_logger().error(f"{text}\n{details}", throttle_duration_sec=LOG_PERIOD)
+        return text
+
+    def _message(self, data: bytes, kind: type) -> Any:
+        try:
+            return deserialize_message(data, kind)
+        except Exception as error:
+            text = f"{len(data)} bytes are no {kind.__name__}: {error}"
+            raise SampleError(MALFORMED, text, name=kind.__name__, value=len(data)) from None
+
+
+def _refusal(response: Any, reason: str) -> Any:
+    """Return the response with success false and the reason, as far as its type has such fields."""
+    if hasattr(response, "success"):
+        response.success = False
+    if hasattr(response, "message"):
+        response.message = reason
+    return response

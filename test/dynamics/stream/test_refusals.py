@@ -1,0 +1,148 @@
+"""Whatever a joint state or a measurement holds: it is taken in, or refused with a reason and nothing has changed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream
+from icub_learning.errors import SampleError
+
+JOINTS = ("shoulder", "elbow")
+PERIOD = 5_000_000  # ns
+START = 10**18
+N_GOOD = 130  # joint states, of which those of the first tenths of a second have been learned at the end
+
+names = st.lists(st.sampled_from([*JOINTS, "wrist", "tail", "", "ä"]), max_size=4)
+numbers = st.lists(st.floats(width=64) | st.sampled_from([0.0, 1e4, 1e5, 1e300]), max_size=4)
+stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(-3, 3).map(
+    lambda k: START + 50 * PERIOD + k * PERIOD
+)
+
+
+class Recorder:
+    """An estimator that only writes down what it is taught."""
+
+    def __init__(self):
+        self.learned = []
+
+    def predict(self, q, v, a):
+        values = np.array([q.sum(), v.sum(), a.sum()])
+        return Prediction(values, values, 0 * values, 0 * values)
+
+    def update(self, q, v, a, y, known=None, stamp=None):
+        self.learned.append(np.concatenate([q, v, a, y, *known, [stamp]]))
+
+
+def make(**reader):
+    reader = JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader)
+    return InverseDynamicsStream(Recorder(), reader, MotionFilter(2), "xyz", effort=False, tolerance=0.002)
+
+
+def good(stream, k):
+    """Give sample k, and return its prediction."""
+    t = k * PERIOD * 1e-9
+    q, v = np.array([np.sin(3 * t), np.cos(2 * t)]), np.array([3 * np.cos(3 * t), -2 * np.sin(2 * t)])
+    record = stream.joint_state(START + k * PERIOD, JOINTS, q, v)
+    stream.measurement(START + k * PERIOD, [t, -t, 1.0])
+    stream.pair()
+    stream.learn()
+    return np.array(record.prediction.total)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    place=st.integers(0, N_GOOD - 1),
+    is_state=st.booleans(),
+    stamp=stamps,
+    name=names,
+    fields=st.tuples(numbers, numbers, numbers),
+    any_order=st.booleans(),
+)
+def test_a_refused_message_changes_nothing_to_the_bit(place, is_state, stamp, name, fields, any_order):
+    disturbed, alone = make(any_order=any_order), make(any_order=any_order)
+    for k in range(N_GOOD):
+        if k == place:
+            try:
+                if is_state:
+                    disturbed.joint_state(stamp, name, *fields)
+                else:
+                    disturbed.measurement(stamp, fields[0])
+            except SampleError as error:
+                assert disturbed.counts.refused == {error.reason: 1}
+                assert error.reason in disturbed.counts.last_refusal
+            else:
+                return  # it was a good one
+        assert (good(disturbed, k) == good(alone, k)).all()
+    assert len(disturbed.estimator.learned) > 20
+    assert np.array_equal(disturbed.estimator.learned, alone.estimator.learned)
+
+
+def test_a_joint_state_without_names_before_the_first_good_one_is_refused():
+    """Some drivers send one at start-up; its stamp must not be taken, or the first good one would be too old."""
+    for fields in ((), ([], [], []), ([],)):
+        stream = make()
+        with pytest.raises(SampleError) as caught:
+            stream.joint_state(START + 10**9, [], *(fields or ([],)))
+        assert caught.value.reason == "joint_names_missing"
+        assert good(stream, 0) is not None
+
+
+def test_what_no_filter_takes_in_has_not_taken_its_stamp(monkeypatch):
+    stream = make()
+    good(stream, 0)
+    add = stream._motions.add
+
+    def fail(*_):
+        raise FloatingPointError("never foreseen")
+
+    monkeypatch.setattr(stream._motions, "add", fail)
+    with pytest.raises(FloatingPointError):
+        good(stream, 1)
+    monkeypatch.setattr(stream._motions, "add", add)
+    good(stream, 1)  # the same stamp is taken now
+
+
+def test_a_clock_that_jumps_forth_and_back_does_not_stop_the_stream():
+    """A stamp far ahead is believed; after fifty behind it, time is taken to have been set back."""
+    stream = make()
+    for k in range(20):
+        good(stream, k)
+    good(stream, 10**6)
+    refused = 0
+    for k in range(20, 120):
+        try:
+            good(stream, k)
+        except SampleError as error:
+            assert error.reason == "stamp_backwards"
+            refused += 1
+    assert refused == 49
+    assert stream.counts.predicted == 20 + 1 + 51
+
+
+@pytest.mark.parametrize("rate", [1.0, 10.0, 2000.0])
+def test_any_rate_is_predicted(rate):
+    stream = make()
+    for k in range(50):
+        record = stream.joint_state(
+            START + round(k * 1e9 / rate), JOINTS, [np.sin(k / rate), 0.0], [np.cos(k / rate), 0.0]
+        )
+        assert np.isfinite(record.prediction.total).all()
+    assert stream.counts.predicted == 50
+
+
+def test_a_hundred_joints():
+    joints = tuple(f"joint_{k}" for k in range(100))
+    stream = InverseDynamicsStream(Recorder(), JointStateReader(joints), MotionFilter(100), "xyz", effort=False)
+    for k in range(200):
+        record = stream.joint_state(
+            START + k * PERIOD, joints, np.sin(k * 0.01 + np.arange(100)), np.cos(np.arange(100))
+        )
+        stream.measurement(START + k * PERIOD, np.ones(3))
+        stream.pair()
+        stream.learn()
+        assert np.isfinite(record.prediction.total).all()
+    assert len(stream.estimator.learned) > 50

@@ -1,0 +1,263 @@
+"""Model files: what is written is read back, and nothing that is damaged, too large or foreign gets into memory."""
+
+import io
+import os
+import struct
+import threading
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import StateError
+from icub_learning.models import ModelHeader, load_state, read_model, save_state, write_model
+from icub_learning.models import files as model_files
+from icub_learning.models.header import digest_of_urdf
+from icub_learning.testing import same_arrays
+
+STATE = {
+    "numbers": np.linspace(0.0, 1.0, 300).reshape(20, 15),
+    "count": np.asarray(7),
+    "names": np.asarray(["elbow", "wrist"]),
+    "flag": np.asarray(True),
+    "none": np.empty((0, 3)),
+}
+HEADER = ModelHeader(
+    "inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"samples": 9}
+)
+
+
+def npy(shape, data=b"", dtype="<f8"):
+    """An .npy file that claims a shape, whatever follows."""
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (63 - (10 + len(text)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+def archive(path, compression=zipfile.ZIP_STORED, **entries):
+    with zipfile.ZipFile(path, "w", compression) as made:
+        for name, data in entries.items():
+            made.writestr(f"{name}.npy", data)
+    return path
+
+
+def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
+    path = write_model(tmp_path / "sub" / "arm", STATE, HEADER)
+    assert path == tmp_path / "sub" / "arm.npz"
+    state, header = read_model(path)
+    assert same_arrays(STATE, state)
+    assert (header.robot, header.joints, header.settings, header.statistics) == (
+        "iCub",
+        ("a", "b"),
+        {"seed": 3},
+        {"samples": 9},
+    )
+    assert header.release
+    assert same_arrays(STATE, load_state(tmp_path / "sub" / "arm"))
+    with np.load(path) as plain:  # NumPy alone reads it too
+        assert (plain["numbers"] == STATE["numbers"]).all()
+
+
+def test_files_of_earlier_releases_have_no_description(tmp_path):
+    with open(tmp_path / "old.npz", "wb") as file:
+        np.savez(file, **STATE)
+    state, header = read_model(tmp_path / "old.npz")
+    assert header is None
+    assert same_arrays(STATE, state)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_what_an_entry_claims_is_checked_before_it_is_read(tmp_path, compression, monkeypatch):
+    monkeypatch.setattr(model_files.npy, "read_array", lambda *_, **__: pytest.fail("read into memory"))
+    for shape in ("(100000000000,)", "(1000000, 100000)", "(18446744073709551616,)", "(-1,)"):  # the first one: 745 GiB
+        path = archive(tmp_path / "large.npz", compression, a=npy(shape, bytes(80)))
+        assert path.stat().st_size < 1000
+        with pytest.raises(StateError, match=r"large\.npz"):
+            read_model(path)
+
+
+def test_a_bomb_of_zeros_is_refused_by_the_limit(tmp_path):
+    bomb = npy("(4000000,)", bytes(32_000_000))
+    path = archive(tmp_path / "bomb.npz", zipfile.ZIP_DEFLATED, a=bomb, b=bomb)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(StateError, match="limit of 40000000"):
+        read_model(path, largest=40_000_000)
+
+
+def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_files, "LARGEST_DIRECTORY", 2000)
+    path = archive(tmp_path / "many.npz", **{f"a{k}": npy("(1,)", bytes(8)) for k in range(100)})
+    monkeypatch.setattr(model_files.zipfile, "ZipFile", lambda *_, **__: pytest.fail("listed"))
+    with pytest.raises(StateError, match="too long"):
+        read_model(path)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        npy("(1,)", bytes(8), "|O"),
+        npy("(1,)", bytes(16), "<c16"),
+        npy("(2, 2)", bytes(32)).replace(b"False", b"True "),
+        npy("(1,)", bytes(16)),
+        b"\x93NUMPY\x03\x00",
+        b"no array",
+        b"",
+    ],
+)
+def test_other_content_than_plain_arrays_is_refused(tmp_path, entry):
+    with pytest.raises(StateError):
+        read_model(archive(tmp_path / "other.npz", a=entry))
+
+
+def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
+    good = npy("(1,)", bytes(8))
+    with pytest.warns(UserWarning), zipfile.ZipFile(tmp_path / "twice.npz", "w") as made:
+        made.writestr("a.npy", good)
+        made.writestr("a.npy", good)
+    with zipfile.ZipFile(tmp_path / "text.npz", "w") as made:
+        made.writestr("readme.txt", "hello")
+    for name in ("twice.npz", "text.npz"):
+        with pytest.raises(StateError, match="entry"):
+            read_model(tmp_path / name)
+
+
+def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npz")
+    found = []
+
+    def read():
+        with pytest.raises(StateError, match="ordinary file") as caught:
+            read_model(tmp_path / "pipe.npz")
+        found.append(caught)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(10.0)
+    assert found
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "x/" * 3000, "", "none", "/dev/null"])
+def test_paths_that_cannot_be_are_refused_with_a_reason(name):
+    with pytest.raises(StateError) as caught:
+        read_model(name)
+    assert str(caught.value)
+
+
+def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
+    monkeypatch.setattr("icub_learning.models.header.FORMAT_VERSION", 99)
+    path = write_model(tmp_path / "new", STATE, ModelHeader("inverse_dynamics", format_version=99))
+    monkeypatch.setattr("icub_learning.models.header.FORMAT_VERSION", 1)
+    with pytest.raises(StateError, match=r"format 99.*up to 1"):
+        read_model(path)
+
+
+@pytest.fixture(scope="module")
+def written():
+    """The bytes of a model file."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        return Path(write_model(Path(folder, "model"), STATE, HEADER)).read_bytes()
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, data):
+    """Whatever single byte is changed: the file is refused, or gives the very same arrays and description."""
+    place = data.draw(st.integers(0, len(written) - 1))
+    damaged = bytearray(written)
+    damaged[place] ^= data.draw(st.integers(1, 255))
+    path = tmp_path_factory.mktemp("damaged") / "model.npz"
+    path.write_bytes(damaged)
+    try:
+        state, header = read_model(path)
+    except StateError as error:
+        assert str(path) in str(error)
+    else:
+        assert same_arrays(STATE, state)
+        assert header is not None
+        assert header.statistics == HEADER.statistics
+
+
+@settings(max_examples=100, deadline=None)
+@given(length=st.integers(0, 10**6))
+def test_a_file_that_was_cut_off_is_refused(written, tmp_path_factory, length):
+    path = tmp_path_factory.mktemp("cut") / "model.npz"
+    path.write_bytes(written[: length % len(written)])
+    with pytest.raises(StateError):
+        read_model(path)
+
+
+def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
+    """Valid for the archive, but not what was written."""
+    path = write_model(tmp_path / "model", STATE, HEADER)
+    with np.load(path) as content:
+        arrays = dict(content)
+    arrays["count"] = np.asarray(8)
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(StateError, match="'count' has another checksum"):
+        read_model(path)
+    del arrays["count"]
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(StateError, match="count"):
+        read_model(path)
+
+
+def test_a_state_of_objects_is_not_written(tmp_path):
+    with pytest.raises(StateError, match="numbers or text"):
+        save_state(tmp_path / "model", {"a": np.array([{}, 1], dtype=object)})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"robot": "other"},
+        {"joints": ("b", "a")},
+        {"sensor": "other"},
+        {"kind": "object_recognition"},
+        {"urdf_digest": "d2"},
+    ],
+)
+def test_models_of_others_are_refused_with_both_names(change):
+    theirs = ModelHeader(**{**vars(HEADER), **change})
+    with pytest.raises(StateError) as caught:
+        theirs.check_origin(HEADER)
+    (name, value), *_ = change.items()
+    for one in (value, getattr(HEADER, name)):
+        assert (one if isinstance(one, str) else ", ".join(one)) in str(caught.value)
+    HEADER.check_origin(HEADER)
+
+
+def test_the_urdf_may_differ_where_that_is_allowed():
+    theirs = ModelHeader(**{**vars(HEADER), "urdf_digest": "d2"})
+    theirs.check_origin(HEADER, any_urdf=True)
+
+
+def test_comments_and_white_space_of_a_urdf_do_not_count():
+    one = '<robot name="r"><link name="a"/><link mass="1" name="b"/></robot>'
+    other = '<!-- new -->\n<robot name="r">\n  <link name="a"></link> <link name="b" mass="1"/>\n</robot>'
+    assert digest_of_urdf(one) == digest_of_urdf(other)
+    assert digest_of_urdf(one)[0] == "r"
+    assert digest_of_urdf(one) != digest_of_urdf(one.replace('"1"', '"2"'))
+    assert digest_of_urdf("no xml")[0] == ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200) | st.binary(max_size=200).map(lambda data: data.decode("latin-1")))
+def test_a_description_that_is_none_is_refused(text):
+    with pytest.raises(StateError):
+        ModelHeader.from_text(text)
+
+
+def test_a_state_may_be_written_to_a_stream_of_numpy(tmp_path):
+    """What np.savez writes compressed is read too: people pack their models."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **STATE)
+    (tmp_path / "packed.npz").write_bytes(buffer.getvalue())
+    assert same_arrays(STATE, load_state(tmp_path / "packed.npz"))

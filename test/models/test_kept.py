@@ -1,0 +1,165 @@
+"""The newest models of one name: always a whole one, the last K, and nothing refused is thrown away."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks.endurance.kills import kill_savers
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import ModelHeader, read_model
+from icub_learning.models import kept as kept_models
+from icub_learning.models.kept import KeptModels
+
+HEADER = ModelHeader("test")
+
+
+def save(kept, *numbers):
+    for number in numbers:
+        kept.save({"number": np.asarray(number)}, HEADER)
+        time.sleep(0.002)
+
+
+def number_in(path):
+    return int(read_model(path)[0]["number"])
+
+
+def loaded(kept):
+    state, path, refusals = kept.load(lambda state, _header: state)
+    return None if state is None else int(state["number"]), path, refusals
+
+
+@pytest.fixture
+def kept(tmp_path):
+    made = KeptModels(tmp_path / "models" / "arm.npz", 3)
+    yield made
+    made.close()
+
+
+def test_the_last_ones_are_kept_by_time(kept):
+    assert loaded(kept) == (None, None, [])
+    save(kept, 1, 2, 3, 4, 5)
+    assert [number_in(path) for path in kept.files()] == [5, 4, 3]
+    assert kept.files()[0] == kept.path
+    assert loaded(kept)[:2] == (5, kept.path)
+    assert not [path for path in kept.path.parent.iterdir() if path not in kept.files() and path.name != ".arm.lock"]
+
+
+def test_one_alone_may_be_kept(tmp_path):
+    kept = KeptModels(tmp_path / "arm.npz", 1)
+    save(kept, 1, 2, 3)
+    assert [number_in(path) for path in kept.files()] == [3]
+    kept.close()
+    with pytest.raises(ParameterError):
+        KeptModels(tmp_path / "arm.npz", 0)
+
+
+def test_models_of_other_names_are_left_alone(tmp_path):
+    other = KeptModels(tmp_path / "arm_2.npz", 2)
+    save(other, 7)
+    kept = KeptModels(tmp_path / "arm.npz", 1)
+    save(kept, 1, 2)
+    assert number_in(tmp_path / "arm_2.npz") == 7
+    other.close()
+    kept.close()
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:150] + bytes(8) + data[158:]]
+)
+def test_the_newest_good_one_is_taken_and_the_damaged_one_is_put_aside(kept, damage):
+    save(kept, 1, 2)
+    kept.path.write_bytes(damaged := damage(kept.path.read_bytes()))
+    number, path, refusals = loaded(kept)
+    assert number == 1
+    assert path != kept.path
+    assert str(kept.path) in refusals[0]
+    save(kept, 3, 4, 5, 6)
+    aside = list(kept.path.parent.glob("*.refused.npz"))
+    assert [path.read_bytes() for path in aside] == [damaged]
+    assert loaded(kept)[0] == 6
+
+
+def test_one_that_does_not_fit_is_refused_by_who_makes_it(kept):
+    save(kept, 1, 2)
+
+    def make(state, header):
+        assert header.kind == "test"
+        if int(state["number"]) == 2:
+            raise StateError("another robot's")
+        return state
+
+    state, _, refusals = kept.load(make)
+    assert int(state["number"]) == 1
+    assert refusals == [f"{kept.path}: another robot's"]
+
+
+def test_two_processes_do_not_save_under_one_name(kept, monkeypatch):
+    monkeypatch.setattr(kept_models, "WAIT_FOR_LOCK", 0.1)
+    with pytest.raises(StateError, match=f"in use by process {os.getpid()}"):
+        KeptModels(kept.path, 3)
+    kept.close()
+    KeptModels(kept.path, 3).close()
+
+
+def test_a_killed_process_does_not_keep_the_name(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from icub_learning.models.kept import KeptModels;"
+        "kept = KeptModels(Path(sys.argv[1]), 3); print('held', flush=True); time.sleep(60)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "arm.npz")], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "held\n"
+    (tmp_path / ".arm.npz.left").mkdir()  # what a process that is killed amid a saving leaves
+    child.kill()
+    child.wait()
+    kept = KeptModels(tmp_path / "arm.npz", 3)
+    assert not (tmp_path / ".arm.npz.left").exists()
+    kept.close()
+
+
+def test_a_file_removed_meanwhile_does_not_matter(kept):
+    save(kept, 1)
+    kept.path.unlink()
+    assert loaded(kept)[0] is None
+    save(kept, 2)
+    assert loaded(kept)[0] == 2
+
+
+def test_a_folder_that_cannot_be_written_is_loaded_from(kept, monkeypatch):
+    """Root may write everywhere, so the refusal is the system's in disguise."""
+    save(kept, 1)
+    kept.close()
+
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(kept_models, "open", refuse, raising=False)
+    other = KeptModels(kept.path, 3)
+    assert "Permission denied" in other.read_only
+    assert loaded(other)[0] == 1
+
+
+def test_a_full_disk_is_told_and_the_last_model_stays(kept, monkeypatch):
+    save(kept, 1)
+
+    def full(_handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("icub_learning.files.os.fsync", full)
+    with pytest.raises(StateError, match="No space left"):
+        save(kept, 2)
+    monkeypatch.undo()
+    assert loaded(kept)[0] == 1
+    save(kept, 3)
+    assert loaded(kept)[0] == 3
+
+
+def test_kills_at_random_moments_lose_nothing(tmp_path):
+    """The faster variant of `python -m benchmarks.endurance kills`."""
+    found = kill_savers(tmp_path / "model.npz", 25, np.random.default_rng(0))
+    assert (found["kills"], found["unreadable"], found["too old"]) == (25, 0, 0)
+    assert found["saved"] > 25
+    assert found["amid a saving"] > 5

@@ -1,0 +1,274 @@
+"""The gate and the managed node: whatever happens inside callbacks and transitions, the node goes on and says so."""
+
+import time
+from dataclasses import dataclass
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.experimental import EventsExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_srvs.srv import SetBool, Trigger
+
+from icub_learning.errors import ParameterError, SampleError
+from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, transition
+from icub_learning.settings import setting, settings_of
+
+pytestmark = pytest.mark.ros
+LIMIT = 20.0  # [s]
+
+
+@dataclass(frozen=True)
+class MoreSettings:
+    """One parameter that is fixed while configured, and one that is not."""
+
+    fixed: float = setting(1.0, "fixed", low=0.0, high=10.0)
+    live: float = setting(1.0, "live", low=0.0, high=10.0, live=True)
+
+
+class Trouble(ManagedNode):
+    """Raises where it is told to."""
+
+    def __init__(self):
+        self.fail_at = ""
+        self.got = []
+        self.released = 0
+        super().__init__("trouble", settings_of(LifecycleSettings, MoreSettings))
+
+    @transition
+    def on_configure(self):
+        self.started.callback(self.count)
+        self.create_subscription(WrenchStamped, "wrench", self.on_wrench, 10)
+        self.publisher = self.create_lifecycle_publisher(WrenchStamped, "~/out", 10)
+        self.create_service(SetBool, "~/now", self.on_now)
+        self.create_service(Trigger, "~/later", self.on_later)
+        self.fail("configure")
+        self.report = StreamReport(self, "stream", "nothing arrives")
+        self._configured = True
+
+    @transition
+    def on_activate(self):
+        super().on_activate(None)
+        self.fail("activate")
+        self._active = True
+
+    @transition
+    def on_deactivate(self):
+        super().on_deactivate(None)
+        self._active = False
+        self.fail("deactivate")
+
+    def count(self):
+        self.released += 1
+
+    def fail(self, place):
+        if self.fail_at == place:
+            raise ZeroDivisionError(place)
+        if self.fail_at == f"refuse {place}":
+            raise ParameterError(place, 1, "another")
+
+    def on_wrench(self, message):
+        self.fail("wrench")
+        if message.wrench.force.x < 0:
+            raise SampleError("negative", "a negative force")
+        self.got.append(message)
+
+    def on_now(self, _request, response):
+        self.fail("now")
+        response.success = True
+        return response
+
+    async def on_later(self, _request, response):
+        self.fail("later")
+        response.success = True
+        return response
+
+    def level(self):
+        status = self.report.report(True, 1, {}, "", lambda _: (DiagnosticStatus.OK, ""), lambda _: {}).status[0]
+        return status.level, status.message
+
+
+@pytest.fixture
+def world(ros_domain):
+    """A node in trouble, another one that talks to it, and a function that spins both until a condition holds."""
+    rclpy.init()
+    node, other = Trouble(), rclpy.create_node("other")
+    executor = EventsExecutor()
+    for one in (node, other):
+        executor.add_node(one)
+
+    def until(condition, limit=LIMIT):
+        deadline = time.monotonic() + limit
+        while not condition() and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.02)
+        return condition()
+
+    def call(kind, name, **fields):
+        client = other.create_client(kind, f"/trouble/{name}")
+        assert until(client.service_is_ready)
+        future = client.call_async(kind.Request(**fields))
+        assert until(future.done), f"{name} did not answer"
+        other.destroy_client(client)
+        return future.result()
+
+    yield node, other, until, call
+    for one in (node, other):
+        executor.remove_node(one)
+        one.destroy_node()
+    rclpy.try_shutdown()
+
+
+def change(call, number):
+    return call(ChangeState, "change_state", transition=Transition(id=number)).success
+
+
+def state(call):
+    return call(GetState, "get_state").current_state.label
+
+
+def publisher_of(node, other, until):
+    publisher = other.create_publisher(WrenchStamped, "wrench", 10)
+    assert until(publisher.get_subscription_count)
+    until(lambda: False, 0.3)
+    return publisher
+
+
+def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_error(world):
+    node, other, until, _ = world
+    assert node.trigger_configure() == node.trigger_activate()
+    publisher = publisher_of(node, other, until)
+    node.fail_at = "wrench"
+    publisher.publish(WrenchStamped())
+    assert until(lambda: node.gate.internal_errors == 1)
+    level, message = node.level()
+    assert level == DiagnosticStatus.ERROR
+    assert "ZeroDivisionError: wrench" in message
+    assert node.level()[0] != DiagnosticStatus.ERROR  # until something new happens
+    node.fail_at = ""
+    publisher.publish(WrenchStamped())
+    assert until(lambda: len(node.got) == 1)
+
+
+def test_bytes_that_are_no_message_are_refused(world):
+    node, other, until, _ = world
+    node.trigger_configure()
+    publisher = publisher_of(node, other, until)
+    for data in (b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00" + b"\xff" * 40, bytes(3)):
+        publisher.publish(data)
+    assert until(lambda: node.gate.refused["malformed"] >= 2)
+    message = WrenchStamped()
+    message.wrench.force.x = -1.0
+    publisher.publish(message)
+    assert until(lambda: node.gate.refused["negative"] == 1)
+    assert node.level()[0] == DiagnosticStatus.WARN
+    assert not node.gate.internal_errors
+
+
+@pytest.mark.parametrize("service, kind", [("now", SetBool), ("later", Trigger)])
+def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
+    node, _, _, call = world
+    node.trigger_configure()
+    assert call(kind, service).success
+    node.fail_at = service
+    answer = call(kind, service)
+    assert not answer.success
+    assert "ZeroDivisionError" in answer.message
+    assert node.gate.internal_errors == 1
+    assert node.gate.pending == 0
+    node.trigger_cleanup()
+    node.fail_at = ""
+    answer = call(kind, service)  # the service stays, and says why it can do nothing
+    assert (answer.success, answer.message) == (False, "the node is not configured")
+    node.trigger_configure()
+    assert call(kind, service).success
+
+
+@pytest.mark.parametrize("place", ["configure", "activate", "deactivate"])
+def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, place):
+    node, _, _, call = world
+    numbers = {"configure": 1, "activate": 3, "deactivate": 4}
+    node.fail_at = place
+    for name, number in numbers.items():
+        assert change(call, number) == (name != place)
+        if name == place:
+            break
+    assert state(call) == "unconfigured"
+    assert node.released == 1
+    assert not node._active
+    assert not [name for name, _ in node.get_subscriber_names_and_types_by_node("trouble", "/") if name == "/wrench"]
+    node.fail_at = ""
+    for number in (1, 3, 4, 2):
+        assert change(call, number)
+    assert node.released == 2
+
+
+def test_a_configuration_that_is_refused_leaves_nothing_behind(world):
+    node, _, _, call = world
+    node.fail_at = "refuse configure"
+    assert not change(call, 1)
+    assert state(call) == "unconfigured"
+    assert node.released == 1
+    assert not node.count_subscribers("/wrench")
+    assert not node.gate.internal_errors
+
+
+def test_parameters_change_where_they_can_and_are_refused_with_a_reason_elsewhere(world):
+    node, _, _, call = world
+
+    def set_to(name, value):
+        given = Parameter(name=name, value=ParameterValue(type=3, double_value=value))
+        return call(SetParameters, "set_parameters", parameters=[given]).results[0]
+
+    assert set_to("fixed", 2.0).successful
+    assert set_to("live", 2.0).successful
+    node.trigger_configure()
+    assert set_to("live", 3.0).successful
+    refused = set_to("fixed", 3.0)
+    assert not refused.successful
+    assert "clean the node up" in refused.reason
+    assert node.get_parameter("fixed").value == 2.0
+    assert set_to("fixed", 2.0).successful  # what it is already
+    node.trigger_activate()
+    assert not set_to("fixed", 3.0).successful
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert set_to("fixed", 3.0).successful
+    assert not set_to("fixed", 11.0).successful
+
+
+def test_a_parameter_of_no_type_is_refused(world):
+    node, _, _, call = world
+    odd = Parameter(name="live", value=ParameterValue(type=99))
+    for kind in (SetParameters, SetParametersAtomically):
+        answer = call(
+            kind, "set_parameters" + ("_atomically" if kind is SetParametersAtomically else ""), parameters=[odd, odd]
+        )
+        results = answer.results if hasattr(answer, "results") else [answer.result]
+        assert all("type 99" in result.reason and not result.successful for result in results)
+    assert not node.gate.internal_errors
+
+
+def test_others_on_a_topic_that_do_not_fit_are_shown(world):
+    node, other, until, _ = world
+    node.trigger_configure()
+    node.trigger_activate()
+    picky = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    subscription = other.create_subscription(WrenchStamped, "/trouble/out", print, picky)
+    assert until(lambda: node.endpoints.others())
+    level, message = node.level()
+    assert level == DiagnosticStatus.WARN
+    assert "other: Volatile publisher" in message
+    other.destroy_subscription(subscription)
+    assert until(lambda: not node.endpoints.others())
+    publishers = [other.create_publisher(WrenchStamped, "wrench", 10) for _ in range(2)]
+    assert until(lambda: node.count_publishers("/wrench") == 2)
+    assert "2 publishers on /wrench" in node.level()[1]
+    other.destroy_publisher(publishers[0])
+    assert until(lambda: node.count_publishers("/wrench") == 1)
+    assert node.level()[0] != DiagnosticStatus.WARN

@@ -1,0 +1,70 @@
+"""Write docs/licences.md: the licence of every package that the locks install, from what is installed here.
+
+usage: python tools/licences.py [--check]
+
+With --check nothing is written; the exit code is 1 if a locked package has a licence that is not accepted.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+DOCUMENT = Path("docs", "licences.md")
+LOCKS = ("requirements.lock", "requirements-ros.lock")  # what runs on a robot; not the tools of developers
+# Parts of names of licences under which the packages of an Apache-2.0 program may be used beside it.
+ACCEPTED = (
+    "apache", "mit", "bsd", "isc", "psf", "python software foundation", "mpl", "mozilla", "zlib", "unlicense", "lgpl",
+    "lesser general public", "public domain", "hpnd", "cmu", "boost", "0bsd", "cc0",
+)  # fmt: skip
+# Licences that a package states elsewhere than in its metadata.
+STATED_ELSEWHERE = {"icub-models": "CC-BY-SA-4.0 (data)"}
+HEAD = """# Licences of what is installed
+
+The packages that `requirements.lock` and `requirements-ros.lock` install, by `tools/licences.py`, from their own metadata.
+`make lint` checks that none has a licence beyond the accepted ones.
+
+| package | version | licence |
+|---|---|---|
+"""
+
+
+def locked() -> set[str]:
+    """Return the names of the packages that the locks install."""
+    found = set()
+    for lock in LOCKS:
+        found |= {name.lower() for name in re.findall(r"^([A-Za-z0-9_.-]+)==", (CHECKOUT / lock).read_text(), re.MULTILINE)}
+    return {normal(name) for name in found}
+
+
+def normal(name: str) -> str:
+    """Return a name as package indices write it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def main() -> int:
+    """Write or check; return the exit code."""
+    line = [sys.executable, "-m", "piplicenses", "--format=json", "--from=mixed", "--with-system"]
+    packages = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    names, rows, refused = locked(), [], []
+    for package in sorted(packages, key=lambda one: normal(one["Name"])):
+        name = normal(package["Name"])
+        if name not in names:
+            continue
+        licence = STATED_ELSEWHERE.get(name, " ".join(package["License"].split())[:120].replace("|", "/"))
+        rows.append(f"| {name} | {package['Version']} | {licence} |")
+        if name not in STATED_ELSEWHERE and not any(part in licence.lower() for part in ACCEPTED):
+            refused.append(f"{name}: {licence}")
+    if "--check" not in sys.argv:
+        (CHECKOUT / DOCUMENT).write_text(HEAD + "\n".join(rows) + "\n")
+        print(DOCUMENT)
+    for text in refused:
+        print(f"licence not accepted: {text}", file=sys.stderr)
+    print(f"licences: {len(rows)} packages, {len(refused)} not accepted")
+    return int(bool(refused))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
