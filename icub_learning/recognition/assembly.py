@@ -4,6 +4,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
@@ -13,6 +14,8 @@ __all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     """Return an untrained classifier. Raises ParameterError."""
+    if settings.classifier == "kernel":
+        return KernelClassifier(n_features, settings.recoding)
     if settings.classifier == "rlsc":
         return IncrementalClassifier(n_features, settings.regularization, settings.recoding)
     if settings.classifier == "adaptive":
@@ -29,5 +32,5 @@ def make_recognizer(settings: Settings) -> ObjectRecognizer:
         lambda n_features: make_classifier(settings, n_features),
         settings.smoothing_window,
         settings.max_age,
-        settings.unknown_below,
+        settings.reject_known,
     )

@@ -244,7 +244,7 @@ def test_frames_that_are_old_or_of_the_future_take_no_part(taught):
 
 def test_low_confidence_is_unknown(taught):
     for below, label in ((0.0, "duck"), (1.0, UNKNOWN)):
-        taught.recognizer.unknown_below = below
+        taught.recognizer.reject_known = below
         seen = taught.show("duck", 6)[-1]
         assert seen.label == label
         assert 0.0 <= seen.confidence <= 1.0
@@ -352,8 +352,8 @@ def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):
     [
         {"smoothing_window": 0},
         {"max_age": -1.0},
-        {"unknown_below": 1.5},
-        {"unknown_below": np.nan},
+        {"reject_known": 1.5},
+        {"reject_known": np.nan},
     ],
 )
 def test_settings_out_of_range(settings):

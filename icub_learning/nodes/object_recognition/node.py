@@ -236,8 +236,8 @@ class ObjectRecognitionNode(ManagedNode):
     def _on_parameter(self, name: str, value: Any) -> None:
         if not self._configured:
             return
-        if name == "unknown_below":
-            self._recognizer.unknown_below = value
+        if name == "reject_known":
+            self._recognizer.reject_known = value
         elif name == "publish_rate":
             self._repeat(value)
 
