@@ -19,6 +19,7 @@ MODULES = {  # of each node, the module that holds its PARAMETERS
     "inverse_dynamics": "icub_learning.nodes.inverse_dynamics.parameters",
     "icub_simulation": "icub_learning.nodes.icub_simulation.node",
     "cnn_features": "icub_learning.nodes.cnn_features.parameters",
+    "object_detection": "icub_learning.nodes.object_detection.parameters",
     "object_recognition": "icub_learning.nodes.object_recognition.parameters",
 }
 DOCS = Path("docs", "ros_interface.md")

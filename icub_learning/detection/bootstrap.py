@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
+from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 
@@ -41,8 +42,8 @@ class Bootstrap:
     """
 
     strategy: str = "minibootstrap"
-    n_batches: int = 4
-    batch_size: int = 1000
+    n_batches: int = DEFAULTS.n_batches
+    batch_size: int = DEFAULTS.batch_size
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:

@@ -1,7 +1,9 @@
 """Detects objects in images after being shown a few dozen frames of each, with training in seconds."""
 
+import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from icub_learning.detection.frames import Frame, Positives, positive_boxes
 from icub_learning.detection.proposals import propose
 from icub_learning.detection.region_classifier import ClassifierBank, RegionClassifier, Rows, fit_refinement
 from icub_learning.detection.regions import N_FEATURES, region_features
+from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
@@ -64,13 +67,13 @@ class OnlineDetector:
 
     def __init__(
         self,
-        n_centers: int = 1000,
+        n_centers: int = DEFAULTS.n_centers,
         random_state: int | None = None,
         *,
         bootstrap: Bootstrap | None = None,
-        n_proposals: int = 300,
-        threshold: float = -0.5,
-        n_threads: int = 1,
+        n_proposals: int = DEFAULTS.n_proposals,
+        threshold: float = DEFAULTS.threshold,
+        n_threads: int = DEFAULTS.n_threads,
     ) -> None:
         self.n_centers = integer("n_centers", n_centers, 1)
         self.n_proposals = integer("n_proposals", n_proposals, 10)
@@ -147,7 +150,7 @@ class OnlineDetector:
         maps = self._backbone.maps(pixels)
         proposals = propose(maps, self.n_proposals)
         features = region_features(maps, proposals)
-        scores = self._bank.scores(features)
+        scores = self._scores(features)
         boxes, labels, found = [np.empty((0, 4))], [], [np.empty(0)]
         for column, (name, one) in enumerate(self._classifiers.items()):
             likely = np.flatnonzero(scores[:, column] > self.threshold)
@@ -173,6 +176,26 @@ class OnlineDetector:
         if self._classifiers.pop(label, None) is not None:
             left = list(self._classifiers.values())
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
+
+    def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
+        """Return a detector that knows the same objects and frames, and learns apart from this one.
+
+        Training a copy in another thread leaves this one free to detect. Network and regions are shared; they do not
+        change.
+
+        Args:
+            bootstrap: how the copy chooses negatives; None: as this one.
+        """
+        made = copy.copy(self)
+        made.bootstrap = bootstrap or self.bootstrap
+        made.counts = dict(self.counts)
+        made._rng = copy.deepcopy(self._rng)
+        made._frames = [replace(frame, boxes=list(frame.boxes)) for frame in self._frames]
+        made._shown = {
+            name: Positives(list(shown.features), list(shown.steps)) for name, shown in self._shown.items()
+        }
+        made._classifiers = dict(self._classifiers)
+        return made
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what was trained as a dict of arrays; frames that wait for training are not part of it."""
@@ -228,6 +251,15 @@ class OnlineDetector:
         detector.load(state)
         return detector
 
+    def _make_regressor(self) -> Callable[[Array, Array], Any]:
+        """Return what makes the regressor of an object's regions."""
+        return falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
+
+    def _scores(self, features: Rows) -> Array:
+        """Return the scores (n, T) of regions."""
+        assert self._bank is not None
+        return self._bank.scores(features)
+
     def _frame(self, pixels: NDArray[np.uint8]) -> Frame:
         """Return the frame of an image: the last one again, if it is the same image."""
         digest = hashlib.sha256(pixels.tobytes()).digest()
@@ -257,7 +289,7 @@ class OnlineDetector:
             [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
         ).astype(np.float64)
         wide = positives.astype(np.float64)
-        make = falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
+        make = self._make_regressor()
         rng = np.random.default_rng([self._seed, len(wide)])
         classifier: Any
         classifier, pool = train(wide, negatives, make, self.bootstrap, rng)

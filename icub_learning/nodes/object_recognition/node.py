@@ -17,6 +17,7 @@ from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.vision_messages import classification, vision_msgs
 from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning.nodes.object_recognition.report import RecognitionReport
@@ -66,6 +67,12 @@ class ObjectRecognitionNode(ManagedNode):
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
+        self._vision = vision_msgs()
+        self._publishers: list[Any] = [self._recognitions]
+        if self._vision is not None:
+            kind = self._vision.Classification
+            self._classifications = self.create_lifecycle_publisher(kind, "~/classification", STREAM)
+            self._publishers.append(self._classifications)
         self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self._features = self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
@@ -92,7 +99,7 @@ class ObjectRecognitionNode(ManagedNode):
         self.destroy_subscription(self._features)
         for service in self._services_made:
             self.destroy_service(service)
-        for publisher in (self._recognitions, self._objects):
+        for publisher in (*self._publishers, self._objects):
             self.destroy_lifecycle_publisher(publisher)
         self.destroy_publisher(self._diagnostics)
 
@@ -107,11 +114,19 @@ class ObjectRecognitionNode(ManagedNode):
             self._report.refused(error)
             return
         self._message = Recognition(
-            header=message.header, label=result.label, confidence=result.confidence, labels=result.labels
+            header=message.header,
+            label=result.label,
+            confidence=result.confidence,
+            labels=result.labels,
+            nearest=result.nearest,
+            typicality=result.typicality,
         )
         self._message.scores = doubles(result.scores)
         if self._repeat_timer is None:
             self._recognitions.publish(self._message)
+        if self._vision is not None:
+            said = classification(self._vision, message.header, result.label, result.confidence)
+            self._classifications.publish(said)
         self._report.latency.add(time.perf_counter() - arrival)
         self._learn()
 
