@@ -31,7 +31,7 @@ class KeptViews:
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
         self.capacity = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features))
-        self._rows = np.zeros((0, n_features), np.float32)
+        self._rows = np.zeros((0, n_features))  # values are those of float32, as saved
         self._lengths: list[float] = []
         self._targets: list[int] = []
         self._gram = np.zeros((0, 0))  # of the first rows; later ones are added when it is asked for
@@ -42,7 +42,7 @@ class KeptViews:
     @property
     def rows(self) -> Array:
         """Views (n, d) of unit length, oldest first."""
-        return self._rows[: len(self)].astype(np.float64)
+        return self._rows[: len(self)]
 
     @property
     def examples(self) -> Array:
@@ -61,8 +61,9 @@ class KeptViews:
         if known < n:
             gram, rows = np.empty((n, n)), self.rows
             gram[:known, :known] = self._gram
-            gram[known:] = rows[known:] @ rows.T
-            gram[:known, known:] = gram[known:, :known].T
+            for place in range(known, n):  # not as one product, whose rounding would depend on how many there are
+                gram[place, : place + 1] = np.einsum("ij,j->i", rows[: place + 1], rows[place])
+                gram[:place, place] = gram[place, :place]
             self._gram = gram
         return self._gram
 
@@ -74,9 +75,9 @@ class KeptViews:
         """Keep a view z (d,) of the class at `index`."""
         n = len(self)
         if n == len(self._rows):
-            spare = np.zeros((min(max(n, MIN_VIEWS), self.capacity + 1 - n), self._rows.shape[1]), np.float32)
+            spare = np.zeros((min(max(n, MIN_VIEWS), self.capacity + 1 - n), self._rows.shape[1]))
             self._rows = np.concatenate([self._rows, spare])
-        self._rows[n] = unit(z)
+        self._rows[n] = unit(z).astype(np.float32)
         self._lengths.append(float(np.linalg.norm(z)))
         self._targets.append(index)
         if len(self) > self.capacity:
@@ -106,7 +107,7 @@ class KeptViews:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the views and their classes as a dict of arrays."""
         return {
-            "rows": self._rows[: len(self)].copy(),
+            "rows": self.rows.astype(np.float32),
             "lengths": np.array(self._lengths),
             "own": self.targets,
         }
@@ -125,7 +126,7 @@ class KeptViews:
         if lengths.shape != (len(rows),) or (lengths < 0.0).any():
             raise StateError(f"lengths are not {len(rows)} numbers of at least 0", name="lengths")
         kept._lengths = lengths.tolist()
-        kept._rows = rows.astype(np.float32)
+        kept._rows = np.array(rows, dtype=float)
         kept._targets = targets.astype(int).tolist()
         return kept
 
