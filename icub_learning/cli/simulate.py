@@ -22,7 +22,7 @@ The arm starts in the middle of the first task and changes over smoothly to the 
 cannot explain are on; each is switched off by 0.
 
 Images go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each. Scenes,
-tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, their boxes in COCO's format to train.json, test.json."""
+tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, boxes in COCO's format to train.json, test.json."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -83,8 +83,7 @@ class Backbone:
         x = (resize(pixels, rows, columns).astype(np.float32) - MEAN) / SCALE
         found = self._session.run(list(LAYERS.values()), {"image": x.transpose(2, 0, 1)[None]})
         maps = {
-            side: np.ascontiguousarray(values[0].transpose(1, 2, 0))
-            for side, values in zip(LAYERS, found, strict=True)
+            side: np.ascontiguousarray(values[0].transpose(1, 2, 0)) for side, values in zip(LAYERS, found, strict=True)
         }
         return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.detection.backbone import Backbone, FeatureMaps, check_image
+from icub_learning.detection.backbone import Backbone, check_image
 from icub_learning.detection.bootstrap import Bootstrap, falkon, train
 from icub_learning.detection.boxes import Detections, check_box, moved, suppress
 from icub_learning.detection.frames import Frame, Positives, positive_boxes
@@ -191,9 +191,7 @@ class OnlineDetector:
         made.counts = dict(self.counts)
         made._rng = copy.deepcopy(self._rng)
         made._frames = [replace(frame, boxes=list(frame.boxes)) for frame in self._frames]
-        made._shown = {
-            name: Positives(list(shown.features), list(shown.steps)) for name, shown in self._shown.items()
-        }
+        made._shown = {name: Positives(list(shown.features), list(shown.steps)) for name, shown in self._shown.items()}
         made._classifiers = dict(self._classifiers)
         return made
 
@@ -231,10 +229,7 @@ class OnlineDetector:
                 raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
             classifiers = {
                 label: RegionClassifier.from_state(
-                    {
-                        key: state[f"object{index}.{key}"]
-                        for key in RegionClassifier.__dataclass_fields__
-                    },
+                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__},
                     N_FEATURES,
                 )
                 for index, label in enumerate(labels)

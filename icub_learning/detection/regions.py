@@ -54,7 +54,9 @@ def _basis() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         with np.load(BASIS, allow_pickle=False) as archive:
             mean, basis = archive["mean"].astype(np.float32), archive["basis"].astype(np.float32)
     except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"cannot read the principal directions of regions, {BASIS}: {error}", name="regions") from error
+        raise ModelError(
+            f"cannot read the principal directions of regions, {BASIS}: {error}", name="regions"
+        ) from error
     if mean.shape != (N_POOLED,) or basis.shape != (N_POOLED, N_FEATURES):
         raise ModelError(f"{BASIS} holds directions of other sizes", name="regions", value=basis.shape)
     return mean, basis

@@ -44,9 +44,7 @@ def mean_average_precision(precisions: Mapping[str, float]) -> float:
     return float(np.nanmean(list(precisions.values())))
 
 
-def _average_precision(
-    found: Sequence[Detections], truth: Sequence[TrueBoxes], label: str, overlap: float
-) -> float:
+def _average_precision(found: Sequence[Detections], truth: Sequence[TrueBoxes], label: str, overlap: float) -> float:
     scores, right, n_true = [], [], 0
     for one, true in zip(found, truth, strict=True):
         own = np.array([name == label for name in true.labels], dtype=bool)

@@ -34,7 +34,19 @@ FALKON, and an eleventh object is added. The objects are those whose boxes the p
 example:
   icub-learning reproduce detection --json out/detection.json"""
 # The twelve objects of the set-up that tools/learn_objectness.py leaves out; the last is not used.
-OBJECTS = ("bird", "checkered_ball", "domino", "hammer", "lego", "motor", "prism", "ring", "shuttle", "star", "traffic_cone")
+OBJECTS = (
+    "bird",
+    "checkered_ball",
+    "domino",
+    "hammer",
+    "lego",
+    "motor",
+    "prism",
+    "ring",
+    "shuttle",
+    "star",
+    "traffic_cone",
+)
 FRAMES = 60  # of each object
 BATCH = 1000
 # Title: how negatives are chosen, and training time and mAP [%] in the slides (10 objects of the iCub).
@@ -88,7 +100,9 @@ def run(args: argparse.Namespace) -> None:
         before.train()
         after = collected(before.copy(), shown, [last])
         added = judge(after, tests, names)
-        alone = average_precisions([after.detect(test.image) for test in tests], [_truth(test) for test in tests], [last])
+        alone = average_precisions(
+            [after.detect(test.image) for test in tests], [_truth(test) for test in tests], [last]
+        )
     rows = [
         [title, f"{one.training:.1f} s", f"{100 * one.mean:.1f}", *(ROWS[title][1:] if title in ROWS else ("", ""))]
         for title, one in found.items()
@@ -97,8 +111,8 @@ def run(args: argparse.Namespace) -> None:
     print(table(["", "training", "mAP [%]", "slides: training", "mAP [%]"], rows))
     print("\nAverage precision [%] of each object:\n")
     titles = list(found)
-    print(table(["", *(str(k + 1) for k in range(len(titles)))],
-                [[name, *(f"{100 * found[title].precisions[name]:.0f}" for title in titles)] for name in names]))  # fmt: skip
+    columns = [[name, *(f"{100 * one.precisions[name]:.0f}" for one in found.values())] for name in names]
+    print(table(["", *(str(k + 1) for k in range(len(titles)))], columns))
     print("\n" + "\n".join(f"{k + 1}: {title}" for k, title in enumerate(titles)))
     speed = 1.0 / found["minibootstrap, 4 batches"].detection
     print(f"\nDetection: {speed:.1f} images/s.")
@@ -135,6 +149,7 @@ class RegressorDetector(OnlineDetector):
     """An OnlineDetector with another regressor in place of FALKON, to compare them."""
 
     _make: Callable[[], Any]
+    _made: list[Any]  # regressors of the objects, in their order
 
     @classmethod
     def of(cls, detector: OnlineDetector, make: Callable[[], Any]) -> "RegressorDetector":
@@ -158,8 +173,6 @@ class RegressorDetector(OnlineDetector):
         classifier = super()._train(name, known)
         self._made.append(Recorded.last)
         return classifier
-
-    _made: list[Any]
 
 
 class Recorded:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from icub_learning.settings import Validated, setting
 
+WEIGHTINGS = ("recoded", "rebalanced", "none")
 CLASSIFIERS = ("kernel", "rlsc", "adaptive", "polk")
 
 
@@ -14,12 +15,19 @@ class Settings(Validated):
     classifier: str = setting(
         "kernel",
         "kernel: a Gaussian kernel on at most 800 kept views, whitened by how each object varies, with the"
-        " regularization chosen by itself; rlsc: regularized least squares with recoding; adaptive: the same, choosing regularization and recoding by"
+        " regularization chosen by itself; rlsc: regularized least squares with recoding;"
+        " adaptive: the same, choosing regularization and recoding by"
         " itself; polk: a Gaussian kernel on a limited set of kept examples",
         choices=CLASSIFIERS,
     )
     regularization: float = setting(
         1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12
+    )
+    weighting: str = setting(
+        "recoded",
+        "what is done for objects with few examples: recoded: their scores are raised; rebalanced: their examples count"
+        " more in the loss, exactly (classifier: rlsc); none: nothing",
+        choices=WEIGHTINGS,
     )
     recoding: float = setting(
         0.7,

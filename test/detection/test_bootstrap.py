@@ -64,7 +64,9 @@ def test_bank_scores_as_falkon_predicts():
     positives, negatives, test = problem()
     made, scores = [], []
     for seed in (0, 1):
-        classifier, pool = train(positives, negatives, falkon(50, 4.0, 1e-4, seed), Bootstrap(), np.random.default_rng(2))
+        classifier, pool = train(
+            positives, negatives, falkon(50, 4.0, 1e-4, seed), Bootstrap(), np.random.default_rng(2)
+        )
         refinement = np.zeros((D + 1, 4))
         numbers = classifier.centers_, np.ravel(classifier.dual_coef_), positives, pool
         centers, coefficients, own, hard = (np.asarray(value, np.float32) for value in numbers)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
-from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.classifiers.kept_views import unit
+from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.classifiers.whitened_kernel import LENGTH_SCALE, SHRINKAGE, WhitenedKernel, mixed
 
 D = 12
