@@ -252,8 +252,11 @@ DETECTION = System(
     "the node that finds objects in a camera's images and is taught new ones",
     (
         Argument("config", "parameter file of object_detection", "{share}/config/detection.yaml"),
-        Argument("image", "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
-                 "/image"),
+        Argument(
+            "image",
+            "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
+            "/image",
+        ),
         Argument("boxes", "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)", "/boxes"),
         _sim_time("false"),
         LOG_LEVEL,
@@ -267,6 +270,8 @@ DETECTION = System(
             remappings={"image": "{image}", "image/compressed": "{image}/compressed", "boxes": "{boxes}"},
         ),
     ),
-)  # fmt: skip
+)
 
-SYSTEMS = {system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING, RECOGNITION, OBJECTS, DETECTION)}
+SYSTEMS = {
+    system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING, RECOGNITION, OBJECTS, DETECTION)
+}
