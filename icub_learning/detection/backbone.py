@@ -64,7 +64,8 @@ class Backbone:
         del graph.node[last + 1 :]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = integer("n_threads", n_threads, 1)
-        options.inter_op_num_threads, options.log_severity_level = 1, 3
+        options.inter_op_num_threads, options.log_severity_level = 1, 4  # errors are raised
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
         self._session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )

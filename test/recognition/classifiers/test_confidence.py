@@ -44,7 +44,7 @@ def test_calibrated_anew_when_classes_come(kind):
     rng = np.random.default_rng(3)
     classifier = kind(D)
     for k in range(40):
-        classifier.learn(draw(rng, 6, [k], 2.5)[0], f"c{k}")
+        classifier.learn(draw(rng, 12, [k], 2.5)[0], f"c{k}")
         if k in (2, 39):
             confidence, right = judged(classifier, *draw(rng, 600, range(k + 1), 2.5))
             assert abs(confidence.mean() - right.mean()) < 0.09
