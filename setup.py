@@ -52,6 +52,7 @@ setup(
             "recursive/_aggregation",
         )
     ],
+    package_data={NAME: ["detection/*.npz"]},
     data_files=data_files(),
     # ROS 2 and icub_learning_msgs come from elsewhere: a sourced ROS 2, or the wheels of requirements-ros.in.
     install_requires=[
@@ -80,6 +81,7 @@ setup(
             "icub-learning = icub_learning.cli.main:main",
             "cnn_features_node = icub_learning.nodes.cnn_features.node:main",
             "inverse_dynamics_node = icub_learning.nodes.inverse_dynamics.node:main",
+            "object_detection_node = icub_learning.nodes.object_detection.node:main",
             "object_recognition_node = icub_learning.nodes.object_recognition.node:main",
             "icub_simulation_node = icub_learning.nodes.icub_simulation.node:main",
             "gazebo_controller_node = icub_learning.nodes.gazebo_controller.node:main",

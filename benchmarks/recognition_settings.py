@@ -28,11 +28,11 @@ LATEST_START = FIRST_ASKED - 30  # of a lesson
 N_TAUGHT, N_STRANGE, N_DRAWS = 6, 2, 8
 LESSON, FEW = 20, 3  # views; FEW are those of the last object
 CHOSEN = Settings()
-SHOWN = ("classifier", "regularization", "recoding", "smoothing_window", "unknown_below")
+SHOWN = ("classifier", "regularization", "recoding", "smoothing_window", "reject_known")
 SETTINGS = (
     CHOSEN,
     replace(CHOSEN, smoothing_window=1),
-    replace(CHOSEN, unknown_below=0.5),
+    replace(CHOSEN, reject_known=0.1),
     replace(CHOSEN, recoding=0.0),
     replace(CHOSEN, recoding=0.5),
     replace(CHOSEN, recoding=1.0),

@@ -21,6 +21,7 @@ MODULES = {  # of each node, the module that holds its PARAMETERS
     "gazebo_controller": "icub_learning.nodes.gazebo_controller.node",
     "gazebo_joint_states": "icub_learning.nodes.gazebo_joint_states.node",
     "cnn_features": "icub_learning.nodes.cnn_features.parameters",
+    "object_detection": "icub_learning.nodes.object_detection.parameters",
     "object_recognition": "icub_learning.nodes.object_recognition.parameters",
 }
 DOCS = Path("docs", "ros_interface.md")

@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "nytro": ("thesis.nytro", "NYTRO against Nyström KRLS: model selection time over the centres, and test errors"),
     "figure-5.2": ("thesis.figure_5_2", "random features learn splines at the optimal rate"),
     "table-6.2": ("thesis.table_6_2", "SGM and SIGM against a support vector machine: the breast cancer row"),
+    "detection": ("detection", "on-line object detection: minibootstrap, full bootstrap, random background"),
     "falkon": ("falkon", "FALKON against direct Nyström and KRLS: time, error and iterations over n"),
     "figure-7.1": ("thesis.figure_7_1", "what unbalanced classes do to a decision boundary, and recoding"),
     "table-7.1": ("thesis.table_7_1", "a class that arrives after the others: RLSC, rebalanced RLSC and recoding"),

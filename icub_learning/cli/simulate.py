@@ -16,11 +16,13 @@ EXAMPLE = """\
 example:
   icub-learning simulate --task circle_xy circle_xz --duration 60 30 --output circles.mcap
   icub-learning simulate --images pictures --objects duck mug lego --views 20
+  icub-learning simulate --scenes tables --views 100 --unseen 50
 
 The arm starts in the middle of the first task and changes over smoothly to the next. Effects that a rigid-body model
 cannot explain are on; each is switched off by 0.
 
-Images go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each."""
+Images go to FOLDER/train/LABEL and FOLDER/test/LABEL; turn, posture, light and background differ in each. Scenes,
+tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, boxes in COCO's format to train.json, test.json."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,18 +35,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--output", type=Path, metavar="FILE", help=RECORDING_OUTPUT)
     target.add_argument("--images", type=Path, metavar="FOLDER", help="images of objects instead, as PNG files")
+    target.add_argument("--scenes", type=Path, metavar="FOLDER", help="tables with several objects, and their boxes")
     add_json_option(parser)
-    group = parser.add_argument_group("images", "with --images")
-    group.add_argument("--objects", nargs="+", metavar="NAME", help="objects, one after the other (default: all)")
-    group.add_argument("--views", type=int, default=20, metavar="N", help="images of each to learn from (default: 20)")
-    group.add_argument("--unseen", type=int, default=20, metavar="N", help="images of each for tests (default: 20)")
+    group = parser.add_argument_group("images", "with --images and --scenes")
+    group.add_argument("--objects", nargs="+", metavar="NAME", help="objects that are shown (default: all)")
+    group.add_argument(
+        "--views", type=int, default=20, metavar="N", help="images of each, or scenes, to learn from (default: 20)"
+    )
+    group.add_argument(
+        "--unseen", type=int, default=20, metavar="N", help="images of each, or scenes, for tests (default: 20)"
+    )
     group.add_argument(
         "--size",
         nargs=2,
         type=int,
-        default=(224, 224),
         metavar=("WIDTH", "HEIGHT"),
-        help="size of the images [px] (default: 224 224)",
+        help="size of the images [px] (default: 224 224, scenes 320 240)",
     )
     group.add_argument(
         "--objects-folder",
@@ -58,19 +64,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Simulate, and write a recording or images."""
-    (_write_images if args.images else _write_recording)(args)
+    (_write_images if args.images or args.scenes else _write_recording)(args)
 
 
 def _write_images(args: argparse.Namespace) -> None:
+    from icub_learning.simulation.objects import scene, table_scene
     from icub_learning.simulation.objects.image_folders import write_images
+    from icub_learning.simulation.objects.scene_folders import write_scenes
 
-    size = tuple(args.size)
-    with _progress("images") as show:
-        written = write_images(
-            args.images, args.objects, args.views, args.unseen, args.seed, size, args.objects_folder, show
-        )
-    print(f"{written['train']} images to learn from and {written['test']} for tests in {args.images}")
-    save_figures(args.json, {"images": str(args.images), **written})
+    kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
+    write, size = (write_images, scene.SIZE) if args.images else (write_scenes, table_scene.SIZE)
+    size = tuple(args.size or size)
+    with _progress(kind) as show:
+        written = write(folder, args.objects, args.views, args.unseen, args.seed, size, args.objects_folder, show)
+    print(f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}")
+    save_figures(args.json, {kind: str(folder), **written})
 
 
 def _write_recording(args: argparse.Namespace) -> None:

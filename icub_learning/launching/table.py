@@ -252,4 +252,32 @@ OBJECTS = System(
     (Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)), *_recognition({})),
 )
 
-SYSTEMS = {system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING, RECOGNITION, OBJECTS)}
+DETECTION = System(
+    "detection",
+    "detection.launch.py",
+    "the node that finds objects in a camera's images and is taught new ones",
+    (
+        Argument("config", "parameter file of object_detection", "{share}/config/detection.yaml"),
+        Argument(
+            "image",
+            "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
+            "/image",
+        ),
+        Argument("boxes", "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)", "/boxes"),
+        _sim_time("false"),
+        LOG_LEVEL,
+    ),
+    (
+        Process(
+            "object_detection",
+            "object_detection_node",
+            parameter_files=("{config}",),
+            parameters={"use_sim_time": "{use_sim_time}"},
+            remappings={"image": "{image}", "image/compressed": "{image}/compressed", "boxes": "{boxes}"},
+        ),
+    ),
+)
+
+SYSTEMS = {
+    system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, RECORDING, RECOGNITION, OBJECTS, DETECTION)
+}

@@ -26,15 +26,20 @@ class Recognition:
 
     Attributes:
         stamp: time of the newest image [ns].
-        label: label of the largest score; UNKNOWN if its confidence is too low or nothing has been taught.
-        confidence: probability in [0, 1] that the label of the largest score is right.
+        label: label of the largest score; UNKNOWN if the view is less typical than `reject_known` of the views of
+            known objects, or nothing has been taught.
+        nearest: label of the largest score; "" if nothing has been taught.
+        confidence: probability in [0, 1] that `nearest` is right, if the object is one of the taught ones.
+        typicality: share in [0, 1] of views of taught objects that score as low as this one; near 0 for what is new.
         labels: labels of all taught objects.
         scores: (T,), one for each label, averaged over the window.
     """
 
     stamp: int
     label: str
+    nearest: str
     confidence: float
+    typicality: float
     labels: list[str]
     scores: Array
 
@@ -62,14 +67,14 @@ class ObjectRecognizer:
         make_classifier: returns an untrained classifier for a given number of features.
         smoothing_window: number of newest vectors whose scores are averaged; 1: no smoothing.
         max_age: largest age of a vector in the average, relative to the newest one [s].
-        unknown_below: confidence below which the label is UNKNOWN, in [0, 1].
+        reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1].
 
     Attributes:
         classifier: None until a vector is learned.
         source: network that computed the features; valid while there is a classifier.
         lesson: the current lesson, or None.
         counts: numbers of feature vectors.
-        unknown_below: as given; may be set at any time.
+        reject_known: as given; may be set at any time.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -80,11 +85,11 @@ class ObjectRecognizer:
         make_classifier: Callable[[int], AnyClassifier],
         smoothing_window: int = DEFAULTS.smoothing_window,
         max_age: float = DEFAULTS.max_age,
-        unknown_below: float = DEFAULTS.unknown_below,
+        reject_known: float = DEFAULTS.reject_known,
     ) -> None:
         self._make_classifier = make_classifier
         self._window = FeatureWindow(smoothing_window, max_age)
-        self.unknown_below = real("unknown_below", unknown_below, 0.0, 1.0)
+        self.reject_known = real("reject_known", reject_known, 0.0, 1.0)
         self.classifier: AnyClassifier | None = None
         self.source = ""
         self.lesson: Lesson | None = None
@@ -117,12 +122,11 @@ class ObjectRecognizer:
         self.counts.recognized += 1
         rows = self._window.add(stamp, source, x)
         if self.classifier is None or not self.classifier.classes:
-            return Recognition(stamp, UNKNOWN, 0.0, [], np.empty(0))
-        scores = self.classifier.scores(rows).mean(axis=0)
+            return Recognition(stamp, UNKNOWN, "", 0.0, 0.0, [], np.empty(0))
+        found = self.classifier.judge(rows)
+        label = found.nearest if found.typicality >= self.reject_known else UNKNOWN
         labels = self.classifier.classes
-        confidence = self.classifier.confidence(scores)
-        label = labels[int(np.argmax(scores))] if confidence >= self.unknown_below else UNKNOWN
-        return Recognition(stamp, label, confidence, labels, scores)
+        return Recognition(stamp, label, found.nearest, found.confidence, found.typicality, labels, found.scores)
 
     def start_lesson(self, label: str, n_frames: int) -> Lesson:
         """Start to learn the next `n_frames` vectors as examples of `label`; a new label adds an object.
@@ -147,7 +151,6 @@ class ObjectRecognizer:
         source, x = self._newest
         self._newest = None
         classifier = self._make_classifier(x.size) if self.classifier is None else self.classifier
-        classifier.calibrate(x, self.lesson.label)
         classifier.learn(x, self.lesson.label)
         if self.classifier is None:
             self.classifier, self.source = classifier, source

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from icub_learning.settings import Validated, setting
 
-CLASSIFIERS = ("rlsc", "adaptive", "polk")
+WEIGHTINGS = ("recoded", "rebalanced", "none")
+CLASSIFIERS = ("kernel", "rlsc", "adaptive", "polk")
 
 
 @dataclass(frozen=True)
@@ -12,13 +13,21 @@ class Settings(Validated):
     """All settings of recognizing objects. Raises ParameterError for a value outside its range."""
 
     classifier: str = setting(
-        "rlsc",
-        "rlsc: regularized least squares with recoding; adaptive: the same, choosing regularization and recoding by"
+        "kernel",
+        "kernel: a Gaussian kernel on at most 800 kept views, whitened by how each object varies, with the"
+        " regularization chosen by itself; rlsc: regularized least squares with recoding;"
+        " adaptive: the same, choosing regularization and recoding by"
         " itself; polk: a Gaussian kernel on a limited set of kept examples",
         choices=CLASSIFIERS,
     )
     regularization: float = setting(
         1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12
+    )
+    weighting: str = setting(
+        "recoded",
+        "what is done for objects with few examples: recoded: their scores are raised; rebalanced: their examples count"
+        " more in the loss, exactly (classifier: rlsc); none: nothing",
+        choices=WEIGHTINGS,
     )
     recoding: float = setting(
         0.7,
@@ -46,7 +55,13 @@ class Settings(Validated):
         low=0.0,
         high=3600.0,
     )
-    unknown_below: float = setting(0.3, "confidence below which the label is 'unknown'", low=0.0, high=1.0, live=True)
+    reject_known: float = setting(
+        0.05,
+        "share of the views of known objects that may be called 'unknown'; 0 always names the nearest",
+        low=0.0,
+        high=1.0,
+        live=True,
+    )
 
 
 DEFAULTS = Settings()

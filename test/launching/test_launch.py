@@ -41,9 +41,11 @@ CASES = [
     ("recognition", []),
     ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]),
     ("objects", []),
+    ("detection", ["image:=/camera/image_raw"]),
     ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
 ]
 LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
+LEARNERS["detection"] = ("object_detection", "n_centers")
 STUB = """#!{python}
 import json, os, sys, time
 line = sys.argv[1:]

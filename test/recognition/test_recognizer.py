@@ -47,6 +47,11 @@ class Stream:
         self.recognizer.end_lesson()
 
 
+def of_kind(kind):
+    """Settings that make a classifier of a kind in KINDS."""
+    return {"classifier": "rlsc", "weighting": kind} if kind == "rebalanced" else {"classifier": kind}
+
+
 def recognizer(**settings):
     return make_recognizer(Settings(**settings))
 
@@ -66,13 +71,13 @@ def same(one, other):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
-    stream, by_hand = Stream(recognizer(classifier=kind)), make_classifier(Settings(classifier=kind), D)
+    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
     rng = np.random.default_rng(0)
     for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
         stream.teach(label, count)
         for _ in range(count):
             x = view(label, rng)
-            by_hand.calibrate(x, label)
+            by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
             by_hand.learn(x, label)
     assert same(stream.recognizer.classifier.state(), by_hand.state())
     assert stream.recognizer.objects() == {"mug": 12, "duck": 4, "teddy": 7}
@@ -219,7 +224,8 @@ def test_features_of_another_network_are_refused_by_name(taught):
 def test_before_anything_is_taught_everything_is_unknown():
     stream = Stream(recognizer())
     seen = stream.feed(np.ones(D))
-    assert (seen.label, seen.confidence, seen.labels, seen.scores.size) == (UNKNOWN, 0.0, [], 0)
+    assert (seen.label, seen.nearest, seen.confidence, seen.typicality) == (UNKNOWN, "", 0.0, 0.0)
+    assert (seen.labels, seen.scores.size) == ([], 0)
     stream.feed(np.ones(D + 3), "another/network")
 
 
@@ -242,21 +248,23 @@ def test_frames_that_are_old_or_of_the_future_take_no_part(taught):
         np.testing.assert_allclose(taught.feed(x).scores, classifier.scores(x), atol=1e-14)
 
 
-def test_low_confidence_is_unknown(taught):
+def test_what_is_less_typical_than_allowed_is_unknown(taught):
     for below, label in ((0.0, "duck"), (1.0, UNKNOWN)):
-        taught.recognizer.unknown_below = below
+        taught.recognizer.reject_known = below
         seen = taught.show("duck", 6)[-1]
         assert seen.label == label
         assert 0.0 <= seen.confidence <= 1.0
+        assert 0.0 < seen.typicality < 1.0
+        assert seen.nearest == "duck"
         assert seen.labels[int(np.argmax(seen.scores))] == "duck"
 
 
-def test_of_an_object_never_shown_it_is_less_sure(taught):
-    def sure(label):
+def test_an_object_never_shown_is_not_typical(taught):
+    def typical(label):
         taught.stamp += 10 * SECOND
-        return np.mean([seen.confidence for seen in taught.show(label, 40)])
+        return np.mean([seen.typicality for seen in taught.show(label, 40)])
 
-    assert sure("block") < min(sure(label) for label in ("mug", "duck", "teddy")) - 0.1
+    assert typical("block") < min(typical(label) for label in ("mug", "duck", "teddy")) - 0.1
 
 
 def test_forget_rename_and_reset(taught):
@@ -286,7 +294,7 @@ def test_forget_rename_and_reset(taught):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_recognizer_says_the_same(kind, tmp_path):
-    stream = Stream(recognizer(classifier=kind))
+    stream = Stream(recognizer(**of_kind(kind)))
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)
     other = Stream(recognizer())  # of another kind: what is loaded counts
@@ -352,8 +360,8 @@ def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):
     [
         {"smoothing_window": 0},
         {"max_age": -1.0},
-        {"unknown_below": 1.5},
-        {"unknown_below": np.nan},
+        {"reject_known": 1.5},
+        {"reject_known": np.nan},
     ],
 )
 def test_settings_out_of_range(settings):
@@ -365,7 +373,7 @@ def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
     class Failing:
         classes, counts = [], {}
 
-        def calibrate(self, x, label):
+        def learn(self, x, label):
             raise RecognitionError("no")
 
     robot = ObjectRecognizer(lambda n: Failing())

@@ -19,6 +19,8 @@ from icub_learning.nodes.common.parameters import ros_default
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")
 
+OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detection"}  # not about inverse dynamics
+
 
 def read(name: str) -> dict[str, dict[str, Any]]:
     content = yaml.safe_load((CONFIG / name).read_text())
@@ -28,14 +30,14 @@ def read(name: str) -> dict[str, dict[str, Any]]:
 
 
 def test_all_are_there() -> None:
-    wanted = {"icub_right_arm", "icub_left_arm", "simulation", "gazebo", "ur10", "panda", "recognition"}
+    wanted = {"icub_right_arm", "icub_left_arm", "simulation", "gazebo", "ur10", "panda", "recognition", "detection"}
     assert {Path(name).stem for name in FILES} == wanted
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_parameters_fit_their_node(name: str) -> None:
     content = read(name)
-    assert ("cnn_features" if name == "recognition.yaml" else "inverse_dynamics") in content
+    assert OTHERS.get(name, "inverse_dynamics") in content
     for node, values in content.items():
         settings = {setting.name: setting for setting in PARAMETERS[node]}
         for key, value in values.items():
@@ -46,7 +48,7 @@ def test_parameters_fit_their_node(name: str) -> None:
             setting.validate(value)
 
 
-@pytest.mark.parametrize("name", sorted({*FILES} - {"recognition.yaml"}))
+@pytest.mark.parametrize("name", sorted({*FILES} - {*OTHERS}))
 def test_the_robot_has_what_the_file_names(name: str) -> None:
     values = read(name)["inverse_dynamics"]
     settings = pick(assembly.Settings, values, urdf=find_urdf(values["urdf"]))

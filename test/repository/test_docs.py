@@ -7,12 +7,14 @@ import yaml
 
 from icub_learning.cli.main import COMMANDS
 
+NODES = ["inverse_dynamics", "icub_simulation", "cnn_features", "object_recognition", "object_detection"]
 
-@pytest.mark.parametrize("module", ["inverse_dynamics", "icub_simulation", "cnn_features", "object_recognition"])
+
+@pytest.mark.parametrize("module", NODES)
 def test_every_topic_and_service_is_in_the_ros_interface(checkout, module):
     text = (checkout / "docs" / "ros_interface.md").read_text()
     source = (checkout / "icub_learning" / "nodes" / module / "node.py").read_text()
-    relative = "joint_states|wrench|joint_trajectory|image|image/compressed|features"
+    relative = "joint_states|wrench|joint_trajectory|image|image/compressed|features|boxes"
     names = set(re.findall(rf'"(~/[a-z_/]+|{relative}|/joint_states|/wrench|/clock|/diagnostics)"', source))
     assert len(names) >= 4
     assert not [name for name in names if f"`{name}`" not in text]

@@ -9,7 +9,7 @@ import pytest
 
 RINGS = (
     "recursive", "features",
-    "kernel_methods", "dynamics", "recognition",
+    "kernel_methods", "dynamics", "recognition", "detection",
     "simulation", "recording", "evaluation",
 )  # fmt: skip
 # A sentence or a noun phrase does not begin with these: the reader would have to guess what they belong to.

@@ -63,6 +63,7 @@ def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
         "cnn_features_node",
         "icub_simulation_node",
         "inverse_dynamics_node",
+        "object_detection_node",
         "object_recognition_node",
     }
     for target in scripts.values():

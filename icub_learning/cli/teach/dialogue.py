@@ -9,6 +9,7 @@ from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
+from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
 
@@ -108,9 +109,12 @@ def describe(seen: Recognition | None) -> str:
         return "The robot says nothing: no recognitions come."
     if not seen.labels:
         return "The robot knows no object yet."
+    if seen.label == UNKNOWN:
+        return (
+            f"The robot says: this is new to me (typicality {seen.typicality:.2f}); nearest is {shorten(seen.nearest)}"
+            f" (confidence {seen.confidence:.2f})"
+        )
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
     text = f"The robot says: {seen.label} (confidence {seen.confidence:.2f}"
-    if seen.label != order[0][1]:
-        text += f" of {shorten(order[0][1])}"
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
     return f"{text}; scores: {scores})"

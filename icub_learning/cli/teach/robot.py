@@ -14,7 +14,7 @@ from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.recognition.vision.images import Pixels
-from icub_learning_msgs.msg import Recognition
+from icub_learning_msgs.msg import Detections, Recognition
 
 PERIOD = 0.02  # [s] between looks at whether something has come
 FRAME = "camera"  # of the images that are published
@@ -49,7 +49,7 @@ class Robot:
         self._recognitions = 0
         self._due = time.monotonic()
         self._services = Services(node, self.wait)
-        node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, STREAM)
+        self._subscribe()
         if source is None:
             kind = CompressedImage if topic.endswith("/compressed") else Image
             self._subscription = ImageSubscription(node, kind, topic, self._on_image)
@@ -80,7 +80,7 @@ class Robot:
         try:
             return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
         except IcubLearningError as error:
-            raise IcubLearningError(f"{error}: is `icub-learning launch recognition` running? See --node") from error
+            raise IcubLearningError(f"{error}: is the node running (`icub-learning launch`)? See --node") from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Publish images and handle messages until `done` returns true, at most for `limit` seconds.
@@ -107,6 +107,9 @@ class Robot:
             self._spin(PERIOD)
         return True
 
+    def _subscribe(self) -> None:
+        self._node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, STREAM)
+
     def _on_image(self, message: Image | CompressedImage) -> None:
         self._message = message
         self._images += 1
@@ -114,3 +117,21 @@ class Robot:
     def _on_recognition(self, message: Recognition) -> None:
         self.recognition = message
         self._recognitions += 1
+
+
+class DetectingRobot(Robot):
+    """One object detection node and its images; see Robot."""
+
+    def detections_after(self, count: int, limit: float) -> Detections | None:
+        """Return the `count`-th detections from now on; None if they do not come within `limit` seconds."""
+        before = self._n_detections
+        return self._detections if self.wait(lambda: self._n_detections >= before + count, limit) else None
+
+    def _subscribe(self) -> None:
+        self._detections: Detections | None = None
+        self._n_detections = 0
+        self._node.create_subscription(Detections, f"{self._name}/detections", self._on_detections, STREAM)
+
+    def _on_detections(self, message: Detections) -> None:
+        self._detections = message
+        self._n_detections += 1

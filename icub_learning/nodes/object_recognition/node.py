@@ -18,6 +18,7 @@ from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
 from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.vision_messages import classification, vision_msgs
 from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning.nodes.object_recognition.report import RecognitionReport
@@ -92,6 +93,10 @@ class ObjectRecognitionNode(ManagedNode):
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
+        self._vision = vision_msgs()
+        if self._vision is not None:
+            kind = self._vision.Classification
+            self._classifications = self.create_lifecycle_publisher(kind, "~/classification", STREAM)
         self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
@@ -129,11 +134,19 @@ class ObjectRecognitionNode(ManagedNode):
             return
         self._network, self._n_features = message.source, len(message.values)
         self._message = Recognition(
-            header=message.header, label=result.label, confidence=result.confidence, labels=result.labels
+            header=message.header,
+            label=result.label,
+            confidence=result.confidence,
+            labels=result.labels,
+            nearest=result.nearest,
+            typicality=result.typicality,
         )
         self._message.scores = doubles(result.scores)
         if self._repeat_timer is None:
             self._recognitions.publish(self._message)
+        if self._vision is not None:
+            said = classification(self._vision, message.header, result.label, result.confidence)
+            self._classifications.publish(said)
         self._report.latency.add(time.perf_counter() - arrival)
         self._learn()
 
@@ -280,8 +293,8 @@ class ObjectRecognitionNode(ManagedNode):
     def _on_parameter(self, name: str, value: Any) -> None:
         if not self._configured:
             return
-        if name == "unknown_below":
-            self._recognizer.unknown_below = value
+        if name == "reject_known":
+            self._recognizer.reject_known = value
         elif name == "publish_rate":
             self._repeat(value)
 

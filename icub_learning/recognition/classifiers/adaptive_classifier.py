@@ -12,6 +12,7 @@ from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import Classifier, least_squares_scores, read_covariance
 from icub_learning.recognition.classifiers.held_out import HeldOut
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
@@ -111,16 +112,11 @@ class AdaptiveClassifier(Classifier):
         self._choose_if_stale()
         return np.asarray(self._covariance.solve(self._moments.sums)[0].T)
 
-    def forget(self, label: str) -> None:
-        """Remove a class and its held-out examples; see IncrementalClassifier.forget."""
-        index = self._moments.index(label)
-        self._moments.forget(label)
+    def _forget(self, index: int) -> None:
         self._held_out.forget(index)
         self._stale = True
 
-    def merge(self, other: Any) -> None:
-        """Add what another classifier learned and holds out, as if this one had been given it. See Classifier."""
-        self._check_mergeable(other)
+    def _merge(self, other: Any) -> None:
         rows, targets = other._held_out.examples()
         labels = [other._moments.labels[index] for index in targets]
         self._covariance.merge(other._covariance)
@@ -129,6 +125,9 @@ class AdaptiveClassifier(Classifier):
             self._held_out.add(row, self._moments.index(label))
         self._learn_surplus()
         self._stale = True
+
+    def _untrained(self) -> IncrementalClassifier:
+        return IncrementalClassifier(self._n_mapped, self.regularization, 0.0)
 
     def _own_state(self) -> dict[str, Array]:
         self._choose_if_stale()
@@ -153,26 +152,13 @@ class AdaptiveClassifier(Classifier):
             index = self._moments.index(label) if label in self._moments else None
             n_given = 0 if index is None else int(self._moments.counts[index]) + self._held_out.count(index)
             if index is not None and (n_given + 1) % self.hold_out == 0:
-                self._calibrate_mapped(row, index)
                 self._held_out.add(row, index)
                 self._learn_surplus()
                 self._stale = True
             else:
-                if index is None and self._can_judge_unknown():
-                    self._calibrate_mapped(row, None)
                 self._covariance.update(row)
                 self._moments.add(row, label)
                 self._stale |= n_given < self.hold_out
-
-    def _calibrate_mapped(self, z: Array, index: int | None) -> None:
-        """Fit the confidence to an example z (d,) that is not learned yet, without choosing again for its scores.
-
-        Args:
-            z: (d,), after the feature map.
-            index: of its class; None if that is new.
-        """
-        factors = self._moments.recoding_factors(self._recoding)
-        self._confidence.add(self._covariance.solve(z)[0] @ self._moments.sums.T * factors, factors, index)
 
     def _learn_surplus(self) -> None:
         """Learn the held-out examples beyond the limit."""

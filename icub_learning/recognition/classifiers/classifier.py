@@ -11,14 +11,16 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
+from icub_learning.recognition.classifiers.calibration import Calibration, Judgement, fit_confidence
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.confidence import Confidence
-from icub_learning.recognition.classifiers.labels import check_label, check_labels
+from icub_learning.recognition.classifiers.kept_views import KeptViews, unit
+from icub_learning.recognition.classifiers.labels import check_labels
+from icub_learning.recognition.classifiers.whitened_kernel import held_back_parts
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 STATE_VERSION = 1
-MIN_MEAN_COUNT = 5  # examples of a class, on average, before a new label shows how unknown objects score
 
 C = TypeVar("C", bound="Classifier")
 
@@ -51,7 +53,8 @@ class Classifier(ABC):
         self._n_mapped = self.n_features if feature_map is None else feature_map.n_features  # length of z
         self._recoding = real("recoding", recoding, 0.0, 1.0)
         self._moments = ClassMoments(self._n_mapped)
-        self._confidence = Confidence()
+        self._kept = KeptViews(self._n_mapped)
+        self._forget_calibration()
 
     @property
     def recoding(self) -> float:
@@ -86,7 +89,11 @@ class Classifier(ABC):
         rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
         labels = check_labels(label, 1 if single else len(rows), single)
-        self._learn(self._mapped(rows[None] if single else rows), labels)
+        mapped = self._mapped(rows[None] if single else rows)
+        self._learn(mapped, labels)
+        for row, own in zip(mapped, labels, strict=True):
+            self._kept.add(row, self._moments.index(own))
+        self._forget_calibration()
 
     def scores(self, x: ArrayLike) -> Array:
         """Return recoded scores in the order of `classes`: (T,) for x (d,), (n, T) for (n, d).
@@ -112,28 +119,80 @@ class Classifier(ABC):
     def confidence(self, scores: ArrayLike) -> float:
         """Return the probability in [0, 1] that the class with the largest score is right; 0 without classes.
 
+        It holds for views of known objects, and is fitted to the kept views, each scored by what is taught without
+        the part of its class to which it belongs, with the classes of today (see Confidence, KeptViews.parts).
+
         Args:
-            scores: (T,) from `scores`, or a mean of several such vectors. See Confidence for how they are used.
+            scores: (T,) from `scores`, or a mean of several such vectors.
 
         Raises:
             ShapeError, NotFiniteError.
         """
         values = vector("scores", scores, len(self._moments))
-        return self._confidence(values, self._moments.recoding_factors(self.recoding))
+        factors = self._moments.recoding_factors(self.recoding)
+        if self._confidence is None:
+            judged = self._calibration.judged
+            scores = self._held_back_scores()
+            self._confidence = fit_confidence(scores[judged], self._kept.targets[judged], factors)
+        return self._confidence(values, factors)
 
-    def calibrate(self, x: ArrayLike, label: str) -> None:
-        """Fit `confidence` to one labelled example that has not been learned; scores do not change.
+    def typicality(self, x: ArrayLike) -> float | Array:
+        """Return how typical views are of the known objects: near 0 for what is new.
 
-        An example with a new label counts only once the classes have five examples on average: before that, objects
-        that are known score as low as unknown ones.
+        The share of views of known objects whose largest score, under a machine that has not learned them, is as low
+        as that of x; see WhitenedKernelMachine for the scores and Typicality for the share. Calling what is below p new
+        rejects about a share p of the views of known objects.
+
+        Args:
+            x: (d,) or (n, d).
+
+        Returns:
+            A number in [0, 1] for x (d,), (n,) for (n, d); 0 without classes.
 
         Raises:
-            ShapeError, NotFiniteError, ParameterError; nothing changes then.
+            ShapeError, NotFiniteError.
         """
-        row, label = vector("x", x, self.n_features), check_label(label)
-        index = self._moments.index(label) if label in self._moments else None
-        if index is not None or self._can_judge_unknown():
-            self._confidence.add(self.scores(row), self._moments.recoding_factors(self.recoding), index)
+        rows = finite_rows("x", x, self.n_features)
+        scores = self._mixed_scores(np.atleast_2d(rows))
+        found = self._calibration.typicality(scores.max(axis=1)) if scores.size else np.zeros(len(scores))
+        return float(found[0]) if rows.ndim == 1 else found
+
+    def judge(self, x: ArrayLike) -> Judgement:
+        """Return label, scores, confidence and typicality of a view x (d,), or of views (n, d) of one object together.
+
+        Raises:
+            ShapeError, NotFiniteError.
+        """
+        rows = np.atleast_2d(finite_rows("x", x, self.n_features))
+        if not len(self._moments):
+            return Judgement("", np.empty(0), 0.0, 0.0)
+        scores = self.scores(rows).mean(axis=0)
+        top = self._mixed_scores(rows).mean(axis=0).max(keepdims=True)
+        typicality = float(self._calibration.typicality(top)[0])
+        return Judgement(self.classes[int(scores.argmax())], scores, self.confidence(scores), typicality)
+
+    def forget(self, label: str) -> None:
+        """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
+        index = self._moments.index(label)
+        self._forget(index)
+        self._moments.forget(label)
+        self._kept.forget(index)
+        self._forget_calibration()
+
+    def merge(self, other: Any) -> None:
+        """Add what another classifier of the same kind learned; classes with equal labels become one.
+
+        Settings of this classifier stay.
+
+        Raises:
+            ParameterError: `other` is of another kind or has other features; nothing changes then.
+        """
+        self._check_mergeable(other)
+        views, labels = other._kept.examples, [other._moments.labels[index] for index in other._kept.targets]
+        self._merge(other)
+        for view, label in zip(views, labels, strict=True):
+            self._kept.add(view, self._moments.index(label))
+        self._forget_calibration()
 
     def rename(self, old: str, new: str) -> None:
         """Give a class another label.
@@ -144,20 +203,6 @@ class Classifier(ABC):
         """
         self._moments.rename(old, new)
 
-    @abstractmethod
-    def forget(self, label: str) -> None:
-        """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
-
-    @abstractmethod
-    def merge(self, other: Any) -> None:
-        """Add what another classifier of the same kind learned; classes with equal labels become one.
-
-        Settings and confidence of this classifier stay.
-
-        Raises:
-            ParameterError: `other` is of another kind or has other features; nothing changes then.
-        """
-
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
         return {
@@ -165,7 +210,7 @@ class Classifier(ABC):
             "n_features": np.asarray(self.n_features),
             **nested("feature_map", feature_map_state(self.feature_map)),
             **nested("moments", self._moments.state()),
-            **nested("confidence", self._confidence.state()),
+            **nested("kept", self._kept.state()),
             **{name: np.asarray(getattr(self, name)) for name in self.SETTINGS},
             **self._own_state(),
         }
@@ -181,7 +226,10 @@ class Classifier(ABC):
                 settings["feature_map"] = feature_map
             classifier = cls(int(state["n_features"]), **settings)
             classifier._moments = ClassMoments.from_state(part(state, "moments"), classifier._n_mapped)
-            classifier._confidence = Confidence.from_state(part(state, "confidence"))
+            kept = part(state, "kept")  # missing in models saved by 0.1: then every view is typical
+            if kept:
+                n_classes = len(classifier._moments)
+                classifier._kept = KeptViews.from_state(kept, classifier._n_mapped, n_classes)
             classifier._read_own_state(state)
         return classifier
 
@@ -201,9 +249,47 @@ class Classifier(ABC):
     def _unrecoded_scores(self, z: Array) -> Array:
         """Return the scores of mapped examples before recoding: (T,) for one, (n, T) for several."""
 
-    def _can_judge_unknown(self) -> bool:
-        """Return whether there are enough examples for a new label to show how unknown objects score."""
-        return bool(len(self._moments)) and float(self._moments.counts.mean()) >= MIN_MEAN_COUNT
+    @abstractmethod
+    def _forget(self, index: int) -> None:
+        """Remove what belongs to the class at `index` beside sum, count and kept views, which are still there."""
+
+    @abstractmethod
+    def _merge(self, other: Any) -> None:
+        """Add what `other` learned, kept views excepted. Raises ParameterError before anything changes."""
+
+    @abstractmethod
+    def _untrained(self) -> "Classifier":
+        """Return an untrained classifier of mapped examples, with the settings in force and no recoding."""
+
+    def _forget_calibration(self) -> None:
+        """Have confidence and typicality calibrated anew when they are next asked for."""
+        self._known_calibration: Calibration | None = None
+        self._confidence: Confidence | None = None
+
+    @property
+    def _calibration(self) -> Calibration:
+        if self._known_calibration is None:
+            factors = self._moments.recoding_factors(self._recoding)
+            self._known_calibration = Calibration(self._kept, len(self._moments), factors)
+        return self._known_calibration
+
+    def _mixed_scores(self, rows: Array) -> Array:
+        """Return the scores (n, T) of checked examples under the mixed kernel of the kept views; ones without any."""
+        machine, directions = self._calibration.machine, unit(self._mapped(rows))
+        if machine is None:  # a model that was saved without kept views
+            return np.ones((len(rows), len(self._moments)))
+        return machine.mixed_scores(self._kept.products(directions), (directions**2).sum(axis=1))
+
+    def _held_back_scores(self) -> Array:
+        """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part."""
+        rows, targets = self._kept.examples, self._kept.targets
+        found = np.zeros((len(rows), len(self._moments)))
+        for held, learned in held_back_parts(targets, self._calibration.parts):
+            classifier = self._untrained()
+            classifier._learn(rows[learned], [self._moments.labels[index] for index in targets[learned]])
+            columns = [self._moments.index(label) for label in classifier.classes]
+            found[np.ix_(held, columns)] = classifier._unrecoded_scores(rows[held])
+        return found
 
     def _mapped(self, rows: Array) -> Array:
         return rows if self.feature_map is None else self.feature_map.transform(rows)
@@ -230,6 +316,7 @@ class SettableRecoding(Classifier):
     @recoding.setter
     def recoding(self, value: float) -> None:
         self._recoding = real("recoding", value, 0.0, 1.0)
+        self._forget_calibration()
 
 
 def least_squares_scores(covariance: RegularizedCovariance, sums: Array, z: Array) -> Array:

@@ -69,13 +69,10 @@ class DictionaryClassifier(SettableRecoding):
         """(M, d) examples kept, scaled to unit length."""
         return np.array(self._dictionary.points)
 
-    def forget(self, label: str) -> None:
-        """Remove a class; the scores of the others stay. Raises ParameterError if the label is unknown."""
-        index = self._moments.index(label)
+    def _forget(self, index: int) -> None:
         self._dictionary.keep_outputs([k for k in range(len(self._moments)) if k != index])
         tags = self._dictionary.tags
         tags[:] = np.where(tags == index, FORGOTTEN, tags - (tags > index))
-        self._moments.forget(label)
 
     def merge(self, other: Any) -> None:
         """Add the dictionary of another classifier, and cut the result back to the maximum size of this one.
@@ -83,7 +80,13 @@ class DictionaryClassifier(SettableRecoding):
         Classes that only one classifier knows keep their scores; scores of classes that both know are averaged with
         the numbers of examples as weights. See Classifier; the length scales must be equal.
         """
-        self._check_mergeable(other)
+        super().merge(other)
+
+    def _untrained(self) -> "DictionaryClassifier":
+        settings = (self.length_scale, self.step_size, self.parsimony, self.max_dictionary)
+        return DictionaryClassifier(self.n_features, *settings, recoding=0.0)
+
+    def _merge(self, other: Any) -> None:
         if other.length_scale != self.length_scale:
             raise ParameterError("other", other.length_scale, f"of length scale {self.length_scale}")
         before = self.counts

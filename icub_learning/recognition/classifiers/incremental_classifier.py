@@ -58,13 +58,21 @@ class IncrementalClassifier(SettableRecoding):
 
         The examples of the class stay in Z^T Z, as examples that belong to none of the other classes.
         """
-        self._moments.forget(label)
+        super().forget(label)
 
     def merge(self, other: Any) -> None:
         """Add what another classifier learned, as if this one had learned its examples too; O(d^3). See Classifier."""
-        self._check_mergeable(other)
+        super().merge(other)
+
+    def _forget(self, index: int) -> None:
+        """Keep Z^T Z as it is; see `forget`."""
+
+    def _merge(self, other: Any) -> None:
         self._covariance.merge(other._covariance)
         self._moments.merge(other._moments)
+
+    def _untrained(self) -> "IncrementalClassifier":
+        return IncrementalClassifier(self._n_mapped, self.regularization, 0.0)
 
     def _own_state(self) -> dict[str, Array]:
         return nested("covariance", self._covariance.state())

@@ -7,9 +7,15 @@ from icub_learning.errors import StateError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
+from icub_learning.recognition.classifiers.rebalanced_classifier import RebalancedClassifier
 
-AnyClassifier = IncrementalClassifier | AdaptiveClassifier | DictionaryClassifier
+AnyClassifier = (
+    KernelClassifier | RebalancedClassifier | IncrementalClassifier | AdaptiveClassifier | DictionaryClassifier
+)
 KINDS: dict[str, type[AnyClassifier]] = {
+    "kernel": KernelClassifier,
+    "rebalanced": RebalancedClassifier,
     "rlsc": IncrementalClassifier,
     "adaptive": AdaptiveClassifier,
     "polk": DictionaryClassifier,

@@ -97,6 +97,22 @@ class OffscreenRenderer:
         mujoco.mjr_readPixels(picture, None, frame, self._context)
         return np.ascontiguousarray(picture[::-1])  # OpenGL starts with the bottom row
 
+    def segment(self, data: Any, camera: int) -> NDArray[np.int32]:
+        """Return for each pixel (height, width) the index of the geom of the model that is seen there, -1 for none."""
+        flags = self._scene.flags
+        flags[mujoco.mjtRndFlag.mjRND_SEGMENT] = flags[mujoco.mjtRndFlag.mjRND_IDCOLOR] = 1
+        try:
+            colours = self.render(data, camera).astype(np.int32)
+        finally:
+            flags[mujoco.mjtRndFlag.mjRND_SEGMENT] = flags[mujoco.mjtRndFlag.mjRND_IDCOLOR] = 0
+        numbers = colours[:, :, 0] + (colours[:, :, 1] << 8) + (colours[:, :, 2] << 16)
+        geoms = np.full(self._scene.ngeom + 1, -1, dtype=np.int32)
+        for index in range(self._scene.ngeom):
+            geom = self._scene.geoms[index]
+            if geom.segid >= 0 and geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                geoms[geom.segid + 1] = geom.objid
+        return np.asarray(geoms[np.minimum(numbers, self._scene.ngeom)])
+
     def close(self) -> None:
         """Release the OpenGL context; nothing can be rendered afterwards."""
         if self._gl is not None:

@@ -56,7 +56,7 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     held = spec.body(arm.hand).add_body(name="object")
     for number, parts in enumerate(objects.values()):
         for index, part in enumerate(parts):
-            _add_part(spec, held, f"{number}/{index}", part)
+            add_part(spec, held, f"{number}/{index}", part)
     try:
         return spec.compile()
     except ValueError as error:  # shapes without an area, for instance
@@ -66,8 +66,8 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
 
 def _add_wall(spec: Any) -> None:
     size = backgrounds.SIZE
-    _add_texture(spec, "wall", np.zeros((size, size, 3), dtype=np.uint8))
-    _add_material(spec, "wall", "wall")
+    add_texture(spec, "wall", np.zeros((size, size, 3), dtype=np.uint8))
+    add_material(spec, "wall", "wall")
     spec.worldbody.add_geom(
         name="wall",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -80,14 +80,15 @@ def _add_wall(spec: Any) -> None:
     )
 
 
-def _add_part(spec: Any, body: Any, name: str, part: MeshPart) -> None:
+def add_part(spec: Any, body: Any, name: str, part: MeshPart) -> None:
+    """Add a part of an object to a body, as a hidden geom, with the mesh, material and texture that it needs."""
     mesh = spec.add_mesh(name=name)
     mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # thin and open shapes have no volume
     mesh.uservert, mesh.userface = part.vertices.ravel().tolist(), part.faces.ravel().tolist()
-    material = _add_material(spec, name, name if part.picture is not None else None)
+    material = add_material(spec, name, name if part.picture is not None else None)
     material.rgba = [*part.colour, 1.0]
     if part.picture is not None:
-        _add_texture(spec, name, part.picture, wrapped=part.wrapped)
+        add_texture(spec, name, part.picture, wrapped=part.wrapped)
     if part.texcoords is not None:
         mesh.usertexcoord = part.texcoords.ravel().tolist()
         mesh.userfacetexcoord = mesh.userface
@@ -102,14 +103,16 @@ def _add_part(spec: Any, body: Any, name: str, part: MeshPart) -> None:
     )
 
 
-def _add_material(spec: Any, name: str, texture: str | None) -> Any:
+def add_material(spec: Any, name: str, texture: str | None) -> Any:
+    """Add a slightly glossy material, with a texture or without one, and return it."""
     material = spec.add_material(name=name, specular=0.3, shininess=0.4)
     if texture is not None:
         material.textures[_RGB] = texture
     return material
 
 
-def _add_texture(spec: Any, name: str, picture: NDArray[np.uint8], *, wrapped: bool = False) -> None:
+def add_texture(spec: Any, name: str, picture: NDArray[np.uint8], *, wrapped: bool = False) -> None:
+    """Add the texture of a picture (height, width, 3); a wrapped one is projected from all sides."""
     if wrapped:  # project the picture from all six sides of a cube around the object
         side = min(picture.shape[:2])
         picture = np.tile(picture[:side, :side], (6, 1, 1))

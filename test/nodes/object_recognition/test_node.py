@@ -244,12 +244,12 @@ def test_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
         for label in CENTRES:
             assert probe.teach(label, views(label, 8)).success
         for below, label in ((1.0, "unknown"), (0.0, "duck")):
-            assert set_parameter(probe, "unknown_below", below)
+            assert set_parameter(probe, "reject_known", below)
             seen = probe.feed(views("duck", 6, seed=1))[-1]
             assert seen.label == label
             assert seen.confidence > 0
-        assert not set_parameter(probe, "unknown_below", 1.5)
-        assert not set_parameter(probe, "unknown_below", float("nan"))
+        assert not set_parameter(probe, "reject_known", 1.5)
+        assert not set_parameter(probe, "reject_known", float("nan"))
         assert not set_parameter(probe, "publish_rate", -1.0)
     assert node.stop() == 0
 
@@ -322,7 +322,7 @@ def test_every_parameter_is_described(start_node):
         ({"regularization": 0.0}, "regularization"),
         ({"recoding": 1.5}, "recoding"),
         ({"smoothing_window": 0}, "smoothing_window"),
-        ({"unknown_below": 2.0}, "unknown_below"),
+        ({"reject_known": 2.0}, "reject_known"),
         ({"publish_rate": -1.0}, "publish_rate"),
     ],
 )

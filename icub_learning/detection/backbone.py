@@ -1,0 +1,99 @@
+"""Maps of features of an image, from inner layers of the bundled network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+from icub_learning.arrays import Array, integer
+from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.recognition.vision.cnn_features import MEAN, SCALE, resize
+from icub_learning.recognition.vision.default_network import NAME, default_network
+
+# Outputs of the network's stages, by the side of one cell in pixels of its input.
+LAYERS = {8: "_blocks.4.sum", 16: "_blocks.10.sum", 32: "_blocks.15._project_conv.out"}
+STRIDE = 32  # [px]; sides of the input are multiples of it
+LONGER_SIDE = 448  # [px] of the input
+MIN_SIDE = 32  # [px] of an image
+
+
+@dataclass(frozen=True)
+class FeatureMaps:
+    """Maps of one image.
+
+    Attributes:
+        width, height: of the image [px].
+        maps: arrays (rows, columns, channels) by the side of one cell in pixels of the network's input.
+        scale: (2,) pixels of the network's input for one of the image, along x and y.
+    """
+
+    width: int
+    height: int
+    maps: dict[int, NDArray[np.float32]]
+    scale: Array
+
+
+class Backbone:
+    """Computes maps of features of RGB images of any size with EfficientNet-Lite0.
+
+    The network's layers work on any input whose sides are multiples of 32 pixels: its padding, that of even sizes,
+    stays right. Images are resized so that their longer side is 448 pixels and the other the nearest multiple.
+
+    Args:
+        n_threads: threads that compute one image.
+
+    Attributes:
+        source: name of network and layers; features of another source cannot be compared.
+
+    Raises:
+        ModelError: the weights of the network are damaged.
+        ParameterError: `n_threads` is below 1.
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        model = onnx.load_model_from_string(default_network())
+        graph = model.graph
+        for axis, name in ((2, "height"), (3, "width")):
+            graph.input[0].type.tensor_type.shape.dim[axis].dim_param = name
+        del graph.output[:]
+        graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in LAYERS.values())
+        last = max(index for index, node in enumerate(graph.node) if set(node.output) & set(LAYERS.values()))
+        del graph.node[last + 1 :]
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = integer("n_threads", n_threads, 1)
+        options.inter_op_num_threads, options.log_severity_level = 1, 4  # errors are raised
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
+        self._session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        self.source = f"{NAME}/{','.join(LAYERS.values())}@{LONGER_SIDE}"
+
+    def maps(self, image: NDArray[np.uint8]) -> FeatureMaps:
+        """Return the maps of an RGB image (height, width, 3) of uint8.
+
+        Raises:
+            ShapeError, ParameterError: the image has another shape or type, or a side below 32 pixels.
+        """
+        pixels = check_image(image)
+        height, width = pixels.shape[:2]
+        factor = LONGER_SIDE / max(height, width)
+        rows, columns = (max(1, round(side * factor / STRIDE)) * STRIDE for side in (height, width))
+        x = (resize(pixels, rows, columns).astype(np.float32) - MEAN) / SCALE
+        found = self._session.run(list(LAYERS.values()), {"image": x.transpose(2, 0, 1)[None]})
+        maps = {
+            side: np.ascontiguousarray(values[0].transpose(1, 2, 0)) for side, values in zip(LAYERS, found, strict=True)
+        }
+        return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
+
+
+def check_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an RGB image (height, width, 3). Raises ShapeError, ParameterError."""
+    pixels = np.asarray(image)
+    if pixels.ndim != 3 or pixels.shape[2] != 3 or min(pixels.shape[:2]) < MIN_SIDE:
+        raise ShapeError("image", pixels.shape, f"(height, width, 3), each side at least {MIN_SIDE} px")
+    if pixels.dtype != np.uint8:
+        raise ParameterError("image", str(pixels.dtype), "an array of uint8")
+    return pixels

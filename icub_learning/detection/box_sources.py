@@ -1,0 +1,82 @@
+"""Boxes of an object while it is shown: followed from a first box, or from its motion before a still background."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.detection.boxes import check_box
+from icub_learning.recognition.vision.opencv import cv2
+
+DIFFERENCE = 25.0  # of a pixel from the background, out of 255, that counts as motion
+MIN_SHARE, MAX_SHARE = 0.002, 0.5  # of the image that a moving object covers
+BACKGROUND_IMAGES = 5  # that the background is the median of
+
+
+class BoxSource(Protocol):
+    """Tells where the object that is taught is in each image."""
+
+    def update(self, image: NDArray[np.uint8]) -> Array | None:
+        """Return its box (4,) x1 y1 x2 y2 [px] in the next RGB image, or None if it is not to be seen."""
+
+
+class TrackedBox:
+    """Follows an object from a box in a first image. The camera may move; the object must not jump.
+
+    Args:
+        image: RGB (height, width, 3) of uint8.
+        box: (4,) x1 y1 x2 y2 [px] of the object in it.
+
+    Raises:
+        ParameterError, ShapeError: the box is not one in the image.
+    """
+
+    def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
+        height, width = image.shape[:2]
+        x1, y1, x2, y2 = np.rint(check_box(box, width, height)).astype(int).tolist()
+        self._tracker = cv2.TrackerMIL_create()
+        self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
+
+    def update(self, image: NDArray[np.uint8]) -> Array | None:
+        """See BoxSource."""
+        found, (x, y, w, h) = self._tracker.update(np.ascontiguousarray(image))
+        height, width = image.shape[:2]
+        box = np.clip([x, y, x + w, y + h], 0.0, [width, height, width, height])
+        return box if found and (box[2:] - box[:2] >= 2.0).all() else None
+
+
+class MovingBox:
+    """Finds what differs from the first images, in which the object must not be. The camera must not move.
+
+    Of all that moved, the largest connected part counts: the hand that holds an object belongs to its box.
+    """
+
+    def __init__(self) -> None:
+        self._first: list[NDArray[np.uint8]] = []
+        self._background: NDArray[np.float32] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the background is known: from now on the object may come."""
+        return self._background is not None
+
+    def update(self, image: NDArray[np.uint8]) -> Array | None:
+        """See BoxSource; None for the images of the background."""
+        if self._background is not None and self._background.shape != image.shape:
+            self._first, self._background = [], None
+        if self._background is None:
+            self._first.append(image)
+            if len(self._first) == BACKGROUND_IMAGES:
+                self._background = np.median(np.stack(self._first), axis=0).astype(np.float32)
+            return None
+        difference = np.abs(image - self._background).max(axis=2)
+        moved = (cv2.GaussianBlur(difference, (5, 5), 0) > DIFFERENCE).astype(np.uint8)
+        moved = cv2.morphologyEx(moved, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
+        count, _, parts, _ = cv2.connectedComponentsWithStats(moved)
+        if count < 2:
+            return None
+        left, top, width, height, area = parts[1 + int(parts[1:, cv2.CC_STAT_AREA].argmax())].tolist()
+        if not MIN_SHARE <= area / moved.size <= MAX_SHARE:
+            return None
+        return np.array([left, top, left + width, top + height], dtype=float)

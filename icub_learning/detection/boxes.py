@@ -1,0 +1,93 @@
+"""Boxes in images: overlap, refinement, suppression of duplicates. A box is x1 y1 x2 y2 [px]."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import ParameterError, ShapeError
+
+MIN_SIDE = 2.0  # [px] of a box
+MAX_LOG_RATIO = 1.0  # of a refined side to the side before
+
+
+@dataclass(frozen=True)
+class Detections:
+    """Objects found in an image, those with the largest scores first.
+
+    Attributes:
+        boxes: (n, 4) x1 y1 x2 y2 [px].
+        labels: n names.
+        scores: (n,), about 1 for what was learned and about -1 for background.
+    """
+
+    boxes: Array = field(default_factory=lambda: np.empty((0, 4)))
+    labels: list[str] = field(default_factory=list)
+    scores: Array = field(default_factory=lambda: np.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def check_box(box: ArrayLike, width: int, height: int) -> Array:
+    """Return a box (4,) cut at the borders of an image.
+
+    Raises:
+        ShapeError, NotFiniteError: it is not four finite numbers.
+        ParameterError: less than two pixels of a side are in the image, or it is upside down.
+    """
+    values = finite("box", box)
+    if values.shape != (4,):
+        raise ShapeError("box", values.shape, "(4,): x1 y1 x2 y2")
+    cut = np.clip(values, 0.0, [width, height, width, height])
+    if (cut[2:] - cut[:2] < MIN_SIDE).any():
+        bound = f"x1 < x2, y1 < y2, at least {MIN_SIDE:g} px of each side within {width} x {height}"
+        raise ParameterError("box", values.tolist(), bound)
+    return cut
+
+
+def overlaps(a: Array, b: Array) -> Array:
+    """Return the intersection over union of boxes a (m, 4) with boxes b (n, 4): (m, n)."""
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
+    common = np.clip(high - low, 0.0, None).prod(axis=2)
+    areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (a, b)]
+    return np.asarray(common / np.maximum(areas[0][:, None] + areas[1] - common, 1e-9))
+
+
+def offsets(boxes: Array, targets: Array) -> Array:
+    """Return what moves boxes onto targets, both (n, 4): (n, 4) of dx, dy in sides, and log ratios of the sides.
+
+    Source: Girshick and others, "Rich feature hierarchies for accurate object detection", 2014, appendix C.
+    """
+    size, wanted = boxes[:, 2:] - boxes[:, :2], targets[:, 2:] - targets[:, :2]
+    move = (targets[:, :2] + targets[:, 2:] - boxes[:, :2] - boxes[:, 2:]) / 2.0 / size
+    return np.concatenate([move, np.log(wanted / size)], axis=1)
+
+
+def moved(boxes: Array, steps: Array, width: int, height: int) -> Array:
+    """Return boxes (n, 4) after the offsets (n, 4), the inverse of `offsets`, cut at the borders of the image."""
+    size = boxes[:, 2:] - boxes[:, :2]
+    centre = (boxes[:, :2] + boxes[:, 2:]) / 2.0 + steps[:, :2] * size
+    half = size * np.exp(np.clip(steps[:, 2:], -MAX_LOG_RATIO, MAX_LOG_RATIO)) / 2.0
+    return np.clip(np.concatenate([centre - half, centre + half], axis=1), 0.0, [width, height, width, height])
+
+
+def suppress(boxes: Array, scores: Array, threshold: float, most: int) -> NDArray[np.intp]:
+    """Return the indices of boxes that no better one overlaps by more than the threshold, best first, at most `most`.
+
+    Non-maximum suppression: boxes (n, 4), scores (n,), threshold of the intersection over union in [0, 1].
+    """
+    order = np.argsort(-scores, kind="stable")
+    kept: list[int] = []
+    left, top, right, bottom = boxes.T
+    areas = (right - left) * (bottom - top)
+    while len(order) and len(kept) < most:
+        first, rest = order[0], order[1:]
+        kept.append(int(first))
+        across = np.minimum(right[first], right[rest]) - np.maximum(left[first], left[rest])
+        down = np.minimum(bottom[first], bottom[rest]) - np.maximum(top[first], top[rest])
+        common = np.maximum(across, 0.0) * np.maximum(down, 0.0)
+        order = rest[common <= threshold * (areas[first] + areas[rest] - common)]
+    return np.array(kept, np.intp)

@@ -1,0 +1,298 @@
+"""Detects objects in images after being shown a few dozen frames of each, with training in seconds."""
+
+import copy
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.detection.backbone import Backbone, check_image
+from icub_learning.detection.bootstrap import Bootstrap, falkon, train
+from icub_learning.detection.boxes import Detections, check_box, moved, suppress
+from icub_learning.detection.frames import Frame, Positives, positive_boxes
+from icub_learning.detection.proposals import propose
+from icub_learning.detection.region_classifier import ClassifierBank, RegionClassifier, Rows, fit_refinement
+from icub_learning.detection.regions import N_FEATURES, region_features
+from icub_learning.detection.settings import DEFAULTS
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import check_version, reading_state, scalar
+from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
+
+STATE_VERSION = 1
+# In units of region features, whose length is about 20:
+LENGTH_SCALE = 10.0  # sigma of the Gaussian kernel
+REGULARIZATION = 1e-4  # lambda of FALKON
+DUPLICATE = 0.3  # overlap at which the weaker of two boxes of one object is dropped
+MOST_DETECTIONS = 100  # in one image
+
+
+class OnlineDetector:
+    """Learns to find objects in images from frames with a box each.
+
+    Regions are proposed without regard to what they show, and described by a fixed network. For each object, FALKON
+    (Gaussian kernel, Nyström centres) tells its regions from background and from other objects, trained on hard
+    negatives (see `bootstrap.train`), and ridge regression moves a region onto it. Objects are independent of each
+    other: one more is trained alone, and leaves those known before as they were, to the bit.
+
+    In a frame, every region away from the boxes of an object counts as not that object. So all copies of an object in a
+    frame have to be shown, by `collect` with the same image; other objects need not be.
+
+        detector = OnlineDetector(random_state=0)
+        for image, box in frames_of_a_mug:
+            detector.collect(image, box, "mug")
+        detector.train()
+        detector.detect(image).boxes
+
+    Args:
+        n_centers: largest number of centres of each object's classifier.
+        random_state: seed; None for another one each time.
+        bootstrap: how negatives are chosen.
+        n_proposals: regions of each image.
+        threshold: smallest score of a detection, between -1 (background) and 1.
+        n_threads: threads of the network.
+
+    Attributes:
+        labels: objects that are trained, in the order in which they were.
+        counts: frames shown of each object.
+        source: network and layers; a saved state belongs to them.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+        ModelError: the network's weights, or those of the proposals, are damaged.
+    """
+
+    def __init__(
+        self,
+        n_centers: int = DEFAULTS.n_centers,
+        random_state: int | None = None,
+        *,
+        bootstrap: Bootstrap | None = None,
+        n_proposals: int = DEFAULTS.n_proposals,
+        threshold: float = DEFAULTS.threshold,
+        n_threads: int = DEFAULTS.n_threads,
+    ) -> None:
+        self.n_centers = integer("n_centers", n_centers, 1)
+        self.n_proposals = integer("n_proposals", n_proposals, 10)
+        self.threshold = real("threshold", threshold, -2.0, 2.0)
+        self.bootstrap = bootstrap or Bootstrap()
+        seed = None if random_state is None else integer("random_state", random_state, 0)
+        self._rng = np.random.default_rng(seed)
+        self._seed = int(self._rng.integers(2**31)) if seed is None else seed
+        self._backbone = Backbone(n_threads)
+        self.source = self._backbone.source
+        self.counts: dict[str, int] = {}
+        self._frames: list[Frame] = []
+        self._shown: dict[str, Positives] = {}
+        self._classifiers: dict[str, RegionClassifier] = {}
+        self._bank: ClassifierBank | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """Objects that are trained, in the order in which they were."""
+        return list(self._classifiers)
+
+    @property
+    def waiting(self) -> list[str]:
+        """Objects with frames that have not been trained on."""
+        return list(self._shown)
+
+    def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
+        """Take in a frame in which an object is shown; `train` learns it.
+
+        Args:
+            image: uint8 RGB (height, width, 3).
+            box: (4,) x1 y1 x2 y2 [px]; what is outside the image is cut off.
+            label: name of the object, 1 to 1024 characters.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError: an argument is outside its range; nothing is taken in then.
+        """
+        name, pixels = check_label(label), check_image(image)
+        checked = check_box(box, pixels.shape[1], pixels.shape[0])
+        frame = self._frame(pixels)
+        assert frame.maps is not None
+        boxes, steps = positive_boxes(checked, frame.proposals, frame.maps, self._rng)
+        shown = self._shown.setdefault(name, Positives())
+        shown.features.append(region_features(frame.maps, boxes))
+        shown.steps.append(steps)
+        frame.boxes.append((name, checked))
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    def train(self) -> list[str]:
+        """Learn the objects of which frames came since the last training, and return their names.
+
+        Their classifiers start from all regions of theirs and the hard negatives of their last training; those of other
+        objects stay as they are. Nothing is kept of the frames but these regions.
+        """
+        names = list(self._shown)
+        known = {name: one.positives for name, one in self._classifiers.items()}
+        known.update({name: self._all_positives(name)[0] for name in names})
+        for name in names:
+            self._classifiers[name] = self._train(name, known)
+        self._frames, self._shown = [], {}
+        if names:
+            self._bank = ClassifierBank(list(self._classifiers.values()), LENGTH_SCALE)
+        return names
+
+    def detect(self, image: NDArray[np.uint8]) -> Detections:
+        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`.
+
+        Raises:
+            ShapeError, ParameterError: the image has another shape or type.
+        """
+        pixels = check_image(image)
+        if self._bank is None:
+            return Detections()
+        maps = self._backbone.maps(pixels)
+        proposals = propose(maps, self.n_proposals)
+        features = region_features(maps, proposals)
+        scores = self._scores(features)
+        boxes, labels, found = [np.empty((0, 4))], [], [np.empty(0)]
+        for column, (name, one) in enumerate(self._classifiers.items()):
+            likely = np.flatnonzero(scores[:, column] > self.threshold)
+            steps = features[likely] @ one.refinement[:-1] + one.refinement[-1]
+            refined = moved(proposals[likely], steps, maps.width, maps.height)
+            kept = suppress(refined, scores[likely, column], DUPLICATE, MOST_DETECTIONS)
+            boxes.append(refined[kept])
+            found.append(scores[likely[kept], column])
+            labels += [name] * len(kept)
+        all_boxes, all_scores = np.concatenate(boxes), np.concatenate(found)
+        order = np.argsort(-all_scores, kind="stable")[:MOST_DETECTIONS]
+        return Detections(all_boxes[order], [labels[index] for index in order], all_scores[order])
+
+    def forget(self, label: str) -> None:
+        """Forget an object, and its frames that have not been trained on. Raises ParameterError if it is unknown."""
+        if label not in self.counts:
+            known = ", ".join(repr(shorten(name)) for name in list(self.counts)[:10])
+            raise ParameterError("label", label, f"one of [{known}]" if known else "an object that was shown")
+        del self.counts[label]
+        self._shown.pop(label, None)
+        for frame in self._frames:
+            frame.boxes = [entry for entry in frame.boxes if entry[0] != label]
+        if self._classifiers.pop(label, None) is not None:
+            left = list(self._classifiers.values())
+            self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
+
+    def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
+        """Return a detector that knows the same objects and frames, and learns apart from this one.
+
+        Training a copy in another thread leaves this one free to detect. Network and regions are shared; they do not
+        change.
+
+        Args:
+            bootstrap: how the copy chooses negatives; None: as this one.
+        """
+        made = copy.copy(self)
+        made.bootstrap = bootstrap or self.bootstrap
+        made.counts = dict(self.counts)
+        made._rng = copy.deepcopy(self._rng)
+        made._frames = [replace(frame, boxes=list(frame.boxes)) for frame in self._frames]
+        made._shown = {name: Positives(list(shown.features), list(shown.steps)) for name, shown in self._shown.items()}
+        made._classifiers = dict(self._classifiers)
+        return made
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what was trained as a dict of arrays; frames that wait for training are not part of it."""
+        entries = {
+            f"object{index}.{key}": value
+            for index, one in enumerate(self._classifiers.values())
+            for key, value in one.state().items()
+        }
+        return {
+            "detector": np.asarray(STATE_VERSION),
+            "source": np.asarray(self.source),
+            "labels": pack_labels(self.labels),
+            "counts": np.array([self.counts[name] for name in self.labels], np.int64),
+            "length_scale": np.asarray(LENGTH_SCALE),
+            **entries,
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Replace all that was learned and shown by what `state` holds.
+
+        Raises:
+            StateError: `state` is not valid, or belongs to another network; nothing changes then.
+        """
+        with reading_state("a detector"):
+            check_version(state, STATE_VERSION, "detector")
+            source = str(scalar(state, "source"))
+            if source != self.source:
+                raise StateError(f"the model uses '{source}', this detector '{self.source}'", name="source")
+            if float(scalar(state, "length_scale")) != LENGTH_SCALE:
+                raise StateError("the model was trained with another length scale", name="length_scale")
+            labels, counts = unpack_labels("labels", state["labels"]), np.asarray(state["counts"])
+            if counts.shape != (len(labels),) or (counts < 1).any():
+                raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
+            classifiers = {
+                label: RegionClassifier.from_state(
+                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__},
+                    N_FEATURES,
+                )
+                for index, label in enumerate(labels)
+            }
+        self._classifiers = classifiers
+        self.counts = dict(zip(labels, counts.astype(int).tolist(), strict=True))
+        self._frames, self._shown = [], {}
+        self._bank = ClassifierBank(list(classifiers.values()), LENGTH_SCALE) if classifiers else None
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], **settings: Any) -> "OnlineDetector":
+        """Return a detector with these settings and what `state` holds. Raises StateError; see `load`."""
+        detector = cls(**settings)
+        detector.load(state)
+        return detector
+
+    def _make_regressor(self) -> Callable[[Array, Array], Any]:
+        """Return what makes the regressor of an object's regions."""
+        return falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
+
+    def _scores(self, features: Rows) -> Array:
+        """Return the scores (n, T) of regions."""
+        assert self._bank is not None
+        return self._bank.scores(features)
+
+    def _frame(self, pixels: NDArray[np.uint8]) -> Frame:
+        """Return the frame of an image: the last one again, if it is the same image."""
+        digest = hashlib.sha256(pixels.tobytes()).digest()
+        if self._frames:
+            last = self._frames[-1]
+            if last.digest == digest and last.maps is not None:
+                return last
+            last.maps = None
+        maps = self._backbone.maps(pixels)
+        proposals = propose(maps, self.n_proposals)
+        self._frames.append(Frame(digest, maps, proposals, region_features(maps, proposals)))
+        return self._frames[-1]
+
+    def _all_positives(self, name: str) -> tuple[Rows, Array]:
+        """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4)."""
+        shown, before = self._shown[name], self._classifiers.get(name)
+        features = [*([before.positives] if before else []), *shown.features]
+        steps = [*([before.steps] if before else []), *shown.steps]
+        return np.concatenate(features), np.concatenate(steps)
+
+    def _train(self, name: str, known: Mapping[str, Rows]) -> RegionClassifier:
+        positives, steps = self._all_positives(name)
+        before = self._classifiers.get(name)
+        others = [rows for other, rows in known.items() if other != name]
+        own_frames = [frame for frame in self._frames if any(label == name for label, _ in frame.boxes)]
+        negatives = np.concatenate(
+            [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
+        ).astype(np.float64)
+        wide = positives.astype(np.float64)
+        make = self._make_regressor()
+        rng = np.random.default_rng([self._seed, len(wide)])
+        classifier: Any
+        classifier, pool = train(wide, negatives, make, self.bootstrap, rng)
+        return RegionClassifier(
+            classifier.centers_.astype(np.float32),
+            np.ravel(classifier.dual_coef_).astype(np.float32),
+            fit_refinement(wide, steps),
+            positives,
+            steps,
+            pool.astype(np.float32),
+        )

@@ -1,0 +1,86 @@
+"""Features of regions of an image: means over a grid of bins (RoIAlign), in their principal directions."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.detection.backbone import FeatureMaps
+from icub_learning.errors import ModelError
+
+# Bins a side, by the side of a cell of the map: fine ones of the finer map say where parts are.
+BINS = {16: 2, 32: 1}
+SAMPLES = 2  # a side of each bin
+N_CHANNELS = {16: 112, 32: 320}
+N_POOLED = sum(bins**2 * N_CHANNELS[side] for side, bins in BINS.items())
+N_FEATURES = 128  # principal directions: FALKON's time is proportional to them
+LENGTH = 20.0  # mean length of the features of a region
+BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_objectness.py
+
+
+def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
+    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20.
+
+    Raises:
+        ModelError: the file with the principal directions is missing or damaged.
+    """
+    mean, basis = _basis()
+    found = (pooled(maps, boxes) - mean) @ basis
+    return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
+
+
+def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
+    """Return what the maps hold in boxes (n, 4) [px] of the image, (n, N_POOLED).
+
+    Each box is cut into a grid of bins, and the map's values at 2 x 2 points of each bin, interpolated, are averaged.
+    The values of each map are scaled so that regions have a mean square of one.
+
+    Source: He and others, "Mask R-CNN", 2017, section 3.
+    """
+    parts = []
+    for side, bins in BINS.items():
+        values = _align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
+        length = np.sqrt((maps.maps[side] ** 2).mean())
+        parts.append(values / max(float(length), 1e-6))
+    return np.concatenate(parts, axis=1)
+
+
+@cache
+def _basis() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the mean (N_POOLED,) and the principal directions (N_POOLED, N_FEATURES)."""
+    try:
+        with np.load(BASIS, allow_pickle=False) as archive:
+            mean, basis = archive["mean"].astype(np.float32), archive["basis"].astype(np.float32)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"cannot read the principal directions of regions, {BASIS}: {error}", name="regions"
+        ) from error
+    if mean.shape != (N_POOLED,) or basis.shape != (N_POOLED, N_FEATURES):
+        raise ModelError(f"{BASIS} holds directions of other sizes", name="regions", value=basis.shape)
+    return mean, basis
+
+
+def _align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
+    """Return means (n, bins * bins * channels) of a map (rows, columns, channels) over boxes in its cells.
+
+    Bilinear interpolation and the mean over a bin are linear and act along the axes one after the other, so a box is
+    pooled by two small matrices.
+    """
+    rows, columns, channels = values.shape
+    down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)
+    across = _weights(boxes[:, 0], boxes[:, 2], columns, bins)  # (n, bins, columns)
+    partial = down.reshape(-1, rows) @ values.reshape(rows, -1)  # (n bins, columns channels)
+    partial = partial.reshape(len(boxes), bins, columns, channels)
+    found = np.matmul(across[:, None], partial)  # (n, bins, bins, channels)
+    return np.asarray(found.reshape(len(boxes), -1), dtype=np.float32)
+
+
+def _weights(low: Array, high: Array, size: int, bins: int) -> NDArray[np.float32]:
+    """Return the weights (n, bins, size) of the cells along one axis in the bins of [low, high]."""
+    steps = (np.arange(bins * SAMPLES) + 0.5) / (bins * SAMPLES)
+    points = low[:, None] + steps * (high - low)[:, None] - 0.5  # the centre of cell 0 is at 0
+    points = np.clip(points, 0.0, size - 1.0)
+    weights = np.maximum(0.0, 1.0 - np.abs(points[:, :, None] - np.arange(size)))
+    return np.asarray(weights.reshape(len(low), bins, SAMPLES, size).mean(axis=2), dtype=np.float32)

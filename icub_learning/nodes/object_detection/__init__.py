@@ -1,0 +1,1 @@
+"""The node that finds objects in images and is taught new ones."""

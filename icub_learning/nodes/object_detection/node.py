@@ -1,0 +1,266 @@
+"""The node that finds objects in images, and learns new ones while it goes on with the old."""
+
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.task import Future
+from sensor_msgs.msg import CompressedImage, Image
+
+from icub_learning.arrays import Array
+from icub_learning.detection.bootstrap import Bootstrap
+from icub_learning.detection.boxes import Detections as Found
+from icub_learning.detection.detector import OnlineDetector
+from icub_learning.detection.drawing import annotated
+from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
+from icub_learning.models import load_state, save_state
+from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
+from icub_learning.nodes.common import parameters
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.image_messages import image_message, rgb_of
+from icub_learning.nodes.common.image_subscription import ImageSubscription
+from icub_learning.nodes.common.qos import SENSOR, STREAM
+from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
+from icub_learning.nodes.common.waiting import Waiting
+from icub_learning.nodes.object_detection.parameters import PARAMETERS
+from icub_learning.nodes.object_detection.report import DetectionReport
+from icub_learning.nodes.object_detection.teaching import Teaching
+from icub_learning_msgs.msg import Detection, Detections
+from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
+
+ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
+MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
+
+
+class ObjectDetectionNode(ManagedNode):
+    """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md.
+
+    A thread decodes images and detects, always in the newest; another one trains during a lesson.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("object_detection", PARAMETERS, self._on_parameter)
+
+    @transition
+    def on_configure(self) -> None:
+        """Load the network, and make topics, services and timers."""
+        settings = parameters.values(self, PARAMETERS)
+        self._detector = OnlineDetector(
+            settings["n_centers"],
+            bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
+            **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
+        )
+        self._teaching = Teaching(1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished)
+        self._report = DetectionReport(self, self._steady)
+        self._stamps, self._dropped_before = RepeatedStamps(), 0
+        self._newest: Any = None  # image, RGB
+        self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
+        self._vision = vision_msgs()
+        self._publisher = self.create_lifecycle_publisher(Detections, "~/detections", STREAM)
+        self._annotated = self.create_lifecycle_publisher(Image, "~/annotated", STREAM)
+        self._publishers = [self._publisher, self._annotated]
+        if self._vision is not None:
+            kind = self._vision.Detection2DArray
+            self._publishers.append(self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM))
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._images = [
+            ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
+            ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
+        ]
+        self._given = self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
+        services = (
+            (TeachDetection, "~/teach_detection", self._teach),
+            (ForgetObject, "~/forget_object", self._forget),
+            (ListObjects, "~/list_objects", self._list),
+            (ModelFile, "~/save_model", self._save),
+            (ModelFile, "~/load_model", self._load),
+        )
+        self._services_made = [self.create_service(kind, name, call) for kind, name, call in services]
+        self._timers = [
+            self.create_timer(settings["report_period"], self._publish_report, clock=self._steady),
+            self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady),
+        ]
+        self._configured = True
+        self.get_logger().info(f"regions from {self._detector.source}; nothing has been taught yet")
+
+    @transition
+    def on_activate(self) -> None:
+        """Start to detect."""
+        super().on_activate(None)
+        self._worker: NewestWorker[tuple[Image | CompressedImage, float]] = NewestWorker(self._work)
+        self._active = True
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop detecting; what was learned stays, but a lesson that collects images is dropped."""
+        self._stop("the node was deactivated")
+        super().on_deactivate(None)
+
+    def _stop(self, reason: str) -> None:
+        if self._active:
+            self._active = False
+            self._worker.stop()
+            self._dropped_before += self._worker.dropped
+        self._teaching.stop(reason)
+
+    def _release(self) -> None:
+        self._stop("the node was shut down")
+        for timer in self._timers:
+            self.destroy_timer(timer)
+        for images in self._images:
+            images.destroy()
+        self.destroy_subscription(self._given)
+        for service in self._services_made:
+            self.destroy_service(service)
+        for publisher in self._publishers:
+            self.destroy_lifecycle_publisher(publisher)
+        self.destroy_publisher(self._diagnostics)
+
+    def _adapt(self) -> None:
+        for images in self._images:
+            images.adapt()
+
+    def _on_image(self, message: Image | CompressedImage) -> None:
+        # A camera may publish each image raw and compressed.
+        if self._active and not self._stamps.repeated(type(message).__name__, stamp_to_ns(message.header.stamp)):
+            self._worker.put((message, time.perf_counter()))
+
+    def _on_boxes(self, message: Detections) -> None:
+        boxes = {one.label: np.array(one.box, dtype=float) for one in message.detections}
+        self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
+
+    def _work(self, item: tuple[Image | CompressedImage, float]) -> None:
+        """Decode an image, detect, publish, and show it to a lesson; runs in the worker's thread."""
+        message, arrival = item
+        try:
+            image = rgb_of(message)
+            self._newest = image
+            found = self._detector.detect(image)
+            self._publish(message, image, found)
+            self._report.images += 1
+            self._report.detection.add(time.perf_counter() - arrival)
+            self._show(stamp_to_ns(message.header.stamp), image)
+        except SampleError as error:
+            self._report.refused(error)
+        except IcubLearningError as error:
+            self._report.refused(SampleError("image", str(error)))
+        except Exception as error:  # a node never dies of a message
+            self.get_logger().error(traceback.format_exc())
+            self._report.refused(SampleError("internal", str(error)))
+
+    def _publish(self, message: Any, image: Any, found: Found) -> None:
+        entries = zip(found.labels, found.scores.tolist(), found.boxes.tolist(), strict=True)
+        detections = [Detection(label=label, score=score, box=box) for label, score, box in entries]
+        self._publisher.publish(Detections(header=message.header, detections=detections))
+        if self._vision is not None:
+            self._publishers[-1].publish(detection_array(self._vision, message.header, found))
+        if self._annotated.get_subscription_count():
+            picture = image_message(annotated(image, found), 0)
+            picture.header = message.header
+            self._annotated.publish(picture)
+
+    def _show(self, stamp: int, image: Any) -> None:
+        lesson = self._teaching.lesson
+        if lesson is not None:
+            box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
+            self._teaching.see(stamp, image, box)
+
+    async def _teach(
+        self, request: TeachDetection.Request, response: TeachDetection.Response
+    ) -> TeachDetection.Response:
+        """Answer when the lesson is over; meanwhile the executor handles images and other services."""
+        try:
+            if not self._active:
+                raise RecognitionError("cannot teach now: the node is not active", name="teach")
+            lesson = self._teaching.start(
+                self._detector, request.label, request.seconds, request.source, request.box, self._newest
+            )
+        except IcubLearningError as error:
+            return self._refuse(response, str(error))
+        self._lesson_over = Future(executor=self.executor)
+        timer = self.create_timer(request.seconds, self._teaching.end, clock=self._steady)
+        success, response.message = await Waiting(self._lesson_over)
+        self.destroy_timer(timer)
+        if not success:
+            return self._refuse(response, response.message)
+        response.success, response.n_frames = True, lesson.n_taken
+        return response
+
+    def _lesson_finished(self, student: OnlineDetector | None, message: str, seconds: float) -> None:
+        """Take over what was learned; may run in the training thread."""
+        if student is not None:
+            student.threshold = self._detector.threshold
+            self._detector = student
+            self._report.training.add(seconds)
+        self._lesson_over.set_result((student is not None, message))
+
+    def _forget(self, request: ForgetObject.Request, response: ForgetObject.Response) -> ForgetObject.Response:
+        def forget() -> str:
+            self._teaching.check_free("forget")
+            left = self._detector.copy()
+            left.forget(request.label)
+            self._detector = left
+            return f"forgot '{request.label}'"
+
+        return self._answer(response, forget)
+
+    def _list(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
+        counts = self._detector.counts
+        response.success, response.labels, response.counts = True, list(counts), list(counts.values())
+        known = ", ".join(f"{label} ({count})" for label, count in counts.items())
+        response.message = known or "nothing has been taught yet"
+        return response
+
+    def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def save() -> str:
+            self._teaching.check_free("save")
+            if not self._detector.labels:
+                raise StateError("nothing has been taught yet", name="detector")
+            return f"saved to {save_state(request.path, self._detector.state())}"
+
+        return self._answer(response, save)
+
+    def _load(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        def load() -> str:
+            self._teaching.check_free("load")
+            loaded = self._detector.copy()
+            loaded.load(load_state(request.path))
+            self._detector = loaded
+            return f"loaded {len(loaded.labels)} objects"
+
+        return self._answer(response, load)
+
+    def _answer(self, response: Any, act: Callable[[], str]) -> Any:
+        """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
+        try:
+            response.success, response.message = True, act()
+        except IcubLearningError as error:
+            return self._refuse(response, str(error))
+        return response
+
+    def _refuse(self, response: Any, reason: str) -> Any:
+        response.success, response.message = False, reason
+        self.get_logger().warning(reason)
+        return response
+
+    def _publish_report(self) -> None:
+        dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
+        counts, doing = self._detector.counts, self._teaching.doing
+        self._diagnostics.publish(self._report.diagnostics(counts, doing, self._active, dropped))
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        if self._configured and name == "threshold":
+            self._detector.threshold = value
+
+
+main = partial(run, ObjectDetectionNode)
+
+if __name__ == "__main__":
+    raise SystemExit(main())

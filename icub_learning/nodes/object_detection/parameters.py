@@ -1,0 +1,27 @@
+"""The parameters of the object detection node."""
+
+from dataclasses import dataclass
+
+from icub_learning.detection.settings import Settings
+from icub_learning.nodes.common.spinning import LifecycleSettings
+from icub_learning.settings import setting, settings_of
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of detection."""
+
+    collect_rate: float = setting(
+        5.0, "images per second that are learned from during a lesson, at most", unit="Hz", low=0.1, high=100.0
+    )
+    min_frames: int = setting(5, "images that a lesson needs at least", low=1, high=10000)
+    reliability: str = setting(
+        "auto",
+        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
+        " because large best-effort images get lost",
+        choices=("auto", "best_effort", "reliable"),
+    )
+    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
+
+
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings)

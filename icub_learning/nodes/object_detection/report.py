@@ -1,0 +1,49 @@
+"""Diagnostics of the object detection node."""
+
+from collections import Counter
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.clock import Clock
+from rclpy.node import Node
+
+from icub_learning.errors import SampleError
+from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.timing import DurationWindow
+
+
+class DetectionReport(StreamReport):
+    """Counts and times of a stream of images, and what changed since the last report."""
+
+    def __init__(self, node: Node, clock: Clock) -> None:
+        super().__init__(node, "detection", "no images arrive", clock)
+        self.images = 0
+        self.detection = DurationWindow(500)  # from the image's callback to its published detections
+        self.training = DurationWindow()
+        self._refused: Counter[str] = Counter()
+        self._last_refusal = ""
+
+    def refused(self, error: SampleError) -> None:
+        """Count a refusal and log it."""
+        self._refused[error.reason] += 1
+        self._last_refusal = str(error)
+        super().refused(error)
+
+    def diagnostics(self, counts: dict[str, int], doing: str, active: bool, dropped: int) -> DiagnosticArray:
+        """Return the report: frames of each object, what the node does beside detection, images dropped."""
+
+        def values(rate: float) -> dict[str, object]:
+            return {
+                "images": self.images,
+                "rate [Hz]": f"{rate:.1f}",
+                "dropped for a newer image": dropped,
+                "objects": len(counts),
+                "frames learned": sum(counts.values()),
+                "lesson": doing or "none",
+                "latency, arrival to publication": self.detection.summary(),
+                "training": self.training.summary(),
+            }
+
+        def state(rate: float) -> tuple[bytes, str]:
+            return DiagnosticStatus.OK, f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
+
+        return self.report(active, self.images, dict(self._refused), self._last_refusal, state, values)

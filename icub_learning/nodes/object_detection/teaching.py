@@ -1,0 +1,138 @@
+"""Lessons of the object detection node: collected from images, learned in a thread of their own."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array, real
+from icub_learning.detection.box_sources import BoxSource, MovingBox, TrackedBox
+from icub_learning.detection.detector import OnlineDetector
+from icub_learning.detection.lesson import DetectionLesson
+from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
+from icub_learning.recognition.lesson import check_name
+
+SOURCES = ("tracker", "motion", "boxes")
+LONGEST_LESSON = 3600.0  # [s]
+NANOSECONDS = 1_000_000_000
+
+
+class GivenBox:
+    """The box that another node publishes for the image of a stamp."""
+
+    def __init__(self) -> None:
+        self.box: Array | None = None
+
+    def update(self, _image: NDArray[np.uint8]) -> Array | None:
+        """See BoxSource."""
+        box, self.box = self.box, None
+        return box
+
+
+class Teaching:
+    """At most one lesson at a time: a copy of the detector is shown images and trained, and then handed over.
+
+    `see` is called in the thread of the images, everything else in that of the executor; training has its own.
+
+    Args:
+        period: smallest time between two images that are learned from [s].
+        min_frames: images that a lesson needs.
+        finished: called in the training thread with the trained copy or None, what to answer, and the training time.
+
+    Attributes:
+        lesson: the one that collects images, or None.
+        doing: what is being done, for people; "" for nothing.
+    """
+
+    def __init__(
+        self, period: float, min_frames: int, finished: Callable[[OnlineDetector | None, str, float], None]
+    ) -> None:
+        self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self.lesson: DetectionLesson | None = None
+        self.doing = ""
+
+    def check_free(self, action: str) -> None:
+        """Raise RecognitionError if a lesson is under way."""
+        if self.doing:
+            raise RecognitionError(f"cannot {action} now: {self.doing}", name=action, bound="no lesson under way")
+
+    def start(
+        self,
+        detector: OnlineDetector,
+        label: str,
+        seconds: float,
+        source: str,
+        box: Sequence[float],
+        newest: NDArray[np.uint8] | None,
+    ) -> DetectionLesson:
+        """Start to collect images of an object; see the fields of TeachDetection.
+
+        Raises:
+            ParameterError, ShapeError: a field is outside its range, or there is no image to start the tracker on.
+            RecognitionError: a lesson is under way.
+        """
+        self.check_free("teach")
+        name = check_name(label)
+        real("seconds", seconds, 0.0, LONGEST_LESSON, low_open=True)
+        chosen = source or ("tracker" if len(box) else "motion")
+        if chosen not in SOURCES:
+            raise ParameterError("source", source, f"one of {', '.join(SOURCES)}, or empty")
+        boxes: BoxSource
+        if chosen == "tracker":
+            if newest is None:
+                raise ParameterError("box", list(box), "one in an image: none has come yet")
+            boxes = TrackedBox(newest, list(box))
+        else:
+            boxes = MovingBox() if chosen == "motion" else GivenBox()
+        lesson = DetectionLesson(name, detector.copy(), boxes, self._period)
+        with self._lock:
+            self.lesson, self.doing = lesson, f"collecting images of '{name}'"
+        return lesson
+
+    def see(self, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
+        """Show an image, with the box that another node gave for it, to the lesson if there is one."""
+        with self._lock:
+            lesson = self.lesson
+            if lesson is None:
+                return
+            if isinstance(lesson.source, GivenBox):
+                lesson.source.box = box
+            lesson.see(stamp, image)
+
+    def end(self, reason: str = "") -> None:
+        """End the collecting: train what was collected, or drop it if a reason is given or it is too little."""
+        with self._lock:
+            lesson, self.lesson = self.lesson, None
+        if lesson is None:
+            return
+        text = f"{lesson.n_taken} images with a box, {lesson.n_without} without"
+        if reason or lesson.n_taken < self._min_frames:
+            why = reason or f"fewer than {self._min_frames} images with a box"
+            self.doing = ""
+            self._finished(None, f"{why}: '{lesson.label}' was not learned ({text})", 0.0)
+            return
+        self.doing = f"learning '{lesson.label}'"
+        self._thread = threading.Thread(target=self._train, args=(lesson, text), name="training", daemon=True)
+        self._thread.start()
+
+    def stop(self, reason: str) -> None:
+        """Drop a lesson that collects, and wait for the end of a training."""
+        self.end(reason)
+        if self._thread is not None:
+            self._thread.join()
+
+    def _train(self, lesson: DetectionLesson, text: str) -> None:
+        start = time.perf_counter()
+        try:
+            lesson.student.train()
+        except IcubLearningError as error:
+            self.doing = ""
+            self._finished(None, f"{error}: '{lesson.label}' was not learned ({text})", 0.0)
+            return
+        taken = time.perf_counter() - start
+        self.doing = ""
+        self._finished(lesson.student, f"learned '{lesson.label}' in {taken:.1f} s from {text}", taken)

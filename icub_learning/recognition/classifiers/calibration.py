@@ -1,0 +1,105 @@
+"""What held-back views say about a classifier: how sure a label is, and how typical a view is of known objects."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from icub_learning.arrays import Array
+from icub_learning.recognition.classifiers.confidence import Confidence
+from icub_learning.recognition.classifiers.kept_views import KeptViews
+from icub_learning.recognition.classifiers.whitened_kernel import WhitenedKernelMachine, hold_back
+
+REGULARIZATIONS = (0.1, 0.3, 1.0)  # candidates for the lambda of the kernel machine, of a kernel with k(x, x) = 1
+SMALLEST_WIDTH = 0.01  # of the smoothing of the distribution of top scores, which are about 0 to 1
+
+
+class Typicality:
+    """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
+
+    The distribution of the top scores is smoothed by Gaussians (width: Silverman's rule), so that views less typical
+    than all held-back ones can still be told apart.
+
+    Args:
+        top: (n,) largest score of each held-back view under a machine that did not learn it; without any, the top
+            score itself, which is between 0 and 1, takes the place of the share.
+    """
+
+    def __init__(self, top: Array) -> None:
+        self._top = np.sort(top)
+        if len(top):
+            self._width = max(SMALLEST_WIDTH, 0.9 * float(np.std(top)) * len(top) ** -0.2)
+
+    def __call__(self, top: Array) -> Array:
+        """Return the shares in [0, 1] of views of known objects whose top scores are at most these (m,)."""
+        if not len(self._top):
+            return np.asarray(np.clip(top, 0.0, 1.0))
+        return np.asarray(ndtr((top[:, None] - self._top) / self._width).mean(axis=1))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a classifier makes of one view, or of several views of one object.
+
+    Attributes:
+        nearest: class with the largest score; "" without classes.
+        scores: (T,) recoded scores, averaged over the views.
+        confidence: probability in [0, 1] that `nearest` is right, if the object is one of the known ones.
+        typicality: share in [0, 1] of views of known objects that score as low as this one; near 0 for what is new.
+    """
+
+    nearest: str
+    scores: Array
+    confidence: float
+    typicality: float
+
+
+class Calibration:
+    """The kept views, each judged by what the other parts of its class and the other classes teach.
+
+    Args:
+        kept: the views.
+        n_classes: T.
+        factors: (T,) recoding factors, under which the regularization is chosen.
+
+    Attributes:
+        machine: scores of views under all kept ones; None without any.
+        typicality: of the largest score of the machine under its mixed kernel.
+        parts: (n,) the part of its class in which each view is held back.
+        judged: (n,) whether a view can be judged without its part.
+        scores: (n, T) of the kept views, each under the other parts.
+        regularization: lambda of the machine, the candidate with the most views right, then the smallest error.
+    """
+
+    def __init__(self, kept: KeptViews, n_classes: int, factors: Array) -> None:
+        targets, self.parts = kept.targets, kept.parts()
+        sizes = kept.n_features, n_classes
+        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS)
+        self.judged = found.judged
+        best = _choose(found.scores[:, self.judged], targets[self.judged], factors)
+        self.regularization, self.scores = REGULARIZATIONS[best], found.scores[best]
+        self.typicality = Typicality(found.mixed[self.judged].max(axis=1, initial=-np.inf))
+        self.machine: WhitenedKernelMachine | None = None
+        if len(kept):
+            self.machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization)
+
+
+def fit_confidence(scores: Array, targets: NDArray[np.intp], factors: Array) -> Confidence:
+    """Return the confidence that fits held-back views; that of the prior without any.
+
+    Args:
+        scores: (n, T) of held-back views, before recoding.
+        targets: (n,) indices of their classes.
+        factors: (T,) recoding factors.
+    """
+    return Confidence().fit(scores * factors, factors, targets)
+
+
+def _choose(found: Array, targets: NDArray[np.intp], factors: Array) -> int:
+    """Return the index of the regularization with the most views right, then with the smallest squared error."""
+    if not len(targets):
+        return len(found) // 2
+    right = ((found * factors).argmax(axis=2) == targets).sum(axis=1)
+    errors = ((found - np.eye(found.shape[2])[targets]) ** 2).sum(axis=(1, 2))
+    return int(np.lexsort((errors, -right))[0])

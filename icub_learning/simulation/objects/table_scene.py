@@ -1,0 +1,223 @@
+"""Tables with several objects, seen by the eye of a robot, with the true box of each object."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning import arrays
+from icub_learning.arrays import Array
+from icub_learning.errors import ObjectError, ParameterError
+from icub_learning.simulation.objects.backgrounds import background
+from icub_learning.simulation.objects.catalogue import find_objects
+from icub_learning.simulation.objects.eye import gaze_axes
+from icub_learning.simulation.objects.meshes import RADIUS, read_object
+from icub_learning.simulation.objects.offscreen import OffscreenRenderer
+from icub_learning.simulation.objects.scene_model import HIDDEN_GROUP
+from icub_learning.simulation.objects.table_model import WALL, table_model
+
+SIZE = (320, 240)  # width, height [px]
+MIN_OBJECTS, MAX_OBJECTS = 3, 8
+AREA = (0.30, 0.22)  # [m] half the depth and half the width of the part of the table on which objects stand
+GAP = 1.05  # smallest distance of two objects, over the sum of the radii of their footprints
+MIN_VISIBLE = 0.25  # share of an object's pixels that must not be hidden for its box to count
+MIN_PIXELS = 64  # of an object that counts
+SHOWN_GROUP = 0
+_SCENE = 3  # separates the random numbers of tables from those of views
+
+
+@dataclass(frozen=True)
+class TableImage:
+    """An image of a table and what is on it.
+
+    Attributes:
+        image: uint8 RGB (height, width, 3).
+        labels: names of the objects that are visible, n.
+        boxes: (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel.
+        visible: (n,) share of the pixels of each object that no other hides.
+    """
+
+    image: NDArray[np.uint8]
+    labels: list[str]
+    boxes: Array
+    visible: Array
+
+
+class TableScene:
+    """Renders tables with 3 to 8 objects that hide each other in part, under changing light and backgrounds.
+
+    Needs no ROS, no display and no graphics card. Use it only in the thread that created it, and `close` it at the end
+    or use it in a `with` statement. Scene `number` is drawn from (seed, number) alone: which objects, where, how
+    turned, and how lit. No two scenes share a view of an object; numbers from views.UNSEEN on are meant for tests.
+
+    Args:
+        objects: names of the objects; None: all of the folder.
+        seed: seed of the random scenes; equal seeds give equal images on the same machine.
+        size: width and height of the images [px].
+        folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
+
+    Attributes:
+        names: the objects.
+
+    Raises:
+        ObjectError: a name is unknown, or the folder or a file in it is missing or damaged.
+        RenderingError: off-screen OpenGL is not available.
+        ParameterError: `seed` or `size` is outside its range.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[str] | None = None,
+        seed: int = 0,
+        size: tuple[int, int] = SIZE,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.seed = arrays.integer("seed", seed, 0)
+        width, height = (arrays.integer("size", entry, 16) for entry in size)
+        files = find_objects(folder)
+        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))
+        for name in self.names:
+            if name not in files:
+                raise ObjectError(f"there is no object {name!r}", name="object", value=name, bound=", ".join(files))
+        parts = {name: read_object(files[name]) for name in self.names}
+        self._depths, self._footprints = [], []
+        for shape in parts.values():
+            vertices = np.vstack([part.vertices for part in shape])
+            self._depths.append(-float(vertices[:, 2].min()))
+            self._footprints.append(float(np.linalg.norm(vertices[:, :2], axis=1).max()))
+        self._model = table_model(parts, width, height)
+        self._data = mujoco.MjData(self._model)
+        self._renderer = OffscreenRenderer(self._model, width, height)
+        geoms = [self._model.geom(index).name.partition("/") for index in range(self._model.ngeom)]
+        self._owner = np.array([int(first) if slash else -1 for first, slash, _ in geoms])
+        self._bodies = [self._model.body(f"object {index}").id for index in range(len(self.names))]
+
+    def __enter__(self) -> "TableScene":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the OpenGL context."""
+        self._renderer.close()
+
+    def render(self, number: int, always: Sequence[str] = (), count: int | None = None) -> TableImage:
+        """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
+
+        Args:
+            number: of the scene.
+            always: objects that stand on the table in any case, before others are drawn.
+            count: number of objects; None: drawn from 3 to 8.
+
+        Raises:
+            ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects.
+            ObjectError: a name in `always` is unknown.
+        """
+        rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
+        present = self._choose(rng, always, count)
+        places = self._place(rng, [self._footprints[index] for index in present])
+        self._arrange(rng, present, places)
+        image = self._renderer.render(self._data, 0)
+        together = self._owner_at_pixels()
+        labels, boxes, shares = [], [], []
+        for index in present:
+            seen = together == index
+            n_seen = int(seen.sum())
+            if n_seen < MIN_PIXELS:
+                continue
+            self._show([index])
+            share = n_seen / max(n_seen, int((self._owner_at_pixels() == index).sum()))
+            if share >= MIN_VISIBLE:
+                labels.append(self.names[index])
+                boxes.append(_box(seen))
+                shares.append(share)
+        return TableImage(image, labels, np.array(boxes, dtype=float).reshape(-1, 4), np.array(shares))
+
+    def _choose(self, rng: np.random.Generator, always: Sequence[str], count: int | None) -> list[int]:
+        """Return the indices of the objects on the table."""
+        for name in always:
+            if name not in self.names:
+                raise ObjectError(f"there is no object {name!r}", name="always", value=name, bound=str(self.names))
+        first = [self.names.index(name) for name in dict.fromkeys(always)]
+        drawn = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
+        n = min(max(drawn, len(first)), len(self.names)) if count is None else arrays.integer("count", count, 1)
+        if not len(first) <= n <= len(self.names):
+            raise ParameterError("count", n, f"within [{len(first)}, {len(self.names)}]")
+        others = [index for index in rng.permutation(len(self.names)).tolist() if index not in first]
+        return first + others[: n - len(first)]
+
+    def _place(self, rng: np.random.Generator, radii: Sequence[float]) -> Array:
+        """Return positions (n, 2) on the table, apart from each other where that is possible."""
+        places: list[Array] = []
+        for index, radius in enumerate(radii):
+            best, most = np.zeros(2), -np.inf
+            for _ in range(60):
+                place = rng.uniform(-1.0, 1.0, 2) * AREA
+                room = min(
+                    (float(np.linalg.norm(place - other)) / (radius + radii[k]) for k, other in enumerate(places)),
+                    default=np.inf,
+                )
+                if room > most:
+                    best, most = place, room
+                if most >= GAP:
+                    break
+            places.append(best)
+            assert len(places) == index + 1
+        return np.array(places)
+
+    def _arrange(self, rng: np.random.Generator, present: Sequence[int], places: Array) -> None:
+        """Set objects, eye, light, table and wall."""
+        model, data = self._model, self._data
+        for index, place in zip(present, places, strict=True):
+            turn = rng.uniform(-np.pi, np.pi)
+            model.body_pos[self._bodies[index]] = [*place, self._depths[index]]
+            model.body_quat[self._bodies[index]] = [np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2)]
+        self._show(present)
+        distance, elevation, azimuth = rng.uniform(0.75, 1.0), rng.uniform(0.45, 0.95), rng.normal(0.0, 0.25)
+        target = np.array([*rng.uniform(-0.04, 0.04, 2), RADIUS / 2])
+        level = np.cos(elevation)
+        eye = target + distance * np.array([-level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)])
+        model.cam_pos[0] = eye
+        mujoco.mju_mat2Quat(model.cam_quat[0], gaze_axes(eye, target, float(rng.normal(0.0, 0.05))).ravel())
+        towards_azimuth, towards_elevation = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.4)
+        towards = np.array(
+            [
+                np.cos(towards_elevation) * np.cos(towards_azimuth),
+                np.cos(towards_elevation) * np.sin(towards_azimuth),
+                np.sin(towards_elevation),
+            ]
+        )
+        tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)
+        tint /= tint.max()
+        model.light_dir[0], model.light_pos[0] = -towards, target + towards
+        model.light_diffuse[0] = rng.uniform(0.35, 0.9) * tint
+        model.light_specular[0] = 0.3
+        model.vis.headlight.ambient[:] = rng.uniform(0.2, 0.5) * tint
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_camlight(model, data)
+        for name in ("table", WALL):
+            texture = model.texture(name).id
+            picture = background(rng)
+            begin = model.tex_adr[texture]
+            model.tex_data[begin : begin + picture.size] = picture.ravel()
+            self._renderer.upload_texture(texture)
+
+    def _show(self, present: Sequence[int]) -> None:
+        hidden = (self._owner >= 0) & ~np.isin(self._owner, present)
+        self._model.geom_group[hidden] = HIDDEN_GROUP
+        self._model.geom_group[~hidden] = SHOWN_GROUP
+
+    def _owner_at_pixels(self) -> NDArray[np.int64]:
+        """Return the index of the object at each pixel (height, width), -1 where there is none."""
+        geoms = self._renderer.segment(self._data, 0)
+        return np.where(geoms >= 0, self._owner[geoms], -1)
+
+
+def _box(inside: NDArray[np.bool_]) -> list[int]:
+    """Return x1, y1, x2, y2 of the pixels in a mask."""
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    return [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]

@@ -1,0 +1,91 @@
+"""The minibootstrap: it finds the hard negatives that a random set misses, and FALKON's scores come out of the bank."""
+
+import numpy as np
+import pytest
+
+from icub_learning.detection.bootstrap import EASY, HARD, Bootstrap, falkon, train
+from icub_learning.detection.region_classifier import (
+    BOX_REGULARIZATION,
+    ClassifierBank,
+    RegionClassifier,
+    fit_refinement,
+)
+from icub_learning.errors import ParameterError, StateError
+
+D = 6
+
+
+def regions(rng, n, centre, spread=1.0):
+    return centre + spread * rng.normal(size=(n, D))
+
+
+def problem(seed=0):
+    """Positives, many easy negatives, and a few hard ones close to the positives."""
+    rng = np.random.default_rng(seed)
+    place = 4.0 * np.ones(D)
+    near = place + np.array([4.0, *[0.0] * (D - 1)])
+    negatives = np.concatenate([regions(rng, 3000, -place, 3.0), regions(rng, 30, near, 0.7)])
+    test = regions(rng, 300, place), regions(rng, 300, near, 0.7)
+    return regions(rng, 60, place), negatives, test
+
+
+def wrong(classifier, test):
+    return (classifier.predict(test[0]) < 0).mean() + (classifier.predict(test[1]) > 0).mean()
+
+
+def test_hard_negatives_are_found():
+    positives, negatives, test = problem()
+    make = falkon(100, 4.0, 1e-4, 0)
+    found = {
+        strategy: train(positives, negatives, make, bootstrap, np.random.default_rng(1))
+        for strategy, bootstrap in (
+            ("mini", Bootstrap("minibootstrap", 10, 300)),
+            ("full", Bootstrap("full", batch_size=300)),
+            ("random", Bootstrap("random", 1, 60)),
+        )
+    }
+    errors = {name: wrong(classifier, test) for name, (classifier, _) in found.items()}
+    assert errors["mini"] < errors["random"]
+    assert errors["mini"] <= errors["full"] + 0.05
+    pool = found["mini"][1]
+    assert len(pool) < 1000
+    hard = np.linalg.norm(pool - pool.mean(axis=0), axis=1)
+    assert len(hard) == len(pool)
+    assert HARD > EASY
+
+
+def test_strategies_are_checked():
+    for bad in ({"strategy": "best"}, {"n_batches": 0}, {"batch_size": 0}):
+        with pytest.raises(ParameterError):
+            Bootstrap(**bad)
+
+
+def test_bank_scores_as_falkon_predicts():
+    positives, negatives, test = problem()
+    made, scores = [], []
+    for seed in (0, 1):
+        classifier, pool = train(
+            positives, negatives, falkon(50, 4.0, 1e-4, seed), Bootstrap(), np.random.default_rng(2)
+        )
+        refinement = np.zeros((D + 1, 4))
+        numbers = classifier.centers_, np.ravel(classifier.dual_coef_), positives, pool
+        centers, coefficients, own, hard = (np.asarray(value, np.float32) for value in numbers)
+        made.append(RegionClassifier(centers, coefficients, refinement, own, np.zeros((len(own), 4)), hard))
+        scores.append(classifier.predict(test[0]))
+    bank = ClassifierBank(made, 4.0)
+    np.testing.assert_allclose(bank.scores(test[0].astype(np.float32)), np.stack(scores, axis=1), atol=2e-3)
+    state = made[0].state()
+    restored = RegionClassifier.from_state(state, D)
+    np.testing.assert_array_equal(restored.centers, made[0].centers)
+    with pytest.raises(StateError):
+        RegionClassifier.from_state({**state, "coefficients": np.ones(3)}, D)
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_refinement_is_ridge_regression_with_a_free_constant(n):
+    rng = np.random.default_rng(3)
+    x, y = 10.0 * rng.normal(size=(n, D)), rng.normal(size=(n, 4))
+    weights = fit_refinement(x, y)
+    augmented = np.c_[x, np.ones(n)]
+    penalty = BOX_REGULARIZATION * np.diag([1.0] * D + [0.0])
+    np.testing.assert_allclose(weights, np.linalg.solve(augmented.T @ augmented + penalty, augmented.T @ y), atol=1e-9)

@@ -1,0 +1,37 @@
+"""Boxes of a square that moves before a still background."""
+
+import numpy as np
+
+from icub_learning.detection.box_sources import BACKGROUND_IMAGES, MovingBox, TrackedBox
+from icub_learning.detection.boxes import overlaps
+
+RNG = np.random.default_rng(0)
+WALL = RNG.integers(60, 120, (120, 160, 3)).astype(np.uint8)
+THING = RNG.integers(0, 2, (30, 40, 3)) * np.array([255, 200, 90])
+
+
+def frame(x, y):
+    image = WALL + RNG.integers(0, 4, WALL.shape)
+    if x is not None:
+        image[y : y + 30, x : x + 40] = THING
+    return image.astype(np.uint8)
+
+
+def test_motion_finds_what_came_into_a_still_picture():
+    source = MovingBox()
+    for _ in range(BACKGROUND_IMAGES):
+        assert not source.ready
+        assert source.update(frame(None, 0)) is None
+    assert source.ready
+    assert source.update(frame(None, 0)) is None
+    for x, y in ((10, 20), (70, 60), (115, 85)):
+        box = source.update(frame(x, y))
+        assert overlaps(box[None], np.array([[x, y, x + 40, y + 30]]))[0, 0] > 0.7
+    assert source.update(np.zeros((60, 60, 3), np.uint8)) is None  # another size: a new background
+
+
+def test_tracker_follows():
+    source = TrackedBox(frame(20, 30), [20, 30, 60, 60])
+    for step in range(1, 11):
+        box = source.update(frame(20 + 3 * step, 30 + step))
+    assert overlaps(box[None], np.array([[50.0, 40.0, 90.0, 70.0]]))[0, 0] > 0.5

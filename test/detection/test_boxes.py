@@ -1,0 +1,59 @@
+"""Overlaps, offsets and suppression beside brute force."""
+
+import numpy as np
+import pytest
+
+from icub_learning.detection.boxes import check_box, moved, offsets, overlaps, suppress
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+
+RNG = np.random.default_rng(0)
+
+
+def boxes(n, rng=RNG):
+    corner, size = rng.integers(0, 40, (n, 2)), rng.integers(2, 25, (n, 2))
+    return np.concatenate([corner, corner + size], axis=1).astype(float)
+
+
+def mask(box):
+    grid = np.zeros((70, 70), dtype=bool)
+    x1, y1, x2, y2 = box.astype(int)
+    grid[y1:y2, x1:x2] = True
+    return grid
+
+
+def test_overlaps_are_shares_of_pixels():
+    a, b = boxes(8), boxes(5)
+    expected = [[(mask(p) & mask(q)).sum() / (mask(p) | mask(q)).sum() for q in b] for p in a]
+    np.testing.assert_allclose(overlaps(a, b), expected)
+
+
+def test_moved_undoes_offsets():
+    a, b = boxes(20), boxes(20)
+    near = np.abs(np.log((b[:, 2:] - b[:, :2]) / (a[:, 2:] - a[:, :2]))).max(axis=1) < 1.0
+    assert near.sum() > 3
+    np.testing.assert_allclose(moved(a, offsets(a, b), 100, 100)[near], b[near], atol=1e-9)
+    assert moved(a, 5.0 * np.ones((20, 4)), 30, 20).max(axis=0).tolist() <= [30, 20, 30, 20]
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5])
+def test_suppress_keeps_the_best_of_each_group(threshold):
+    found, scores = boxes(60), RNG.normal(size=60)
+    kept = suppress(found, scores, threshold, 100)
+    expected = []
+    for index in np.argsort(-scores):
+        if all(overlaps(found[[index]], found[[other]])[0, 0] <= threshold for other in expected):
+            expected.append(index)
+    assert kept.tolist() == expected
+    assert suppress(found, scores, threshold, 3).tolist() == expected[:3]
+
+
+def test_boxes_are_checked():
+    np.testing.assert_array_equal(check_box([-5, 2, 30, 90], 40, 50), [0, 2, 30, 50])
+    for bad, error in (
+        ([1, 2, 3], ShapeError),
+        ([1, 2, np.nan, 4], NotFiniteError),
+        ([9, 2, 3, 8], ParameterError),
+        ([45, 2, 60, 8], ParameterError),
+    ):
+        with pytest.raises(error):
+            check_box(bad, 40, 50)

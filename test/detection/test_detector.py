@@ -1,0 +1,121 @@
+"""A detector that is shown painted things on painted backgrounds finds them where they are."""
+
+import numpy as np
+import pytest
+
+from icub_learning.detection import Detections, OnlineDetector
+from icub_learning.detection.boxes import overlaps
+from icub_learning.errors import IcubLearningError, ParameterError, StateError
+
+COLOURS = {"plum": (90, 20, 120), "lime": (90, 210, 40), "brick": (200, 60, 30)}
+
+
+def scene(rng, things):
+    """An image with things at random places, and their boxes."""
+    image = np.clip(rng.uniform(60, 200, 3) + rng.normal(0, 6, (160, 224, 3)), 0, 255)
+    y, x = np.mgrid[:160, :224]
+    boxes = {}
+    for slot, name in zip(rng.permutation(3), things, strict=False):
+        cx, cy, r = 40 + 72 * slot + rng.integers(-5, 6), rng.integers(45, 115), rng.integers(20, 30)
+        inside = (x - cx) ** 2 + (y - cy) ** 2 < r**2 if name != "brick" else (abs(x - cx) < r) & (abs(y - cy) < r)
+        stripes = 0.75 + 0.25 * np.sign(np.sin((x if name == "lime" else y) / 3.0))
+        image[inside] = (np.array(COLOURS[name]) * stripes[:, :, None])[inside]
+        boxes[name] = np.array([cx - r, cy - r, cx + r, cy + r], dtype=float)
+    return image.astype(np.uint8), boxes
+
+
+@pytest.fixture(scope="module")
+def shown():
+    rng = np.random.default_rng(0)
+    detector = OnlineDetector(n_centers=100, random_state=0, n_proposals=100)
+    for _ in range(12):
+        image, boxes = scene(rng, ["plum", "lime"])
+        for name, box in boxes.items():
+            detector.collect(image, box, name)
+    detector.train()
+    return detector
+
+
+def best(found, name):
+    places = [k for k, label in enumerate(found.labels) if label == name]
+    return (found.boxes[places[0]], found.scores[places[0]]) if places else (np.zeros(4), -1.0)
+
+
+def hits(detector, name, n=8, seed=9):
+    """Share of scenes in which the best box of a thing is on it."""
+    rng = np.random.default_rng(seed)
+    right = 0
+    for _ in range(n):
+        image, boxes = scene(rng, list(COLOURS))
+        box, score = best(detector.detect(image), name)
+        right += bool(score > 0 and overlaps(box[None], boxes[name][None])[0, 0] > 0.5)
+    return right / n
+
+
+def test_finds_what_it_was_shown(shown):
+    assert shown.labels == ["plum", "lime"]
+    assert shown.counts == {"plum": 12, "lime": 12}
+    assert min(hits(shown, name) for name in ("plum", "lime")) >= 0.75
+
+
+def test_another_object_leaves_those_before_to_the_bit(shown):
+    rng = np.random.default_rng(1)
+    more = shown.copy()
+    for _ in range(12):
+        image, boxes = scene(rng, ["brick", "lime"])
+        more.collect(image, boxes["brick"], "brick")
+    before = shown.state()
+    assert more.waiting == ["brick"]
+    assert more.train() == ["brick"]
+    assert hits(more, "brick") >= 0.75
+    image, _ = scene(rng, list(COLOURS))
+    one, two = shown.detect(image), more.detect(image)
+    for name in ("plum", "lime"):
+        np.testing.assert_array_equal(best(one, name)[0], best(two, name)[0])
+    after = shown.state()
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[key], after[key]) for key in before)
+    more.forget("brick")
+    assert more.labels == ["plum", "lime"]
+    with pytest.raises(ParameterError):
+        more.forget("brick")
+
+
+def test_a_saved_detector_finds_the_same(shown):
+    other = OnlineDetector.from_state(shown.state(), n_proposals=100)
+    image, _ = scene(np.random.default_rng(2), list(COLOURS))
+    one, two = shown.detect(image), other.detect(image)
+    np.testing.assert_array_equal(one.boxes, two.boxes)
+    assert one.labels == two.labels
+    state = shown.state()
+    for key in state:
+        with pytest.raises(IcubLearningError):
+            other.load({name: value for name, value in state.items() if name != key})
+    with pytest.raises(StateError, match="another"):
+        other.load({**state, "source": np.asarray("another")})
+    assert other.labels == ["plum", "lime"]
+
+
+def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
+    detector = shown.copy()
+    image, _ = scene(np.random.default_rng(3), ["plum"])
+    for bad in (
+        lambda: detector.collect(image, [10, 10, 5, 50], "plum"),
+        lambda: detector.collect(image, [300, 10, 400, 50], "plum"),
+        lambda: detector.collect(image.astype(float), [1, 1, 50, 50], "plum"),
+        lambda: detector.collect(image[:, :, :2], [1, 1, 50, 50], "plum"),
+        lambda: detector.collect(image, [1, 1, 50, 50], ""),
+        lambda: detector.detect(image[:5]),
+    ):
+        with pytest.raises(IcubLearningError):
+            bad()
+    assert (detector.waiting, detector.counts["plum"]) == ([], 12)
+    for bad in ({"n_centers": 0}, {"threshold": np.nan}, {"n_proposals": 1}, {"random_state": -1}):
+        with pytest.raises(ParameterError):
+            OnlineDetector(**bad)
+
+
+def test_before_it_is_taught_it_finds_nothing():
+    found = OnlineDetector().detect(np.zeros((64, 64, 3), np.uint8))
+    assert isinstance(found, Detections)
+    assert (len(found), found.boxes.shape) == (0, (0, 4))

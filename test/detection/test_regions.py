@@ -1,0 +1,55 @@
+"""Region features beside interpolation point by point; proposals on maps with an object."""
+
+import numpy as np
+from scipy.ndimage import map_coordinates
+
+from icub_learning.detection.backbone import Backbone
+from icub_learning.detection.boxes import overlaps
+from icub_learning.detection.proposals import N_ANCHORS, N_CELL_FEATURES, anchors, cell_features, propose
+from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, _align, pooled, region_features
+
+
+def picture(width=320, height=240):
+    """A noisy table with a striped disc, and its box."""
+    rng = np.random.default_rng(0)
+    image = np.full((height, width, 3), 120) + rng.integers(-8, 9, (height, width, 3))
+    y, x = np.mgrid[:height, :width]
+    disc = (x - 200) ** 2 + (y - 130) ** 2 < 35**2
+    image[disc] = np.where((x // 9 % 2 == 0)[disc][:, None], [220, 40, 30], [240, 220, 60])
+    return image.astype(np.uint8), np.array([165.0, 95.0, 236.0, 166.0])
+
+
+def test_pooling_is_bilinear_interpolation_averaged_over_bins():
+    values = np.random.default_rng(1).normal(size=(9, 12, 3)).astype(np.float32)
+    boxes = np.array([[2.0, 1.5, 7.3, 6.1], [0.0, 0.0, 12.0, 9.0]])
+    found = _align(values, boxes, 2).reshape(2, 2, 2, 3)
+    for box, means in zip(boxes, found, strict=True):
+        steps = (np.arange(2 * SAMPLES) + 0.5) / (2 * SAMPLES)
+        x = np.clip(box[0] + steps * (box[2] - box[0]) - 0.5, 0, 11)
+        y = np.clip(box[1] + steps * (box[3] - box[1]) - 0.5, 0, 8)
+        at = np.stack(np.meshgrid(y, x, indexing="ij"))
+        for channel in range(3):
+            points = map_coordinates(values[:, :, channel].astype(float), at, order=1)
+            expected = points.reshape(2, SAMPLES, 2, SAMPLES).mean(axis=(1, 3))
+            np.testing.assert_allclose(means[:, :, channel], expected, atol=1e-5)
+
+
+def test_maps_of_any_size_and_what_comes_of_them():
+    image, box = picture()
+    backbone = Backbone()
+    maps = backbone.maps(image)
+    assert [maps.maps[side].shape for side in (8, 16, 32)] == [(40, 56, 40), (20, 28, 112), (10, 14, 320)]
+    cells = cell_features(maps)
+    assert cells.shape == (560, N_CELL_FEATURES)
+    assert len(anchors(maps)) == 560 * N_ANCHORS
+    proposals = propose(maps, 100)
+    assert len(proposals) <= 100
+    assert (proposals[:, 2:] > proposals[:, :2]).all()
+    assert proposals.min() >= 0 and (proposals.max(axis=0)[2:] <= [320, 240]).all()
+    assert overlaps(proposals, box[None]).max() > 0.6  # a thing that it was not learned from
+    assert pooled(maps, proposals).shape == (len(proposals), N_POOLED)
+    features = region_features(maps, proposals)
+    assert features.shape == (len(proposals), N_FEATURES)
+    assert 5.0 < np.linalg.norm(features, axis=1).mean() < 40.0
+    wide = backbone.maps(np.ascontiguousarray(image[:100]))
+    assert wide.maps[16].shape[:2] == (8, 28)

@@ -1,0 +1,55 @@
+"""Average precision by hand, and beside brute force over thresholds."""
+
+import numpy as np
+import pytest
+
+from icub_learning.detection.boxes import Detections, overlaps
+from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
+
+A, B, C = [0.0, 0.0, 10.0, 10.0], [20.0, 0.0, 30.0, 10.0], [50.0, 50.0, 60.0, 60.0]
+
+
+def test_by_hand():
+    """Two true boxes: the best detection is right, the second is wrong, the third right, the fourth a repetition."""
+    truth = [TrueBoxes(np.array([A, B]), ["mug", "mug"])]
+    found = [Detections(np.array([A, C, B, A]), ["mug"] * 4, np.array([0.9, 0.8, 0.7, 0.6]))]
+    # precision 1 at recall 1/2, 2/3 at recall 1: six of the eleven recalls have 1, five have 2/3
+    assert average_precisions(found, truth, ["mug"])["mug"] == pytest.approx((6 + 5 * 2 / 3) / 11)
+
+
+def brute_force(found, truth, label):
+    """From the definition: precision and recall of the detections above each threshold, one image at a time."""
+    points = []
+    n_true = sum(name == label for one in truth for name in one.labels)
+    for level in {score for one in found for score in one.scores.tolist()}:
+        right = total = 0
+        for one, true in zip(found, truth, strict=True):
+            rest = [box for box, name in zip(true.boxes, true.labels, strict=True) if name == label]
+            taken = [False] * len(rest)
+            for k in np.argsort(-one.scores):
+                if one.labels[k] != label or one.scores[k] < level:
+                    continue
+                total += 1
+                shares = [overlaps(one.boxes[[k]], box[None])[0, 0] for box in rest]
+                if shares and max(shares) >= 0.5 and not taken[int(np.argmax(shares))]:
+                    taken[int(np.argmax(shares))] = True
+                    right += 1
+        if total:
+            points.append((right / n_true, right / total))
+    return np.mean([max((p for r, p in points if r >= t - 1e-12), default=0.0) for t in np.linspace(0, 1, 11)])
+
+
+def test_beside_brute_force():
+    rng = np.random.default_rng(0)
+    truth, found = [], []
+    for _ in range(12):
+        corner = rng.integers(0, 60, (4, 2)).astype(float)
+        boxes = np.concatenate([corner, corner + rng.integers(10, 25, (4, 2))], axis=1)
+        truth.append(TrueBoxes(boxes, rng.choice(["a", "b"], 4).tolist()))
+        noisy = np.concatenate([boxes + rng.normal(0, 2, (4, 4)), boxes[::-1] + rng.normal(0, 6, (4, 4))])
+        found.append(Detections(noisy, rng.choice(["a", "b"], 8).tolist(), rng.permutation(1000)[:8] / 1000.0))
+    precisions = average_precisions(found, truth, ["a", "b", "c"])
+    for label in ("a", "b"):
+        assert precisions[label] == pytest.approx(brute_force(found, truth, label))
+    assert np.isnan(precisions["c"])
+    assert mean_average_precision(precisions) == pytest.approx((precisions["a"] + precisions["b"]) / 2)
