@@ -294,7 +294,7 @@ def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_wha
             assert sample.published is predictions[sample.motion.stamp]
     assert sum(learned) == 60
     assert max(learned) <= 8  # and not 60
-    assert learned.index(max(learned)) == 101
+    assert learned.index(max(learned)) == 100
 
 
 def test_memory_is_bounded_when_one_side_falls_silent():
