@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
@@ -105,8 +104,9 @@ def follow(
     """Return commands for a trajectory that begins and ends at rest.
 
     Quintic pieces join the points. Velocities that are not given are those of the spline through the points, quintic if
-    they are about evenly spaced and otherwise cubic; for a joint that it would take beyond its limits, they are 0. Where that path asks for more than the largest
-    velocity or acceleration, it is followed more slowly; what comes after it comes later.
+    they are about evenly spaced and otherwise cubic; for a joint that it would take beyond its limits, they are 0.
+    Where that path asks for more than the largest velocity or acceleration, it is followed more slowly; what comes
+    after it comes later.
 
     Args:
         joints: the arm.
@@ -207,7 +207,7 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
 
 
 def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
-    """Return velocities and accelerations at the knots of the quintic spline, whose snap is continuous, at rest at its ends.
+    """Return velocities and accelerations at the knots of the quintic spline with continuous snap, at rest at its ends.
 
     With the cubic one the jerk jumps at each point, which the filter of the learner takes for noise.
     """
