@@ -56,7 +56,9 @@ def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str])
     """
     urdf = find_urdf(_settings(config)["urdf"])
     folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
-    return os.pathsep.join(filter(None, [*folders, *map(os.fspath, more), os.environ.get("GZ_SIM_RESOURCE_PATH", "")]))
+    return os.pathsep.join(
+        filter(None, [*folders, *(os.fspath(folder) for folder in more), os.environ.get("GZ_SIM_RESOURCE_PATH", "")])
+    )
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
@@ -21,6 +22,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 
 STEP = STEP_NS * 1e-9  # [s]
 LONGEST = 600.0  # [s]: 600 000 points, a message of 80 MB
+UNEVEN = 3.0  # ratio of neighbouring durations from which on a quintic spline would swing
 N_SAMPLES = 100  # of a piece, at which limits are checked
 LEAST_SQUARED = 1e-12  # square of the slowest that a trajectory is followed, relative to what was asked for
 INSIDE = 1e-6  # [rad] by which a point may lie beyond a limit
@@ -101,9 +103,10 @@ def follow(
 ) -> Commands:
     """Return commands for a trajectory that begins and ends at rest.
 
-    Velocities that are not given are those of the cubic spline through the points; for a joint that this spline would
-    take beyond its limits, they are 0. Quintic pieces join the points. Where that path asks for more than the largest
-    velocity or acceleration, it is followed more slowly; what comes after it comes later.
+    Quintic pieces join the points. Velocities that are not given are those of the spline through the points, quintic if
+    they are about evenly spaced and otherwise cubic; for a joint that it would take beyond its limits, they are 0.
+    Where that path asks for more than the largest velocity or acceleration, it is followed more slowly; what comes
+    after it comes later.
 
     Args:
         joints: the arm.
@@ -176,16 +179,22 @@ def _commands(joints: Joints, knots: Array, points: Array, given: Array | None) 
 
 def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) -> QuinticSpline:
     """Join points at rest at both ends, within the joints' limits."""
-    slopes = np.diff(points, axis=0) / np.diff(knots)[:, None]
-    still = np.zeros(points.shape[1])
-    velocities = spline_velocities(knots, points, still, still) if given is None else given
-    # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
+    durations = np.diff(knots)
+    slopes = np.diff(points, axis=0) / durations[:, None]
     too_fast = np.abs(slopes) > joints.velocity
-    beside = too_fast[:-1] | too_fast[1:]
-    most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)
-    velocities[1:-1] = np.clip(velocities[1:-1], -most, most)
-    states = np.stack([points, velocities, np.zeros_like(points)])
-    states[2, 1:-1] = np.where(beside, 0.0, hermite_accelerations(knots, points, velocities))
+    even = np.maximum(durations[1:], durations[:-1]) <= UNEVEN * np.minimum(durations[1:], durations[:-1])
+    if given is None and len(knots) > 2 and even.all() and not too_fast.any():
+        velocities, accelerations = _smoothest(knots, points)
+    else:
+        still = np.zeros(points.shape[1])
+        velocities = spline_velocities(knots, points, still, still) if given is None else given
+        # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
+        beside = too_fast[:-1] | too_fast[1:]
+        most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)
+        velocities[1:-1] = np.clip(velocities[1:-1], -most, most)
+        accelerations = np.zeros_like(points)
+        accelerations[1:-1] = np.where(beside, 0.0, hermite_accelerations(knots, points, velocities))
+    states = np.stack([points, velocities, accelerations])
     spline = QuinticSpline(knots, states)
     lower = np.minimum(joints.lower, points.min(axis=0)) - INSIDE
     upper = np.maximum(joints.upper, points.max(axis=0)) + INSIDE
@@ -195,6 +204,16 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
         states[1:, :, outside] = 0.0
         spline = QuinticSpline(knots, states)
     return spline
+
+
+def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
+    """Return velocities and accelerations at the knots of the quintic spline with continuous snap, at rest at its ends.
+
+    With the cubic one the jerk jumps at each point, which the filter of the learner takes for noise.
+    """
+    rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
+    spline = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
+    return spline(knots, 1), spline(knots, 2)
 
 
 def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
