@@ -60,7 +60,7 @@ class ConsistentParameters:
         return cls(nominal, bodies_of(names), strength)
 
     def nearest(self, estimate: Array, information: Array) -> Array:
-        """Return the consistent parameters (n_parameters,) for an estimate and its information A, positive semidefinite.
+        """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
 
         Raises:
             ShapeError: the arrays are of other sizes; nothing changes then.
