@@ -56,7 +56,7 @@ class ConsistentParameters:
 
     @classmethod
     def of(cls, names: Sequence[str], nominal: Array, strength: float = 1.0) -> "ConsistentParameters":
-        """For the parameters of a regressor, by their names."""
+        """Return a finder for the parameters of a regressor, by their names."""
         return cls(nominal, bodies_of(names), strength)
 
     def nearest(self, estimate: Array, information: Array) -> Array:

@@ -36,8 +36,6 @@ class Carrying(Arm):
         return q, v, y + added + self._rng.standard_normal(6) * [0.1, 0.1, 0.1, 0.003, 0.003, 0.003]
 
 
-
-
 def test_payload_is_published_identified_and_released(start_node):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
     start_node("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
