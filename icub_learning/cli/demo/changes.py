@@ -65,7 +65,8 @@ load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["loa
 RMSE of force: {number(f["force_rmse_before_N"])} N before, \
 {number(f["force_rmse_with_load_N"])} N with the load, \
 {number(f["force_rmse_after_drop_N"])} N after it was dropped
-push of 5 N: contact after {number(f["push_seen_after_s"], 2)} s, gone {number(f["push_gone_after_s"], 2)} s after its end, \
+push of 5 N: contact after {number(f["push_seen_after_s"], 2)} s, \
+gone {number(f["push_gone_after_s"], 2)} s after its end, \
 {f["samples_of_the_push_not_learned"]} samples not learned
 """
 
