@@ -22,8 +22,8 @@ args = parser.parse_args()
 
 robot = ArmSimulation()
 names = robot.arm.joint_names
-# watch=True, the default, would identify what is put into the hand and take it for a part of the prediction.
-settings = assembly.Settings(urdf=find_urdf("icub"), joints=names, n_random_features=300, watch=False)
+# watch="wrench", the default, would identify what is put into the hand and take it for a part of the prediction.
+settings = assembly.Settings(urdf=find_urdf("icub"), joints=names, n_random_features=300, watch="never")
 regressor = assembly.make_regressor(settings)
 stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
 

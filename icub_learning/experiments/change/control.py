@@ -41,6 +41,7 @@ class ControlLoop:
             urdf=find_urdf("icub"),
             joints=self._names,
             output="joint_torque",
+            watch="always",
             velocity_delay=Encoders.DELAY,
             load_link=self.arm.arm.hand,
             seed=seed,
