@@ -22,7 +22,8 @@ args = parser.parse_args()
 
 robot = ArmSimulation()
 names = robot.arm.joint_names
-settings = assembly.Settings(urdf=find_urdf("icub"), joints=names, n_random_features=300)
+# watch="wrench", the default, would identify what is put into the hand and take it for a part of the prediction.
+settings = assembly.Settings(urdf=find_urdf("icub"), joints=names, n_random_features=300, watch="never")
 regressor = assembly.make_regressor(settings)
 stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
 

@@ -69,7 +69,7 @@ def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:
 
 def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | None:
     """Return what finds loads and contacts, or None without. Raises ModelError for an unknown link."""
-    if not settings.watch:
+    if settings.watch == "never" or (settings.watch == "wrench" and settings.output != "wrench"):
         return None
     effects = LinkEffects(regressor, settings.load_link)
     return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)

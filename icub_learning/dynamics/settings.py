@@ -197,7 +197,11 @@ class StreamSettings(Validated):
 class ChangeSettings(Validated):
     """How loads and contacts are found. Raises ParameterError for a value outside its range."""
 
-    watch: bool = setting(True, "find loads and contacts, and learn the body from neither")
+    watch: str = setting(
+        "wrench",
+        "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never",
+        choices=("wrench", "always", "never"),
+    )
     load_link: str = setting("", "link of the URDF that carries loads; empty: the one that the last joint moves")
     contact_false_alarms: float = setting(
         0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3

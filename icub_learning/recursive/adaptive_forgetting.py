@@ -61,7 +61,7 @@ class AdaptiveForgetting:
 
         Args:
             errors: predicted minus measured, or the opposite.
-            leverage: of the prediction, one or (n_outputs,).
+            leverage: leverage of the prediction, one or (n_outputs,).
             elapsed: time since the last errors [s].
         """
         trust = 1.0 / (1.0 + np.mean(leverage) / FAMILIAR)
@@ -83,7 +83,7 @@ class AdaptiveForgetting:
         """Begin to forget at once, for a change that is known.
 
         Args:
-            ratio: of the mean squared errors after and before it.
+            ratio: mean squared error after the change over that before it.
         """
         self.changes += 1
         excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)

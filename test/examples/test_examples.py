@@ -18,6 +18,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
     "learn_a_recording",
     "wrench_on_a_stream",
+    "identify_a_load",
     "teach_objects_from_a_folder",
     "kernel_methods_on_a_data_set",
     "merge_two_robots",
@@ -63,6 +64,14 @@ def test_wrench_on_a_stream() -> None:
     assert mass == 1.0
     assert felt - free > 0.7 * 9.81  # its weight, less what the empty hand shows already
     assert felt < 2 * 9.81
+
+
+def test_identify_a_load() -> None:
+    text = run("identify_a_load", "--seconds", 14, "--mass", 0.6)
+    (line,) = (line for line in text.splitlines() if line.startswith("found"))
+    mass, deviation = numbers(line)[:2]
+    assert abs(mass - 0.6) < 3 * deviation < 0.2
+    assert [line.split(": ")[1] for line in text.splitlines() if " s: " in line][-2:] == ["contact", "nothing"]
 
 
 def test_teach_objects_from_a_folder(tmp_path: Path) -> None:

@@ -62,9 +62,11 @@ def _text(figures: dict[str, Any]) -> str:
 SIMULATED iCub, {f["simulated_s"]:.0f} s.
 load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["load_found_kg"]:.3f} \
 ± {f["load_deviation_kg"]:.3f} kg
-RMSE of force: {number(f["force_rmse_before_N"])} N before, {number(f["force_rmse_with_load_N"])} N with the load, \
+RMSE of force: {number(f["force_rmse_before_N"])} N before, \
+{number(f["force_rmse_with_load_N"])} N with the load, \
 {number(f["force_rmse_after_drop_N"])} N after it was dropped
-push of 5 N: contact after {number(f["push_seen_after_s"], 2)} s, gone {number(f["push_gone_after_s"], 2)} s after its end, \
+push of 5 N: contact after {number(f["push_seen_after_s"], 2)} s, \
+gone {number(f["push_gone_after_s"], 2)} s after its end, \
 {f["samples_of_the_push_not_learned"]} samples not learned
 """
 

@@ -1,1 +1,1 @@
-"""What changes while a robot works: a load in the hand, a contact, wear; and parameters that are physically possible."""
+"""What changes while a robot works: a load in the hand, a contact, wear; and parameters of possible bodies."""

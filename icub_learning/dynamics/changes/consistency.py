@@ -56,11 +56,11 @@ class ConsistentParameters:
 
     @classmethod
     def of(cls, names: Sequence[str], nominal: Array, strength: float = 1.0) -> "ConsistentParameters":
-        """For the parameters of a regressor, by their names."""
+        """Return a finder for the parameters of a regressor, by their names."""
         return cls(nominal, bodies_of(names), strength)
 
     def nearest(self, estimate: Array, information: Array) -> Array:
-        """Return the consistent parameters (n_parameters,) for an estimate and its information A, positive semidefinite.
+        """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
 
         Raises:
             ShapeError: the arrays are of other sizes; nothing changes then.

@@ -46,10 +46,10 @@ class Block:
 
     Attributes:
         number: place in the sequence of all blocks.
-        stamp: of the last sample [ns].
+        stamp: stamp of the last sample [ns].
         error: (m,) measured minus predicted by the body alone.
         columns: (m, 16) what the load's parameters and a push add.
-        step: of the filter.
+        step: step of the filter.
         state: (2 m, 1) of the filter before it, with what was known of the load then.
     """
 
@@ -117,7 +117,7 @@ class ChangeMonitor:
         load: the load that is carried, or None.
         contact: whether something pushes.
         changed: how often the body itself has changed.
-        change_ratio: of the mean squared errors after and before the last time.
+        change_ratio: mean squared error after the last of these changes over that before it.
         counts: how often what was found.
         threshold: log likelihood ratio of an alarm.
     """
@@ -174,7 +174,7 @@ class ChangeMonitor:
 
     @property
     def scale(self) -> float:
-        """By how much the variance of errors exceeds what their covariances say, because of their tails."""
+        """Return by how much the variance of errors exceeds what their covariances say, because of their tails."""
         return self._errors.scale
 
     @property
@@ -212,7 +212,7 @@ class ChangeMonitor:
 
         Args:
             stamp: [ns], rising; a time that is set back starts evidence anew.
-            motion: of the same instant.
+            motion: motion of the same instant.
             error: (n_outputs,) measured minus predicted by the body, without the load.
             novelty: by how much more than usual the body's prediction is uncertain, in variance, at least 1.
         """

@@ -184,7 +184,7 @@ class ParametricEstimator:
         """Forget at once what was learned before a change that is known, if forgetting is automatic.
 
         Args:
-            ratio: of the mean squared errors after and before it.
+            ratio: mean squared error after the change over that before it.
         """
         if self._adaptive is not None:
             self._adaptive.change(ratio)

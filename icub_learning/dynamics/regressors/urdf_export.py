@@ -32,7 +32,8 @@ def with_inertias(
         urdf: path or XML text of the whole robot.
         joints: the learned joints.
         sensor: fixed joint of the force/torque sensor, if a wrench was learned.
-        names, parameters: of the regressor, (n_parameters,); physically consistent, see ConsistentParameters.
+        names: names of the regressor's parameters.
+        parameters: (n_parameters,), physically consistent, see ConsistentParameters.
 
     Raises:
         ModelError: the URDF lacks a joint or a link, or a body is not possible.

@@ -41,9 +41,10 @@ class SensorFaults:
         if not changed.any() and lasted.min() >= FROZEN_SECONDS and np.abs(position - self._position).max() > MOVED:
             return FROZEN
         np.maximum(self._largest, np.abs(measured), out=self._largest)
-        stuck = (lasted >= SATURATED_SECONDS) & (np.abs(measured) == self._largest) & (self._lively > LIVELY)
+        at_end = ~changed & (np.abs(measured) == self._largest)
+        stuck = at_end & (lasted >= SATURATED_SECONDS) & (self._lively > LIVELY)
         if stuck.any() and changed.any():
             return SATURATED
-        self._lively[changed | (lasted < SATURATED_SECONDS / 4)] += SHARE
-        self._lively *= 1.0 - SHARE
+        share = np.where(at_end & (lasted < 2.0 * SATURATED_SECONDS), 0.0, SHARE)  # what may be stuck tells nothing
+        self._lively += share * (changed - self._lively)
         return None

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import SampleError
 from icub_learning.robots import find_urdf
@@ -42,6 +41,7 @@ class ControlLoop:
             urdf=find_urdf("icub"),
             joints=self._names,
             output="joint_torque",
+            watch="always",
             velocity_delay=Encoders.DELAY,
             load_link=self.arm.arm.hand,
             seed=seed,
@@ -49,7 +49,7 @@ class ControlLoop:
         regressor = assembly.make_regressor(self.settings)
         self.stream = assembly.make_stream(self.settings, regressor, assembly.make_estimator(self.settings, regressor))
         self._feed_forward = FeedForward(effort_limits(self.settings.urdf, self._names))
-        self._nominal = RobotModel(self.settings.urdf, self._names)
+        self._nominal = TorqueRegressor.from_urdf(self.settings.urdf, self._names, friction=False)
         self._feedback = feedback(self.arm)
         self._full = full
         self._count = 0
@@ -72,9 +72,7 @@ class ControlLoop:
         return control
 
     def _rigid(self, q: Array, v: Array, a: Array) -> Array:
-        model = self._nominal
-        torque: Array = pinocchio.rnea(model.model, model.data, *model.state(q, v, a))[model.velocity_index]
-        return torque
+        return self._nominal(q, v, a) @ self._nominal.nominal_parameters
 
     def _learned(self, q: Array, v: Array, a: Array) -> Array:
         return self._feed_forward.effort(self.stream.predictor, self.stream.watch, Motion(0, q, v, a)).values

@@ -16,7 +16,7 @@ from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
 BEGUN = 60.0  # [s] of learning before anything is judged
 LEVEL = 60.0  # [s] over which the error at the start is measured
 GROWTH = 0.5  # of friction over the whole time
-FIXED = {"forgetting": 1.0, "watch": False}  # a learner that never forgets and watches for nothing
+FIXED = {"forgetting": 1.0, "watch": "never"}  # a learner that never forgets and watches for nothing
 
 
 def without_change(seed: int, minutes: float) -> dict[str, Any]:

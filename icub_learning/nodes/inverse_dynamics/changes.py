@@ -21,7 +21,7 @@ from icub_learning_msgs.srv import IdentifyPayload
 LOOK_PERIOD = 0.02  # [s] between looks at the load while a service waits for it
 PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
 USUAL_TIMEOUT = 5.0  # [s]
-OFF = "the parameter watch is false: nothing is watched for"
+OFF = "loads and contacts are not watched for: see the parameter watch"
 
 
 class ChangeEndpoints:

@@ -59,7 +59,7 @@ def test_positions_alone_become_a_spline_at_rest_at_its_ends():
 
 def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
     t = TIMES[:, None]
-    v, a = complete(TIMES, t**3, 3 * t**2)
+    _, a = complete(TIMES, t**3, 3 * t**2)
     np.testing.assert_allclose(a, 6 * t, rtol=1e-6, atol=1e-6)
     given = complete(TIMES, t**3, 3 * t**2, np.ones_like(t))
     np.testing.assert_array_equal(given[1], 1.0)

@@ -1,0 +1,91 @@
+"""Loads, contacts and trajectories as users of the node meet them: real messages and services."""
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import InertiaStamped
+from helpers.driven_arm import SETTINGS, Arm, drive
+from helpers.node_probe import LATCHED, PERIOD, START, NodeProbe
+from helpers.robots import RIGHT_ARM
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.robots import find_urdf
+from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
+
+pytestmark = pytest.mark.ros
+HAND = "r_hand_dh_frame"
+LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
+RATE = 250.0  # [Hz] by the wall clock
+USUAL, CARRIED = 2600, 600  # samples: what errors are usual is known after 10 s
+
+
+class Carrying(Arm):
+    """An arm that may carry LOAD, with a little noise."""
+
+    def __init__(self, regressor):
+        super().__init__(regressor)
+        self._effects, self._rng, self.load = LinkEffects(regressor, HAND), np.random.default_rng(0), np.zeros(10)
+
+    def sample(self, k):
+        q, v, y = super().sample(k)
+        t, w = k * PERIOD * 1e-9, self._frequency
+        added = self._effects.load(q, v, -0.4 * w**2 * np.sin(w * t)) @ self.load
+        return q, v, y + added + self._rng.standard_normal(6) * [0.1, 0.1, 0.1, 0.003, 0.003, 0.003]
+
+
+def test_payload_is_published_identified_and_released(start_node):
+    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
+    start_node("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
+    arm, payloads, contacts = Carrying(regressor), [], []
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        probe._node.create_subscription(InertiaStamped, "/inverse_dynamics/payload", payloads.append, LATCHED)
+        probe._node.create_subscription(Bool, "/inverse_dynamics/contact", contacts.append, LATCHED)
+        drive(probe, arm, range(USUAL), RATE)
+        answer = probe.call(IdentifyPayload, "identify_payload", timeout=0.1)
+        assert not answer.success and "nothing is carried" in answer.message
+        arm.load = LOAD
+        drive(probe, arm, range(USUAL, USUAL + CARRIED), RATE)
+        answer = probe.call(IdentifyPayload, "identify_payload", timeout=0.1)
+        assert answer.success, answer.message
+        assert answer.frame_id == HAND and answer.mass == pytest.approx(0.5, abs=0.05)
+        np.testing.assert_allclose(answer.centre, [0.0, 0.02, 0.04], atol=0.02)
+        assert not probe.call(IdentifyPayload, "identify_payload", timeout=0.1, mass_deviation=1e-6).success
+        refused = probe.call(Trigger, "tare")
+        assert not refused.success and "hand is not free" in refused.message
+        assert probe.spin_until(lambda: payloads and payloads[-1].inertia.m > 0.4)
+        assert payloads[-1].header.frame_id == HAND and payloads[-1].inertia.ixx > 0.0
+        arm.load = np.zeros(10)
+        drive(probe, arm, range(USUAL + CARRIED, USUAL + CARRIED + 200), RATE)
+        assert probe.spin_until(lambda: payloads[-1].inertia.m == 0.0)
+        assert contacts and not contacts[-1].data
+        assert probe.spin_until(lambda: probe.inertial and len(probe.inertial[-1].consistent_values))
+        assert len(probe.inertial[-1].consistent_values) == regressor.n_parameters
+
+
+def test_trajectory_gets_efforts(start_node):
+    joints = tuple(f"panda_joint{i}" for i in range(1, 8))
+    regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
+    settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
+    start_node("inverse_dynamics", **settings, estimator="parametric")
+    backwards = list(joints)[::-1]
+    points = [JointTrajectoryPoint(positions=[0.1 * i] * 7) for i in range(3)]
+    for i, point in enumerate(points):
+        point.time_from_start.sec = i
+    with NodeProbe(joints) as probe:
+        probe.connect(wrench=False)
+        q = np.full(7, 0.1)
+        probe.state(START, position=q, velocity=np.zeros(7), effort=np.zeros(7))
+        wanted = JointTrajectory(joint_names=backwards, points=points)
+        answer = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
+        assert answer.success, answer.message
+        still = regressor(np.zeros(7), np.zeros(7), np.full(7, 0.0)) @ regressor.nominal_parameters
+        assert len(answer.trajectory.points) == 3 and len(answer.std) == 21
+        first = np.array(answer.trajectory.points[0].effort)[::-1]
+        assert first[1] == pytest.approx(still[1], abs=2.0)
+        strange = JointTrajectory(joint_names=["elbow"], points=points)
+        refused = probe.call(PredictTrajectory, "predict_trajectory", trajectory=strange)
+        assert not refused.success and "elbow" in refused.message
