@@ -37,7 +37,9 @@ def locked() -> set[str]:
     """Return the names of the packages that the locks install."""
     found = set()
     for lock in LOCKS:
-        found |= {name.lower() for name in re.findall(r"^([A-Za-z0-9_.-]+)==", (CHECKOUT / lock).read_text(), re.MULTILINE)}
+        found |= {
+            name.lower() for name in re.findall(r"^([A-Za-z0-9_.-]+)==", (CHECKOUT / lock).read_text(), re.MULTILINE)
+        }
     return {normal(name) for name in found}
 
 

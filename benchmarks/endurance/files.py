@@ -26,7 +26,9 @@ Target = Callable[[bytes], None]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS), metavar="TARGET", help="which")
+    parser.add_argument(
+        "--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS), metavar="TARGET", help="which"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="for each target")
     parser.add_argument("--seed", type=int, default=0)
 
@@ -50,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         found = sorted(path.name for pattern in ("crash-*", "timeout-*", "oom-*") for path in folder.glob(pattern))
         if process.exitcode or found:
             findings.append(name)
-        print(f"{name}: {', '.join(found) or ('no finding' if not process.exitcode else f'ended with {process.exitcode}')}")
+        print(
+            f"{name}: {', '.join(found) or ('no finding' if not process.exitcode else f'ended with {process.exitcode}')}"
+        )
     return int(bool(findings))
 
 
@@ -96,7 +100,12 @@ def fuzz_guided(name: str, folder: Path, seconds: float, seed: int) -> None:
     corpus.mkdir(exist_ok=True)
     for number, data in enumerate(seeds):
         (corpus / f"seed_{number}").write_bytes(data)
-    options = [f"-max_total_time={seconds:g}", f"-seed={seed + 1}", f"-max_len={LARGEST_INPUT}", f"-timeout={LONGEST_INPUT:g}"]
+    options = [
+        f"-max_total_time={seconds:g}",
+        f"-seed={seed + 1}",
+        f"-max_len={LARGEST_INPUT}",
+        f"-timeout={LONGEST_INPUT:g}",
+    ]
     os.chdir(folder)  # where libFuzzer writes findings
     atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=4096", "-print_final_stats=1", str(corpus)], checked(target))
     atheris.Fuzz()
