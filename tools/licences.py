@@ -25,7 +25,7 @@ NOT_STATED = "not stated in its metadata"
 STATED_ELSEWHERE = {"icub-models": "CC-BY-SA-4.0 (data)", "setuptools": "MIT"}
 HEAD = """# Licences of what is installed
 
-The packages that `requirements.lock` and `requirements-ros.lock` install, by `tools/licences.py`, from their own metadata.
+What `requirements.lock` and `requirements-ros.lock` install, by `tools/licences.py`, from the metadata of each package.
 `make lint` checks that none has a licence beyond the accepted ones.
 
 | package | version | licence |

@@ -1,8 +1,8 @@
-"""Random bytes where files and messages are read: model files, recordings, joint states, images, descriptions of models.
+"""Random bytes where files and messages are read: model files, recordings, joint states, images.
 
 Where Atheris is installed (`make fuzz` does that), libFuzzer follows which branches an input reaches and mutates those
-that reach new ones; without it inputs are mutated blindly. What a target may raise is a refusal of this package; anything
-else is a finding: its input is written to the output folder, and the exit code is 1.
+that reach new ones; without it inputs are mutated blindly. What a target may raise is a refusal of this package;
+anything else is a finding: its input is written to the output folder, and the exit code is 1.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
@@ -52,9 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = sorted(path.name for pattern in ("crash-*", "timeout-*", "oom-*") for path in folder.glob(pattern))
         if process.exitcode or found:
             findings.append(name)
-        print(
-            f"{name}: {', '.join(found) or ('no finding' if not process.exitcode else f'ended with {process.exitcode}')}"
-        )
+        ended = f"ended with {process.exitcode}" if process.exitcode else "no finding"
+        print(f"{name}: {', '.join(found) or ended}")
     return int(bool(findings))
 
 
@@ -190,7 +188,7 @@ def recording(suffix: str) -> Callable[[], tuple[Target, list[bytes]]]:
 
 
 def joint_states() -> tuple[Target, list[bytes]]:
-    """Bytes of joint states: the quick decoder must see what the middleware sees, and the stream takes or refuses it."""
+    """Bytes of joint states: the quick decoder sees what the middleware sees, and the stream takes or refuses it."""
     import numpy as np
     from rclpy.serialization import deserialize_message, serialize_message
     from sensor_msgs.msg import JointState
