@@ -2,7 +2,8 @@
 
 usage: python tools/licences.py [--check]
 
-With --check nothing is written; the exit code is 1 if a locked package has a licence that is not accepted.
+With --check nothing is written; the exit code is 1 if a locked package states a licence that is not accepted. Packages
+that state none are listed as such.
 """
 
 import json
@@ -17,13 +18,14 @@ LOCKS = ("requirements.lock", "requirements-ros.lock")  # what runs on a robot; 
 # Parts of names of licences under which the packages of an Apache-2.0 program may be used beside it.
 ACCEPTED = (
     "apache", "mit", "bsd", "isc", "psf", "python software foundation", "mpl", "mozilla", "zlib", "unlicense", "lgpl",
-    "lesser general public", "public domain", "hpnd", "cmu", "boost", "0bsd", "cc0",
+    "lesser general public", "public domain", "hpnd", "cmu", "boost", "bsl-1.0", "0bsd", "cc0", "any-osi",
 )  # fmt: skip
-# Licences that a package states elsewhere than in its metadata.
-STATED_ELSEWHERE = {"icub-models": "CC-BY-SA-4.0 (data)"}
+NOT_STATED = "not stated in its metadata"
+# Licences that packages state elsewhere, and that were looked up there.
+STATED_ELSEWHERE = {"icub-models": "CC-BY-SA-4.0 (data)", "setuptools": "MIT"}
 HEAD = """# Licences of what is installed
 
-The packages that `requirements.lock` and `requirements-ros.lock` install, by `tools/licences.py`, from their own metadata.
+What `requirements.lock` and `requirements-ros.lock` install, by `tools/licences.py`, from the metadata of each package.
 `make lint` checks that none has a licence beyond the accepted ones.
 
 | package | version | licence |
@@ -35,13 +37,30 @@ def locked() -> set[str]:
     """Return the names of the packages that the locks install."""
     found = set()
     for lock in LOCKS:
-        found |= {name.lower() for name in re.findall(r"^([A-Za-z0-9_.-]+)==", (CHECKOUT / lock).read_text(), re.MULTILINE)}
+        found |= {
+            name.lower() for name in re.findall(r"^([A-Za-z0-9_.-]+)==", (CHECKOUT / lock).read_text(), re.MULTILINE)
+        }
     return {normal(name) for name in found}
 
 
 def normal(name: str) -> str:
     """Return a name as package indices write it."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def stated(name: str, licence: str) -> str:
+    """Return the licence of a package, from its ROS package.xml where its Python metadata state none."""
+    if name in STATED_ELSEWHERE:
+        return STATED_ELSEWHERE[name]
+    short = " ".join(licence.split())[:120].replace("|", "/")
+    if short and short != "UNKNOWN":
+        return short
+    ros = Path(sys.prefix, "share", re.sub(r"^ros-(kilted-)?", "", name).replace("-", "_"), "package.xml")
+    if ros.is_file():
+        found = re.findall(r"<license[^>]*>([^<]+)<", ros.read_text())
+        if found:
+            return ", ".join(found)
+    return NOT_STATED
 
 
 def main() -> int:
@@ -53,16 +72,18 @@ def main() -> int:
         name = normal(package["Name"])
         if name not in names:
             continue
-        licence = STATED_ELSEWHERE.get(name, " ".join(package["License"].split())[:120].replace("|", "/"))
+        licence = stated(name, package["License"])
         rows.append(f"| {name} | {package['Version']} | {licence} |")
-        if name not in STATED_ELSEWHERE and not any(part in licence.lower() for part in ACCEPTED):
+        known = name in STATED_ELSEWHERE or licence == NOT_STATED
+        if not known and not any(part in licence.lower() for part in ACCEPTED):
             refused.append(f"{name}: {licence}")
     if "--check" not in sys.argv:
         (CHECKOUT / DOCUMENT).write_text(HEAD + "\n".join(rows) + "\n")
         print(DOCUMENT)
     for text in refused:
         print(f"licence not accepted: {text}", file=sys.stderr)
-    print(f"licences: {len(rows)} packages, {len(refused)} not accepted")
+    unknown = sum(NOT_STATED in row for row in rows)
+    print(f"licences: {len(rows)} packages, {unknown} state none, {len(refused)} not accepted")
     return int(bool(refused))
 
 

@@ -2,8 +2,8 @@
 
 usage: python tools/write_policies.py [--check]
 
-Each node is started in a ROS domain of its own. With --check nothing is written: policies that differ are named, and the
-exit code is 1.
+Each node is started in a ROS domain of its own. With --check nothing is written: policies that differ are named, and
+the exit code is 1.
 """
 
 import sys

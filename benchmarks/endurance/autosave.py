@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     for name, parts in delays.items():
         p50, p99, largest = 1e3 * np.percentile(np.concatenate(parts), (50, 99, 100))
         found[f"autosave {name} [ms]"] = {"p50": round(p50, 3), "p99": round(p99, 3), "max": round(largest, 3)}
-        found[f"p99 of the rounds, autosave {name} [ms]"] = [round(1e3 * float(np.percentile(one, 99)), 3) for one in parts]
+        found[f"p99 of the rounds, autosave {name} [ms]"] = [
+            round(1e3 * float(np.percentile(one, 99)), 3) for one in parts
+        ]
     ratio = found["autosave on [ms]"]["p99"] / found["autosave off [ms]"]["p99"] - 1.0
     found["difference of p99 [%]"] = round(100.0 * ratio, 2)
     print(json.dumps(found, indent=1))
@@ -63,7 +65,9 @@ def measure(saving: str, period: float, seconds: float, out: Path) -> dict[str, 
             node("inverse_dynamics", out / f"autosave_{name}.log", name, **settings, **(kept if name == saving else {}))
             for name in NODES
         ]
-        children.append(node("icub_simulation", out / "autosave_simulation.log", image_rate=0.0, rate=RATE, task="random"))
+        children.append(
+            node("icub_simulation", out / "autosave_simulation.log", image_rate=0.0, rate=RATE, task="random")
+        )
         context = rclpy.Context()
         rclpy.init(context=context)
         listener = rclpy.create_node("autosave", context=context)

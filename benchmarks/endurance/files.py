@@ -1,8 +1,8 @@
-"""Random bytes where files and messages are read: model files, recordings, joint states, images, descriptions of models.
+"""Random bytes where files and messages are read: model files, recordings, joint states, images.
 
 Where Atheris is installed (`make fuzz` does that), libFuzzer follows which branches an input reaches and mutates those
-that reach new ones; without it inputs are mutated blindly. What a target may raise is a refusal of this package; anything
-else is a finding: its input is written to the output folder, and the exit code is 1.
+that reach new ones; without it inputs are mutated blindly. What a target may raise is a refusal of this package;
+anything else is a finding: its input is written to the output folder, and the exit code is 1.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
@@ -26,7 +25,9 @@ Target = Callable[[bytes], None]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS), metavar="TARGET", help="which")
+    parser.add_argument(
+        "--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS), metavar="TARGET", help="which"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="for each target")
     parser.add_argument("--seed", type=int, default=0)
 
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = sorted(path.name for pattern in ("crash-*", "timeout-*", "oom-*") for path in folder.glob(pattern))
         if process.exitcode or found:
             findings.append(name)
-        print(f"{name}: {', '.join(found) or ('no finding' if not process.exitcode else f'ended with {process.exitcode}')}")
+        ended = f"ended with {process.exitcode}" if process.exitcode else "no finding"
+        print(f"{name}: {', '.join(found) or ended}")
     return int(bool(findings))
 
 
@@ -96,7 +98,12 @@ def fuzz_guided(name: str, folder: Path, seconds: float, seed: int) -> None:
     corpus.mkdir(exist_ok=True)
     for number, data in enumerate(seeds):
         (corpus / f"seed_{number}").write_bytes(data)
-    options = [f"-max_total_time={seconds:g}", f"-seed={seed + 1}", f"-max_len={LARGEST_INPUT}", f"-timeout={LONGEST_INPUT:g}"]
+    options = [
+        f"-max_total_time={seconds:g}",
+        f"-seed={seed + 1}",
+        f"-max_len={LARGEST_INPUT}",
+        f"-timeout={LONGEST_INPUT:g}",
+    ]
     os.chdir(folder)  # where libFuzzer writes findings
     atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=4096", "-print_final_stats=1", str(corpus)], checked(target))
     atheris.Fuzz()
@@ -181,7 +188,7 @@ def recording(suffix: str) -> Callable[[], tuple[Target, list[bytes]]]:
 
 
 def joint_states() -> tuple[Target, list[bytes]]:
-    """Bytes of joint states: the quick decoder must see what the middleware sees, and the stream takes or refuses it."""
+    """Bytes of joint states: the quick decoder sees what the middleware sees, and the stream takes or refuses it."""
     import numpy as np
     from rclpy.serialization import deserialize_message, serialize_message
     from sensor_msgs.msg import JointState

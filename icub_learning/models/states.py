@@ -38,6 +38,21 @@ def check_version(state: Mapping[str, Any], version: int, key: str = "version") 
         raise StateError(f"state has version {found}, this release reads {version}", name=key, value=found)
 
 
+def broken_entries(state: Mapping[str, Any]) -> list[str]:
+    """Return the names of entries with numbers that nobody can learn: NaN, and infinity but as a variance of noise.
+
+    The variance of the noise is infinite until something has been learned.
+    """
+    broken = []
+    for name, value in state.items():
+        array = np.asarray(value)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            unknown_noise = "noise" in name.split(".") and not np.isnan(array).any()
+            if not unknown_noise:
+                broken.append(name)
+    return broken
+
+
 @contextmanager
 def reading_state(what: str) -> Iterator[None]:
     """Raise StateError with the reason for whatever goes wrong while `what` is rebuilt from a state in this block.

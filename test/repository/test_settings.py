@@ -71,7 +71,7 @@ def test_a_new_field_appears_in_node_command_line_docs_and_parameter_files(with_
     with pytest.raises(ParameterError, match=r"patience.*within \[0.5, 9\]"):
         more(patience=0.1)
 
-    row = "| `patience` | `2.5` | time that the learner waits [s] | within [0.5, 9] | start-up |"
+    row = "| `patience` | `2.5` | time that the learner waits [s] | within [0.5, 9] | unconfigured |"
     assert row in write_settings.table(node_parameters.PARAMETERS)
     text = "inverse_dynamics:\n  ros__parameters:\n    patience: 2.5\n"
     expected = "inverse_dynamics:\n  ros__parameters:\n    # time that the learner waits [s]\n    patience: 2.5\n"

@@ -10,7 +10,7 @@ from icub_learning.dynamics import saved_model as dynamics
 from icub_learning.errors import StateError
 from icub_learning.models import ModelHeader, read_model
 from icub_learning.models.header import digest_of_urdf
-from icub_learning.models.states import scalar
+from icub_learning.models.states import broken_entries, scalar
 from icub_learning.recognition import assembly
 from icub_learning.recognition import saved_model as objects
 from icub_learning.recognition.recognizer import ObjectRecognizer
@@ -54,8 +54,8 @@ def open_model(path: Path) -> OpenedModel:
         found = objects.describe(assembly.Settings(), learner, "")
     else:
         raise StateError(f"{path} holds neither a model of inverse dynamics nor one of objects", value=str(path))
-    if not all(np.isfinite(value).all() for value in state.values() if np.asarray(value).dtype.kind == "f"):
-        raise StateError(f"{path} holds numbers that are not finite", value=str(path))
+    if broken := broken_entries(state):
+        raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
     return OpenedModel(path, header or found, header is not None, state, learner)
 
 

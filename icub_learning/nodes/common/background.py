@@ -28,10 +28,15 @@ class Job:
 
 
 class Background:
-    """Does one job after the other in a thread with ordinary scheduling, whatever the others of the process have."""
+    """Does one job after the other in a thread whose real-time priority is one below that of the others.
+
+    Ordinary scheduling would not do: between two system calls the thread holds the interpreter lock, and if another
+    process takes its core then, the thread that predicts waits for both, for tenths of a second on a busy machine.
+    """
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._priority = 0  # that this thread gave itself
         self._thread = threading.Thread(target=self._run, name="files", daemon=True)
         self._thread.start()
 
@@ -49,11 +54,13 @@ class Background:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            _be_ordinary()  # a node that was activated meanwhile has given all its threads a real-time priority
+            self._step_back()
             job.run()
 
-
-def _be_ordinary() -> None:
-    with contextlib.suppress(OSError, AttributeError):
-        if os.sched_getscheduler(0) != os.SCHED_OTHER:
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    def _step_back(self) -> None:
+        """Go one below the real-time priority that the node gave all its threads when it was activated."""
+        with contextlib.suppress(OSError, AttributeError):
+            given = os.sched_getparam(0).sched_priority
+            if given > 1 and given != self._priority:
+                self._priority = given - 1
+                os.sched_setscheduler(0, os.sched_getscheduler(0), os.sched_param(self._priority))

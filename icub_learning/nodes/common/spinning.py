@@ -34,6 +34,7 @@ class LifecycleSettings:
 
 
 SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
+LINGER = 0.3  # [s] in which the middleware delivers the last answers before the process ends
 LAST_ANSWERS = 1.0  # [s], longest time in which a node that ends answers the requests that wait
 
 NodeT = TypeVar("NodeT", bound="ManagedNode")
@@ -230,6 +231,11 @@ def _spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) 
 
 def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
     """Let requests that wait have their answers before the process ends."""
+    if not node.gate.pending:
+        return
     deadline = time.monotonic() + LAST_ANSWERS
     while node.gate.pending and rclpy.ok() and time.monotonic() < deadline:
+        _spin_once(executor, node, 0.01)
+    deadline = time.monotonic() + LINGER  # the executor sends an answer some rounds after it was given
+    while rclpy.ok() and time.monotonic() < deadline:
         _spin_once(executor, node, 0.01)

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
-import numpy as np
-
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.stream import Sample
 from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.models.states import broken_entries
 from icub_learning.nodes.common.timing import DurationWindow
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
@@ -132,7 +131,7 @@ class LearningThread:
 
         def keep(estimator: Any) -> tuple[Any, str]:
             state = estimator.state()
-            if not _all_finite(state):
+            if broken_entries(state):
                 self._restore()
                 self._on_error("what was learned held numbers that are not finite: the last good state is restored")
                 raise StateError("what was learned held numbers that are not finite")
@@ -148,7 +147,7 @@ class LearningThread:
         if self._thread.is_alive():
             return self._good, self._good_samples
         state = self._estimator.state()
-        return (state, self._estimator.n_samples) if _all_finite(state) else (self._good, self._good_samples)
+        return (self._good, self._good_samples) if broken_entries(state) else (state, self._estimator.n_samples)
 
     def supervise(self) -> str:
         """Replace the thread if it has died or hangs; return what happened, in words, or ""."""
@@ -253,7 +252,3 @@ class LearningThread:
         self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
         self.restored += 1
         self._publish(changed=True)
-
-
-def _all_finite(state: dict[str, Any]) -> bool:
-    return all(np.isfinite(value).all() for value in state.values() if np.asarray(value).dtype.kind == "f")

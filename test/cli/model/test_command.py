@@ -1,0 +1,116 @@
+"""`icub-learning model` on files of both kinds, good and bad."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.robots import RIGHT_ARM
+
+from icub_learning.cli.main import main
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
+from icub_learning.dynamics.settings import Settings
+from icub_learning.models import ModelHeader, load_state, read_model, write_model
+from icub_learning.recognition import saved_model as objects
+from icub_learning.recognition.assembly import Settings as ObjectSettings
+from icub_learning.recognition.assembly import make_recognizer
+from icub_learning.robots import find_urdf
+
+
+def taught(n_samples, seed=0, **changes):
+    """Return an estimator of the arm that has learned some samples, and its description."""
+    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", **changes)
+    regressor = assembly.make_regressor(settings)
+    estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
+    for _ in range(n_samples):
+        estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))
+    return estimator, ModelDescription(settings, regressor)
+
+
+def arm_file(path, n_samples, seed=0, **header):
+    estimator, description = taught(n_samples, seed)
+    made = ModelHeader(**{**vars(description.header(n_samples)), **header})
+    return str(write_model(path, estimator.state(), made))
+
+
+def object_file(path, label):
+    recognizer, rng = make_recognizer(ObjectSettings()), np.random.default_rng(0)
+    recognizer.start_lesson(label, 3)
+    for k in range(3):
+        recognizer.recognize(k, "net/features", rng.normal(size=8))
+        recognizer.learn()
+    recognizer.end_lesson()
+    header = objects.describe(ObjectSettings(), recognizer, "net/features")
+    return str(write_model(path, objects.state_of(recognizer), header))
+
+
+def test_info_of_both_kinds(tmp_path, capsys):
+    files = [arm_file(tmp_path / "arm", 5), object_file(tmp_path / "objects", "mug"), arm_file(tmp_path / "new", 0)]
+    assert main(["model", "info", *files, "--json", str(tmp_path / "info.json")]) == 0
+    shown = capsys.readouterr().out
+    for text in ("iCub", "r_elbow", "r_arm_ft_sensor", "net/features", "setting forgetting"):
+        assert text in shown
+    facts = json.loads((tmp_path / "info.json").read_text())
+    assert facts[files[0]]["samples"] == 5
+    assert facts[files[1]]["objects"] == 1
+    assert facts[files[1]]["examples"] == 3
+
+
+def test_diff(tmp_path, capsys):
+    one, other = arm_file(tmp_path / "one", 5), arm_file(tmp_path / "other", 9, seed=1)
+    assert main(["model", "diff", one, other, "--json", str(tmp_path / "diff.json")]) == 0
+    found = json.loads((tmp_path / "diff.json").read_text())
+    assert found["facts"]["samples"] == ["5", "9"]
+    assert found["arrays"]["rls.weights"] > 0
+    assert "rls.regularization" not in found["arrays"]
+    capsys.readouterr()
+    assert main(["model", "diff", one, one]) == 0
+    assert "all arrays are equal" in capsys.readouterr().out
+
+
+def test_merge_pools_what_both_have_seen(tmp_path):
+    one, other = arm_file(tmp_path / "one", 30), arm_file(tmp_path / "other", 40, seed=1)
+    assert main(["model", "merge", one, other, "--to", str(tmp_path / "both")]) == 0
+    state, header = read_model(tmp_path / "both.npz")
+    assert header.statistics == {"samples": 70}
+    expected = taught(30)[0]
+    expected.merge(taught(40, 1)[0])
+    np.testing.assert_allclose(estimator_of(state).parameters, expected.parameters, rtol=1e-8, atol=1e-12)
+    mug, duck = object_file(tmp_path / "mug", "mug"), object_file(tmp_path / "duck", "duck")
+    assert main(["model", "merge", mug, duck, "--to", str(tmp_path / "objects")]) == 0
+    assert read_model(tmp_path / "objects.npz")[1].statistics == {"objects": 2, "examples": 6}
+
+
+@pytest.mark.parametrize("change", [{"robot": "other"}, {"sensor": "other"}, {"urdf_digest": "other"}])
+def test_models_of_others_are_not_merged(tmp_path, change, capsys):
+    one, other = arm_file(tmp_path / "one", 5), arm_file(tmp_path / "other", 5, **change)
+    assert main(["model", "merge", one, other, "--to", str(tmp_path / "both")]) == 2
+    assert "other" in capsys.readouterr().err
+    assert not (tmp_path / "both.npz").exists()
+    allowed = main(["model", "merge", one, other, "--to", str(tmp_path / "both"), "--any-urdf"])
+    assert allowed == (0 if "urdf_digest" in change else 2)
+
+
+def test_check_finds_what_is_not_whole(tmp_path, capsys):
+    good = arm_file(tmp_path / "good", 5)
+    assert main(["model", "check", good]) == 0
+    cut = tmp_path / "cut.npz"
+    cut.write_bytes((tmp_path / "good.npz").read_bytes()[:-500])
+    state = load_state(good)
+    infinite = write_model(tmp_path / "infinite", {**state, "rls.weights": np.full_like(state["rls.weights"], np.inf)})
+    plain = write_model(tmp_path / "plain", state)
+    other = write_model(tmp_path / "other", {"a": np.ones(2)})
+    files = [good, str(cut), str(infinite), str(plain), str(other), str(tmp_path / "none.npz")]
+    assert main(["model", "check", *files, "--json", str(tmp_path / "check.json")]) == 1
+    found = json.loads((tmp_path / "check.json").read_text())
+    whole = [path for path, text in found["files"].items() if text.startswith("whole")]
+    assert whole == [good, str(plain)]
+    assert "earlier release" in found["files"][str(plain)]
+    assert found["not whole"] == 4
+    capsys.readouterr()
+
+
+def test_bad_usage_is_one_line(capsys):
+    assert main(["model"]) == 2
+    assert main(["model", "info", "/none"]) == 2
+    assert "/none" in capsys.readouterr().err
