@@ -30,7 +30,7 @@ REGULARIZATION = 3e-3  # over the mean square of a cell's features
 def main() -> None:
     """Render, sum, solve, write, and print the recall on objects that were not used."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scenes", type=int, default=400)
+    parser.add_argument("--scenes", type=int, default=500)
     parser.add_argument("--output", type=Path, default=WEIGHTS)
     args = parser.parse_args()
     backbone, size = Backbone(2), N_CELL_FEATURES

@@ -25,7 +25,7 @@ class FeatureMaps:
     """Maps of one image.
 
     Attributes:
-        width, height: of the image [px].
+        width, height: size of the image [px].
         maps: arrays (rows, columns, channels) by the side of one cell in pixels of the network's input.
         scale: (2,) pixels of the network's input for one of the image, along x and y.
     """

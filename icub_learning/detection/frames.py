@@ -19,8 +19,8 @@ class Frame:
     """The regions of one image, and the boxes shown in it.
 
     Attributes:
-        digest: of the image, to know it again when another object in it is shown.
-        maps: of the image, until the next image comes.
+        digest: hash of the image, to know it again when another object in it is shown.
+        maps: those of the image, until the next image comes.
         proposals: (n, 4) boxes [px].
         features: (n, d) of the proposals.
         boxes: (4,) and label of each object shown.

@@ -76,7 +76,7 @@ class ClassifierBank:
     """All classifiers side by side, to score regions in one product.
 
     Args:
-        classifiers: of all objects.
+        classifiers: those of all objects.
         length_scale: sigma of the Gaussian kernel.
     """
 

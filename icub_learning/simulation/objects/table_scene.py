@@ -109,7 +109,7 @@ class TableScene:
         """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
 
         Args:
-            number: of the scene.
+            number: which scene.
             always: objects that stand on the table in any case, before others are drawn.
             count: number of objects; None: drawn from 3 to 8.
 

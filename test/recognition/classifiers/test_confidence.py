@@ -1,5 +1,7 @@
 """Confidence is a probability: of all labels given with confidence p, the share p is right, on data not seen before."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -38,9 +40,13 @@ def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):
     assert 0.5 < right.mean() < 0.999  # or there was nothing to calibrate
 
 
-@pytest.mark.parametrize("kind", [IncrementalClassifier, KernelClassifier])
+@pytest.mark.parametrize("kind", [partial(IncrementalClassifier, regularization=100.0), KernelClassifier])
 def test_calibrated_anew_when_classes_come(kind):
-    """With three classes nearly every label is right; with 40 the same views are often confused."""
+    """With three classes nearly every label is right; with 40 the same views are often confused.
+
+    With little regularization and about as many examples as features least squares gets worse by learning more, and
+    what half of the views teach says nothing of all.
+    """
     rng = np.random.default_rng(3)
     classifier = kind(D)
     for k in range(40):
