@@ -25,7 +25,7 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
 
 /* One output; arrays of one entry an expert, `step` apart. `regret` has room for one number an expert. */
 static void learn_output(double *weight, double *exponent, double *scale, double *square, double *loss,
-                         const double *error, double *regret, const double *prior, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
+                         const double *error, double *regret, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
     const double hopeless = awake_up_to(loss, experts, step);
     for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
     for (ptrdiff_t age = 0; age < ages; age++) {
@@ -68,34 +68,34 @@ static void learn_output(double *weight, double *exponent, double *scale, double
             const double x = before * r;
             exponent[i * step] = fade * (after / before) * (exponent[i * step] + x - x * x);
         }
-        regret[i] = loss[i * step] <= next_hopeless ? exponent[i * step] + log(prior[i] * after) : -INFINITY;
+        regret[i] = loss[i * step] <= next_hopeless ? exponent[i * step] + log(after) : -INFINITY;
         if (regret[i] > highest) highest = regret[i];
     }
     for (ptrdiff_t i = 0; i < experts; i++) sum += regret[i] = exp(regret[i] - highest);
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, errors, work, prior, ages, experts, outputs, fade, spread)\n\n"
-             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs); work and prior (experts,).");
+PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, errors, work, ages, experts, outputs, fade, spread)\n\n"
+             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs); work (experts,).");
 static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *objects[8];
+    PyObject *objects[7];
     Py_ssize_t ages, experts, outputs;
     double fade, spread;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &objects[6], &objects[7], &ages, &experts, &outputs, &fade, &spread))
+    if (!PyArg_ParseTuple(args, "OOOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
+                          &objects[6], &ages, &experts, &outputs, &fade, &spread))
         return NULL;
     if (ages < 1 || experts < 1 || outputs < 1 || experts > PY_SSIZE_T_MAX / 64 / outputs / ages) {
         PyErr_Format(PyExc_ValueError, "(ages, experts, outputs) is (%zd, %zd, %zd)", ages, experts, outputs);
         return NULL;
     }
-    Py_buffer views[8];
-    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "errors", "work", "prior"};
-    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, ages * table, experts, experts};
-    if (!take_all(objects, views, names, least, 8, 7)) return NULL;
+    Py_buffer views[7];
+    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "errors", "work"};
+    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, ages * table, experts};
+    if (!take_all(objects, views, names, least, 7, 7)) return NULL;
     for (Py_ssize_t j = 0; j < outputs; j++)
         learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j,
-                     (double *)views[3].buf + j, (double *)views[4].buf + j, (double *)views[5].buf + j, views[6].buf, views[7].buf, ages, experts, outputs, fade, spread);
-    release_all(views, 8);
+                     (double *)views[3].buf + j, (double *)views[4].buf + j, (double *)views[5].buf + j, views[6].buf, ages, experts, outputs, fade, spread);
+    release_all(views, 7);
     Py_RETURN_NONE;
 }
 

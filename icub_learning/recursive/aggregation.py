@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, integer, vector
-from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.arrays import Array, finite, integer
+from icub_learning.errors import ShapeError, StateError
 from icub_learning.recursive import _aggregation
 
 
@@ -25,13 +24,11 @@ class ConvexAggregation:
     b <= 1 by which the past fades at a step, and s the largest number in (0, 1] such that s |r_i| <= M_i for all i,
 
         M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
-        x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to p_i eta_i exp(x_i)
-
-    with the prior weight p_i of the expert, 1 / N by default.
+        x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
 
     **Bound.** With b <= B < 1, after every step and for every i, whatever the sequence:
 
-        sum_t  b_T ... b_t  s_t r_it  <=  ln(1 / (p_i (1 - B^0.1))) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
+        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 
     An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
     wild errors do not blur the choice among the others. The bound counts the samples at which it was awake (Freund,
@@ -41,32 +38,25 @@ class ConvexAggregation:
     more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
     margin (the second sum is small where f comes near f_i).
 
-    Proof. Let S = sum_i p_i exp(x_i). As exp(z - z^2) <= 1 + z for z >= -1/2, and sum_i w_i r_i = 0 with w_i
-    proportional to p_i eta_i exp(x_i), adding eta_i s r_i - (eta_i s r_i)^2 to the x_i does not raise S. The factor f_i = b eta_i new /
-    eta_i old is at most b^0.1, because M_i >= b^0.9 M_i old and V_i >= b V_i old; and exp(f x) <= 1 - f + f exp(x)
-    for f in [0, 1], so that S new <= 1 + b^0.1 S and S <= 1 / (1 - B^0.1) forever. Hence x_i <= ln(S / p_i), which,
+    Proof. Let S = mean_i exp(x_i). As exp(z - z^2) <= 1 + z for z >= -1/2, and sum_i w_i r_i = 0 with w_i proportional
+    to eta_i exp(x_i), adding eta_i s r_i - (eta_i s r_i)^2 to the x_i does not raise S. The factor p_i = b eta_i new /
+    eta_i old is at most b^0.1, because M_i >= b^0.9 M_i old and V_i >= b V_i old; and exp(p x) <= 1 - p + p exp(x)
+    for p in [0, 1], so that S new <= 1 + b^0.1 S and S <= 1 / (1 - B^0.1) forever. Hence x_i <= ln(N S), which,
     with the recursion of x_i unrolled, is the bound.
 
     Args:
         n_experts: N.
         n_outputs: m.
-        prior: (N,), positive numbers in proportion to the weights before anything is learned; None for equal ones.
-            Experts that err alike keep these proportions.
 
     Raises:
-        ParameterError: an argument is no positive integer, or a prior weight is not positive.
-        ShapeError, NotFiniteError: the prior is not N finite numbers.
+        ParameterError: an argument is no positive integer.
     """
 
-    def __init__(self, n_experts: int, n_outputs: int, prior: ArrayLike | None = None) -> None:
+    def __init__(self, n_experts: int, n_outputs: int) -> None:
         self.n_experts = integer("n_experts", n_experts, 1)
         self.n_outputs = integer("n_outputs", n_outputs, 1)
         shape = (self.n_experts, self.n_outputs)
-        values = vector("prior", np.ones(self.n_experts) if prior is None else prior, self.n_experts)
-        if not (values > 0).all():
-            raise ParameterError("prior", float(values.min()), "above 0")
-        self.prior = values / values.sum()
-        self.weights = np.repeat(self.prior[:, None], self.n_outputs, axis=1)
+        self.weights = np.full(shape, 1.0 / self.n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._losses = np.zeros(shape)  # squared errors, fading
         self._work = np.zeros(self.n_experts)
@@ -96,7 +86,6 @@ class ConvexAggregation:
             self._losses,
             np.ascontiguousarray(errors, dtype=np.float64),
             self._work,
-            self.prior,
             len(errors),
             self.n_experts,
             self.n_outputs,
@@ -107,7 +96,6 @@ class ConvexAggregation:
     def state(self) -> dict[str, Array]:
         """All that was learned, as a dict of arrays; see `from_state`."""
         return {
-            "prior": self.prior.copy(),
             "weights": self.weights.copy(),
             "exponents": self._exponents.copy(),
             "scales": self._scales.copy(),
@@ -122,7 +110,7 @@ class ConvexAggregation:
             weights = finite("weights", state["weights"])
             if weights.ndim != 2 or not weights.size or (weights < 0).any():
                 raise StateError(f"weights {weights.shape} are no non-negative table", name="weights")
-            made = cls(*weights.shape, state.get("prior"))  # earlier releases had equal ones
+            made = cls(*weights.shape)
             for name in ("exponents", "scales", "squares", "losses"):
                 values = finite(name, state[name])
                 if values.shape != weights.shape or (name != "exponents" and (values < 0).any()):

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
@@ -33,11 +32,9 @@ class LayeredAggregation:
         half_lives: half-lives of the first layer [s], each above 0.
         second_half_life: half-life of the second layer [s], above 0.
         direct: indices of the experts that take part in the second layer.
-        prior: (N,), see ConvexAggregation; of the experts in the first layer.
 
     Raises:
         ParameterError: an argument is outside its range.
-        ShapeError, NotFiniteError: the prior is not N finite numbers.
     """
 
     def __init__(
@@ -47,13 +44,12 @@ class LayeredAggregation:
         half_lives: Sequence[float],
         second_half_life: float,
         direct: Sequence[int] = (),
-        prior: ArrayLike | None = None,
     ) -> None:
         if not half_lives:
             raise ParameterError("half_lives", tuple(half_lives), "at least one")
         self.half_lives = tuple(real("half_lives", value, 0.0, low_open=True) for value in half_lives)
         self.second_half_life = real("second_half_life", second_half_life, 0.0, low_open=True)
-        self._memories = [ConvexAggregation(n_experts, n_outputs, prior) for _ in self.half_lives]
+        self._memories = [ConvexAggregation(n_experts, n_outputs) for _ in self.half_lives]
         self.direct = [integer("direct", index, 0) for index in direct]
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")

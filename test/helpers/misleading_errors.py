@@ -7,15 +7,14 @@ from icub_learning.recursive.aggregation import ConvexAggregation
 MEMORY = 100.0  # samples
 
 
-def followed(errors, fade, prior=None):
+def followed(errors, fade):
     """Follow the formulas in the class with plain loops over errors (T, k, N).
 
     Returns:
         Losses, shares, regrets and rates of every step; weights before each step and after the last; the last rates.
     """
     steps, _, n = errors.shape
-    prior = np.full(n, 1 / n) if prior is None else prior / np.sum(prior)
-    scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), prior
+    scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, 1 / n)
     spread, rows, history, losses = np.log(n), [], [weights], np.zeros(n)
     for t in range(steps):
         combined = errors[t] @ weights
@@ -38,7 +37,7 @@ def followed(errors, fade, prior=None):
         step = np.where(known, before, 0.0) * share * regrets
         exponents = np.where(known, fade * after / np.where(known, before, 1.0) * (exponents + step - step**2), 0.0)
         awake = losses <= 25 * losses.min()
-        weights = np.where(awake, prior * after * np.exp(exponents - exponents[awake].max()), 0.0)
+        weights = np.where(awake, after * np.exp(exponents - exponents[awake].max()), 0.0)
         weights /= weights.sum()
         history.append(weights)
     return rows, history, after
@@ -68,12 +67,11 @@ def sequences(rng, steps=1500, n=5):
 CASES = sequences(np.random.default_rng(0))
 
 
-def within_bound(rows, rates, fade, prior=None):
+def within_bound(rows, rates, fade):
     """Whether every faded regret keeps the bound that the class proves."""
-    prior = np.full(len(rates), 1 / len(rates)) if prior is None else prior / np.sum(prior)
     regret = second = np.zeros(len(rates))
     for _, share, regrets, rate in rows:
         regret = fade * (regret + share * regrets)
         second = fade * (second + rate * (share * regrets) ** 2)
-    bound = np.log(1 / (prior * (1 - fade**0.1))) / rates + second
+    bound = np.log(len(rates) / (1 - fade**0.1)) / rates + second
     return bool((regret <= bound * (1 + 1e-9)).all())

@@ -4,21 +4,20 @@ import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, MEMORY, followed, within_bound
 
-from icub_learning.errors import IcubLearningError, ShapeError, StateError
+from icub_learning.errors import ShapeError, StateError
 from icub_learning.recursive.aggregation import ConvexAggregation
 
 
-@pytest.mark.parametrize("prior", [None, np.array([100.0, 1.0, 1.0, 0.01, 1.0])], ids=["equal", "unequal"])
 @pytest.mark.parametrize("name", CASES)
-def test_a_step_is_what_the_class_says_and_the_regret_is_within_its_bound(name, prior):
+def test_a_step_is_what_the_class_says_and_the_regret_is_within_its_bound(name):
     errors, fade = CASES[name], 1 - 1 / MEMORY
-    learner = ConvexAggregation(errors.shape[2], 1, prior)
+    learner = ConvexAggregation(errors.shape[2], 1)
     for row in errors:
         learner.update(row[:, :, None], fade)
-    rows, history, rates = followed(errors, fade, prior)
+    rows, history, rates = followed(errors, fade)
     np.testing.assert_allclose(learner.weights[:, 0], history[-1], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(learner.rates[:, 0], rates, rtol=1e-9)
-    assert within_bound(rows, rates, fade, prior)
+    assert within_bound(rows, rates, fade)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -63,22 +62,6 @@ def test_outputs_choose_apart_and_equal_experts_share():
     assert learner.weights[1, 0] > 0.99
     assert learner.weights[0, 1] > 0.99
     np.testing.assert_allclose(learner.weights[:, 2], 0.5)
-
-
-def test_experts_that_err_alike_keep_the_proportions_of_the_prior():
-    learner = ConvexAggregation(3, 1, [1.0, 1.0, 0.01])
-    for error in np.random.default_rng(5).normal(size=500):
-        learner.update(np.full((1, 3, 1), error), 0.99)
-    np.testing.assert_allclose(learner.weights[:, 0], np.array([1.0, 1.0, 0.01]) / 2.01)
-    for error in np.random.default_rng(6).normal(size=2000):  # the last one turns out to be better
-        learner.update(error * np.array([1.0, 1.0, 0.5])[None, :, None], 0.99)
-    assert learner.weights[2, 0] > 0.9
-
-
-@pytest.mark.parametrize("prior", [[1.0, 0.0], [1.0, -1.0], [1.0], [1.0, np.nan]])
-def test_a_prior_must_be_a_positive_number_for_each_expert(prior):
-    with pytest.raises(IcubLearningError, match="prior"):
-        ConvexAggregation(2, 1, prior)
 
 
 def test_numbers_of_any_size_leave_finite_weights():

@@ -26,7 +26,6 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the choice of experts
 SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
-PRIOR_OF_NP = 0.01  # relative to P and each SP: where they err alike, those count that know where they have not been
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
@@ -117,7 +116,6 @@ class AggregatedEstimator:
             HALF_LIVES,
             SECOND_HALF_LIFE,
             direct=(0,) if rigid else (),
-            prior=[PRIOR_OF_NP if name.startswith("NP") else 1.0 for name in self.expert_names],
         )
         self._noise = CalibratedVariance(regressor.n_outputs)
         # Oldest first. Before anything is learned all experts know the same.
