@@ -64,7 +64,9 @@ class CalibratedVariance:
             self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
             return
         variance = published.variance
-        own = np.divide(published.noise, variance, out=np.ones_like(variance), where=variance > 0.0)  # 0: never wrong yet
+        own = np.divide(
+            published.noise, variance, out=np.ones_like(variance), where=variance > 0.0
+        )  # 0: never wrong yet
         self._follow(squares * own, squares > 4.0 * variance, elapsed)
 
     def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:

@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -13,17 +13,20 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.arrays import Array
+from icub_learning.detection import saved_model
 from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import Detections as Found
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.drawing import annotated
+from icub_learning.detection.settings import Settings
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
-from icub_learning.models import load_state, save_state
+from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
+from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
 from icub_learning.nodes.common.qos import SENSOR, STREAM
 from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
@@ -32,6 +35,7 @@ from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_detection.parameters import PARAMETERS
 from icub_learning.nodes.object_detection.report import DetectionReport
 from icub_learning.nodes.object_detection.teaching import Teaching
+from icub_learning.settings import pick
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
@@ -57,24 +61,25 @@ class ObjectDetectionNode(ManagedNode):
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
             **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
         )
+        self._revision = 0  # rises with each change of what was taught
+        self._make_keeper(pick(Settings, settings), settings)
         self._teaching = Teaching(1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished)
-        self._report = DetectionReport(self, self._steady)
+        self._report = DetectionReport(self)
         self._stamps, self._dropped_before = RepeatedStamps(), 0
         self._newest: Any = None  # image, RGB
         self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._vision = vision_msgs()
         self._publisher = self.create_lifecycle_publisher(Detections, "~/detections", STREAM)
         self._annotated = self.create_lifecycle_publisher(Image, "~/annotated", STREAM)
-        self._publishers = [self._publisher, self._annotated]
         if self._vision is not None:
             kind = self._vision.Detection2DArray
-            self._publishers.append(self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM))
+            self._boxes_2d = self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self._images = [
             ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
             ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
         ]
-        self._given = self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
+        self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
         services = (
             (TeachDetection, "~/teach_detection", self._teach),
             (ForgetObject, "~/forget_object", self._forget),
@@ -82,13 +87,14 @@ class ObjectDetectionNode(ManagedNode):
             (ModelFile, "~/save_model", self._save),
             (ModelFile, "~/load_model", self._load),
         )
-        self._services_made = [self.create_service(kind, name, call) for kind, name, call in services]
-        self._timers = [
-            self.create_timer(settings["report_period"], self._publish_report, clock=self._steady),
-            self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady),
-        ]
+        for kind, name, call in services:
+            self.create_service(kind, name, call)
+        self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
+        self.create_timer(settings["autosave_period"], self._autosave, clock=self._steady)
+        self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady)
         self._configured = True
-        self.get_logger().info(f"regions from {self._detector.source}; nothing has been taught yet")
+        known = len(self._detector.counts)
+        self.get_logger().info(f"regions from {self._detector.source}; {known or 'no'} objects are known")
 
     @transition
     def on_activate(self) -> None:
@@ -102,6 +108,30 @@ class ObjectDetectionNode(ManagedNode):
         """Stop detecting; what was learned stays, but a lesson that collects images is dropped."""
         self._stop("the node was deactivated")
         super().on_deactivate(None)
+        self._save_now()
+
+    def _make_keeper(self, own: Settings, settings: dict[str, Any]) -> None:
+        """Load the model file, if there is one, and keep it from then on."""
+
+        def describe() -> ModelHeader:
+            return saved_model.describe(own, self._detector)
+
+        self._describe = describe
+        self._keeper = ModelKeeper(settings, describe, lambda: saved_model.largest_bytes(own))
+        self.started.callback(self._keeper.close)
+        self.started.callback(self._save_now)
+        loaded, lines = self._keeper.load_newest(lambda state: saved_model.restored(self._detector, state))
+        self._detector = loaded or self._detector
+        for line in lines:
+            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
+
+    def _autosave(self) -> None:
+        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
+            self._keeper.autosave(saved_model.state_of(self._detector), self._describe(), self._revision)
+
+    def _save_now(self) -> None:
+        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
+            self._keeper.save_now(saved_model.state_of(self._detector), self._describe(), self._revision)
 
     def _stop(self, reason: str) -> None:
         if self._active:
@@ -111,17 +141,8 @@ class ObjectDetectionNode(ManagedNode):
         self._teaching.stop(reason)
 
     def _release(self) -> None:
-        self._stop("the node was shut down")
-        for timer in self._timers:
-            self.destroy_timer(timer)
-        for images in self._images:
-            images.destroy()
-        self.destroy_subscription(self._given)
-        for service in self._services_made:
-            self.destroy_service(service)
-        for publisher in self._publishers:
-            self.destroy_lifecycle_publisher(publisher)
-        self.destroy_publisher(self._diagnostics)
+        if self._configured:
+            self._stop("the node was shut down")
 
     def _adapt(self) -> None:
         for images in self._images:
@@ -160,7 +181,7 @@ class ObjectDetectionNode(ManagedNode):
         detections = [Detection(label=label, score=score, box=box) for label, score, box in entries]
         self._publisher.publish(Detections(header=message.header, detections=detections))
         if self._vision is not None:
-            self._publishers[-1].publish(detection_array(self._vision, message.header, found))
+            self._boxes_2d.publish(detection_array(self._vision, message.header, found))
         if self._annotated.get_subscription_count():
             picture = image_message(annotated(image, found), 0)
             picture.header = message.header
@@ -198,6 +219,7 @@ class ObjectDetectionNode(ManagedNode):
         if student is not None:
             student.threshold = self._detector.threshold
             self._detector = student
+            self._revision += 1
             self._report.training.add(seconds)
         self._lesson_over.set_result((student is not None, message))
 
@@ -207,6 +229,7 @@ class ObjectDetectionNode(ManagedNode):
             left = self._detector.copy()
             left.forget(request.label)
             self._detector = left
+            self._revision += 1
             return f"forgot '{request.label}'"
 
         return self._answer(response, forget)
@@ -218,24 +241,36 @@ class ObjectDetectionNode(ManagedNode):
         response.message = known or "nothing has been taught yet"
         return response
 
-    def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def save() -> str:
+    async def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        async def save(deadline: float) -> str:
             self._teaching.check_free("save")
             if not self._detector.labels:
                 raise StateError("nothing has been taught yet", name="detector")
-            return f"saved to {save_state(request.path, self._detector.state())}"
+            await finished(self._keeper.check(request.path), deadline)
+            job = self._keeper.write(request.path, self._detector.state(), self._describe())
+            return f"saved to {await finished(job, deadline)}"
 
-        return self._answer(response, save)
+        return await self._answer_later(response, save)
 
-    def _load(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        def load() -> str:
+    async def _load(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
+        async def load(deadline: float) -> str:
             self._teaching.check_free("load")
-            loaded = self._detector.copy()
-            loaded.load(load_state(request.path))
-            self._detector = loaded
-            return f"loaded {len(loaded.labels)} objects"
+            state = await finished(self._keeper.read(request.path), deadline)
+            self._teaching.check_free("load")  # a lesson may have begun while the file was read
+            self._detector = saved_model.restored(self._detector, state)
+            self._revision += 1
+            return f"loaded {len(self._detector.labels)} objects"
 
-        return self._answer(response, load)
+        return await self._answer_later(response, load)
+
+    async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
+        """Answer as `_answer` does when a file has been read or written, within `answer_timeout`."""
+        try:
+            response.success = True
+            response.message = await serve(time.monotonic() + self._keeper.answer_timeout)
+        except IcubLearningError as error:
+            return self._refuse(response, str(error))
+        return response
 
     def _answer(self, response: Any, act: Callable[[], str]) -> Any:
         """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
@@ -253,7 +288,7 @@ class ObjectDetectionNode(ManagedNode):
     def _publish_report(self) -> None:
         dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
         counts, doing = self._detector.counts, self._teaching.doing
-        self._diagnostics.publish(self._report.diagnostics(counts, doing, self._active, dropped))
+        self._diagnostics.publish(self._report.diagnostics(counts, doing, self._keeper, self._active, dropped))
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if self._configured and name == "threshold":

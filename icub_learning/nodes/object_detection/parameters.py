@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from icub_learning.detection.settings import Settings
+from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.settings import setting, settings_of
 
@@ -24,4 +25,4 @@ class NodeSettings:
     report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
 
-PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings)
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ModelSettings)

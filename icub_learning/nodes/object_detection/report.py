@@ -3,19 +3,19 @@
 from collections import Counter
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.clock import Clock
-from rclpy.node import Node
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import DurationWindow
 
 
 class DetectionReport(StreamReport):
     """Counts and times of a stream of images, and what changed since the last report."""
 
-    def __init__(self, node: Node, clock: Clock) -> None:
-        super().__init__(node, "detection", "no images arrive", clock)
+    def __init__(self, node: ManagedNode) -> None:
+        super().__init__(node, "detection", "no images arrive")
         self.images = 0
         self.detection = DurationWindow(500)  # from the image's callback to its published detections
         self.training = DurationWindow()
@@ -28,7 +28,9 @@ class DetectionReport(StreamReport):
         self._last_refusal = str(error)
         super().refused(error)
 
-    def diagnostics(self, counts: dict[str, int], doing: str, active: bool, dropped: int) -> DiagnosticArray:
+    def diagnostics(
+        self, counts: dict[str, int], doing: str, keeper: ModelKeeper, active: bool, dropped: int
+    ) -> DiagnosticArray:
         """Return the report: frames of each object, what the node does beside detection, images dropped."""
 
         def values(rate: float) -> dict[str, object]:
@@ -41,9 +43,12 @@ class DetectionReport(StreamReport):
                 "lesson": doing or "none",
                 "latency, arrival to publication": self.detection.summary(),
                 "training": self.training.summary(),
+                **keeper.status(),
             }
 
         def state(rate: float) -> tuple[bytes, str]:
+            if keeper.failure:
+                return DiagnosticStatus.WARN, keeper.failure
             return DiagnosticStatus.OK, f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
 
         return self.report(active, self.images, dict(self._refused), self._last_refusal, state, values)

@@ -160,7 +160,9 @@ def test_the_band_holds_for_predictions_that_were_published_long_before_they_are
     inside, published = [], []
     for k, error in enumerate(errors):
         noise = variance.value
-        published.append(Prediction(np.ones(1), np.zeros(1), np.zeros(1), noise * (1.0 + leverage[k]), noise, np.ones(1)))
+        published.append(
+            Prediction(np.ones(1), np.zeros(1), np.zeros(1), noise * (1.0 + leverage[k]), noise, np.ones(1))
+        )
         inside.append(error**2 <= 4.0 * published[k].variance)
         if k >= delay:
             variance.judge(published[k - delay], errors[k - delay], 0.01)

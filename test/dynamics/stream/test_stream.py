@@ -275,19 +275,18 @@ def test_switched_off_it_predicts_but_does_not_learn():
 
 
 def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_what_was_published():
-    stream, recorder = make(delay=0, effort=True)
-    smoothed = stream._motions.smoothed
-    held: list = []
-    stream._motions.smoothed = lambda: []
+    stream, _ = make(delay=0, effort=True)
+    smoothed, held = stream._motions.smoothed, []
+    block = []  # what the stream gets to see
+    stream._motions.smoothed = lambda: block
     predictions, learned = {}, []
     for k in range(200):
+        block[:] = []
         record = send(stream, k)
         predictions[record.stamp] = record.prediction
         held += smoothed()
         if k == 100:
-            stream._motions.smoothed = lambda: held[:60]  # a block of 60 motions at once
-        elif k > 100:
-            stream._motions.smoothed = lambda: []
+            block[:] = held[:60]  # 60 motions at once
         samples = stream.complete()
         learned.append(len(samples))
         for sample in samples:

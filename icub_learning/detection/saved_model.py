@@ -1,0 +1,43 @@
+"""How a model of detection describes itself in its file, and the state of one that knows nothing."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from icub_learning.detection.detector import OnlineDetector
+from icub_learning.detection.settings import Settings
+from icub_learning.models.header import ModelHeader
+
+KIND = "object_detection"
+EMPTY = "nothing_taught"  # the only entry of the state of a detector that knows no object
+MOST_OBJECTS = 200
+ROW_BYTES = 8 * 2048  # [bytes] of the features of a region, at most
+
+
+def largest_bytes(settings: Settings) -> int:
+    """Return how many bytes a model may have: centres, negatives and positives of many objects."""
+    rows = settings.n_centers + settings.n_batches * settings.batch_size
+    return MOST_OBJECTS * rows * ROW_BYTES
+
+
+def describe(settings: Settings, detector: OnlineDetector) -> ModelHeader:
+    """Return the description of what a detector knows."""
+    statistics = {"objects": len(detector.counts), "frames": sum(detector.counts.values())}
+    return ModelHeader(KIND, network=detector.source, settings=asdict(settings), statistics=statistics)
+
+
+def state_of(detector: OnlineDetector) -> dict[str, Any]:
+    """Return what a detector was taught, also if that is nothing."""
+    return detector.state() if detector.counts else {EMPTY: np.asarray(True)}
+
+
+def restored(detector: OnlineDetector, state: dict[str, Any]) -> OnlineDetector:
+    """Return a detector like this one that knows what `state_of` returned. Raises StateError."""
+    made = detector.copy()
+    if state.keys() == {EMPTY}:
+        for label in list(made.counts):
+            made.forget(label)
+    else:
+        made.load(state)
+    return made
