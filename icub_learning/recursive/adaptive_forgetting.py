@@ -113,7 +113,7 @@ class AdaptiveForgetting:
     def state(self) -> dict[str, Array]:
         """Return what was found, as a dict of arrays; see `from_state`."""
         numbers = {
-            "changes": self.changes, "memory": self._memory, "weight": self._weight, "elapsed": self._elapsed,
+            "changes": self.changes, "rate": 1.0 / self._memory, "weight": self._weight, "elapsed": self._elapsed,
             "variance": self._variance, "spans": self._spans, "sum": self._sum,
         }  # fmt: skip
         arrays = {"squares": self._squares.copy(), "mean": self._mean.copy()}

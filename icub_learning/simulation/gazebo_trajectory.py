@@ -209,7 +209,7 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
 def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
     """Return velocities and accelerations at the knots of the quintic spline with continuous snap, at rest at its ends.
 
-    With the cubic one the jerk jumps at each point, which the filter of the learner takes for noise.
+    The jerk of the cubic one jumps at each point; the filter of the learner expects motions whose jerk does not.
     """
     rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
     spline = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
