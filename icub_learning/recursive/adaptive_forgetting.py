@@ -125,9 +125,8 @@ class AdaptiveForgetting:
         made = cls(n_outputs)
         with reading_state("a forgetting that adapts"):
             made.changes = integer("changes", int(state["changes"]), 0)
-            made._memory = (
-                real("memory", float(state["memory"]), 0.0, low_open=True) if np.isfinite(state["memory"]) else np.inf
-            )
+            rate = real("rate", float(state["rate"]), 0.0)  # [1/s], 0 while nothing is forgotten
+            made._memory = 1.0 / rate if rate else np.inf
             made._weight, made._elapsed = (real(name, float(state[name]), 0.0) for name in ("weight", "elapsed"))
             made._variance = real("variance", float(state["variance"]), 0.0)
             made._spans, made._sum = integer("spans", int(state["spans"]), 0), real("sum", float(state["sum"]), 0.0)

@@ -19,7 +19,7 @@ class Observation:
             true values, which are estimated best from `motion`; features learn from this, because the best answer to
             inputs with errors is not that to inputs without.
         measured: (n_outputs,), without the tare.
-        stamp: of the measurement [ns]; None where it is not known.
+        stamp: time of the measurement [ns]; None where it is not known.
         published: what was predicted for the measurement; None where it is not known.
     """
 

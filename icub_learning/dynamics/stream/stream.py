@@ -21,7 +21,7 @@ from icub_learning.errors import SampleError
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
-SPREAD = 8  # calls over which a block of complete samples is handed out, roughly
+SPREAD = 8  # joint states over which a block of complete samples is handed out, roughly
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
@@ -215,6 +215,7 @@ class InverseDynamicsStream:
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
         self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
         self._ready: deque[StateRecord] = deque()  # complete, not yet returned by `complete`
+        self._handed_out = 0  # joint states predicted when `complete` last returned samples
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
@@ -309,8 +310,8 @@ class InverseDynamicsStream:
     def complete(self) -> list[Sample]:
         """Return the next completed samples, oldest first; none while `learning` is off.
 
-        Smoothed motions come in blocks. Their samples are handed out over the next calls, so that learning keeps pace
-        with the joint states instead of pausing and then holding up the predictions for a whole block.
+        Smoothed motions come in blocks. Their samples are handed out with the next joint states, so that learning keeps
+        pace with these instead of pausing and then holding up the predictions for a whole block.
         """
         self._run_deferred()
         while self._records and self._is_final(self._records[0]):
@@ -321,6 +322,9 @@ class InverseDynamicsStream:
                 self._ready.append(record)
         if not self.learning:
             self._ready.clear()
+        if self._handed_out == self.counts.predicted:
+            return []
+        self._handed_out = self.counts.predicted
         due = [self._ready.popleft() for _ in range(-(-len(self._ready) // SPREAD))]
         return [sample for record in due if (sample := self._learnable(record))]
 

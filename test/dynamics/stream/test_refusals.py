@@ -33,7 +33,7 @@ class Recorder:
         values = np.array([q.sum(), v.sum(), a.sum()])
         return Prediction(values, values, 0 * values, 0 * values)
 
-    def update(self, q, v, a, y, known=None, stamp=None):
+    def update(self, q, v, a, y, known=None, stamp=None, published=None):
         self.learned.append(np.concatenate([q, v, a, y, *known, [stamp]]))
 
 
