@@ -15,30 +15,29 @@ from icub_learning.launching.templates import MADE, fields
 
 def launch_description(system: System) -> LaunchDescription:
     """Return the launch description of a system."""
-    names = [argument.name for argument in system.arguments]
     arguments = [
         DeclareLaunchArgument(
             argument.name,
             description=argument.description,
-            default_value=None if argument.default is None else _substitutions(argument.default, names),
+            default_value=None if argument.default is None else _substitutions(argument.default),
             choices=list(argument.choices) or None,
         )
         for argument in system.arguments
     ]
-    return LaunchDescription([*arguments, *(_action(process, names) for process in system.processes)])
+    return LaunchDescription([*arguments, *(_action(process) for process in system.processes)])
 
 
-def _action(process: Process, names: list[str]) -> Node | ExecuteProcess:
+def _action(process: Process) -> Node | ExecuteProcess:
     def texts(templates: Mapping[str, str]) -> dict[str, Any]:
-        return {name: _substitutions(template, names) for name, template in templates.items()}
+        return {name: _substitutions(template) for name, template in templates.items()}
 
-    arguments = [_substitutions(argument, names) for argument in process.arguments]
+    arguments = [_substitutions(argument) for argument in process.arguments]
     shared = {"additional_env": texts(process.environment), "output": "screen", "on_exit": _on_exit(process.at_end)}
     if not process.is_node:
         package, executable = process.package, process.executable
         program = ExecutableInPackage(package=package, executable=executable) if package else executable
         return ExecuteProcess(cmd=[program, *arguments], name=process.name, **shared)
-    parameters: list[Any] = [_substitutions(file, names) for file in process.parameter_files]
+    parameters: list[Any] = [_substitutions(file) for file in process.parameter_files]
     if process.parameters:
         parameters.append(texts(process.parameters))
     return Node(
@@ -59,7 +58,7 @@ def _on_exit(at_end: AtEnd) -> Any:
     return Shutdown(reason="a process ended")
 
 
-def _substitutions(template: str, names: list[str]) -> list[Any]:
+def _substitutions(template: str) -> list[Any]:
     """Return a template as a list of texts and substitutions, which launch joins."""
     parts: list[Any] = []
     for text, name in fields(template):
@@ -68,17 +67,16 @@ def _substitutions(template: str, names: list[str]) -> list[Any]:
         if name == "share":
             parts.append(FindPackageShare(PACKAGE))
         elif name is not None:
-            parts.append(_Made(name, names) if name in MADE else LaunchConfiguration(name))
+            parts.append(_Made(name) if name in MADE else LaunchConfiguration(name))
     return parts
 
 
 class _Made(Substitution):
     """A text that is made at launch from the values of the launch arguments; see MADE."""
 
-    def __init__(self, name: str, names: list[str]) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
-        self._names = names
 
     def describe(self) -> str:
         """Return what `ros2 launch --show-args` shows."""
@@ -86,4 +84,5 @@ class _Made(Substitution):
 
     def perform(self, context: LaunchContext) -> str:
         """Return the text."""
-        return MADE[self._name]({name: LaunchConfiguration(name).perform(context) for name in self._names})
+        made = MADE[self._name]
+        return made.text({name: LaunchConfiguration(name).perform(context) for name in made.uses})

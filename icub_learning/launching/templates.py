@@ -1,6 +1,7 @@
 """Replaces the fields of the templates in the table of processes."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
@@ -20,7 +21,7 @@ def fill(template: str, arguments: Mapping[str, str]) -> str:
 
 def value(name: str, arguments: Mapping[str, str]) -> str:
     """Return the value of one field. Raises KeyError for an unknown one."""
-    return MADE[name](arguments) if name in MADE else arguments[name]
+    return MADE[name].text(arguments) if name in MADE else arguments[name]
 
 
 def _gazebo_config(arguments: Mapping[str, str]) -> str:
@@ -40,10 +41,26 @@ def _gazebo_resources(arguments: Mapping[str, str]) -> str:
     return resource_path(arguments["config"], Path(arguments["world"]).resolve().parent)
 
 
-# Fields that are made at launch from the values of the launch arguments.
-MADE: Mapping[str, Callable[[Mapping[str, str]], str]] = {
-    "share": lambda _: str(share_folder()),
-    "gazebo_config": _gazebo_config,
-    "gazebo_world": _gazebo_world,
-    "gazebo_resources": _gazebo_resources,
+@dataclass(frozen=True)
+class Made:
+    """A field that is made at launch.
+
+    Attributes:
+        make: returns its text from the values of the launch arguments that it is made from.
+        uses: names of these arguments.
+    """
+
+    make: Callable[[Mapping[str, str]], str]
+    uses: tuple[str, ...] = ()
+
+    def text(self, arguments: Mapping[str, str]) -> str:
+        """Return the text. Raises KeyError for an argument that is not there."""
+        return self.make({name: arguments[name] for name in self.uses})
+
+
+MADE: Mapping[str, Made] = {
+    "share": Made(lambda _: str(share_folder())),
+    "gazebo_config": Made(_gazebo_config, ("robot",)),
+    "gazebo_world": Made(_gazebo_world, ("config", "world")),
+    "gazebo_resources": Made(_gazebo_resources, ("config", "world")),
 }

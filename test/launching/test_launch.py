@@ -231,6 +231,7 @@ def test_the_table_is_complete(checkout: Path) -> None:
             name for argument in system.arguments for _, name in fields(argument.default or "") if name is not None
         }
         assert used <= {*names, *MADE}
+        used |= {name for made in used & {*MADE} for name in MADE[made].uses}
         assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
         for argument in system.arguments:
             assert argument.description
