@@ -202,7 +202,11 @@ class ChangeSettings(Validated):
         "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never",
         choices=("wrench", "always", "never"),
     )
-    load_link: str = setting("", "link of the URDF that carries loads; empty: the one that the last joint moves")
+    load_link: str = setting(
+        "",
+        "link of the URDF that carries loads; empty: the one that the last joint moves, or that a force/torque sensor "
+        "beyond it carries",
+    )
     contact_false_alarms: float = setting(
         0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3
     )

@@ -30,7 +30,9 @@ def read(name: str) -> dict[str, dict[str, Any]]:
 
 
 def test_all_are_there() -> None:
-    wanted = {"icub_right_arm", "icub_left_arm", "simulation", "gazebo", "ur10", "panda", "recognition", "detection"}
+    robots = {"icub_right_arm", "icub_left_arm", "ur10", "panda"}
+    gazebo = {"gazebo", "gazebo_icub_left_arm", "gazebo_panda"}
+    wanted = robots | gazebo | {"simulation", "recognition", "detection"}
     assert {Path(name).stem for name in FILES} == wanted
 
 

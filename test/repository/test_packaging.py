@@ -61,6 +61,8 @@ def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
     assert set(scripts) == {
         "icub-learning",
         "cnn_features_node",
+        "gazebo_controller_node",
+        "gazebo_joint_states_node",
         "icub_simulation_node",
         "inverse_dynamics_node",
         "object_detection_node",

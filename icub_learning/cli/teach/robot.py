@@ -32,6 +32,8 @@ class Robot:
         source: images to publish there; None: others publish them.
     """
 
+    system = "recognition"  # what `icub-learning launch` calls the processes that are needed
+
     def __init__(
         self,
         node: Node,
@@ -80,7 +82,8 @@ class Robot:
         try:
             return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
         except IcubLearningError as error:
-            raise IcubLearningError(f"{error}: is the node running (`icub-learning launch`)? See --node") from error
+            text = f"{error}: is `icub-learning launch {self.system}` running? See --node"
+            raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Publish images and handle messages until `done` returns true, at most for `limit` seconds.
@@ -121,6 +124,8 @@ class Robot:
 
 class DetectingRobot(Robot):
     """One object detection node and its images; see Robot."""
+
+    system = "detection"
 
     def detections_after(self, count: int, limit: float) -> Detections | None:
         """Return the `count`-th detections from now on; None if they do not come within `limit` seconds."""

@@ -58,18 +58,19 @@ def tune_objects(args: argparse.Namespace) -> Result:
     progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
     results = complete(progress, keys, measure)
     line = np.mean([results[f"linear {index}"] for index in range(n_folds)], axis=0)  # errors, losses
-    rlsc = replace(shipped, regularization=linear[int(np.lexsort((line[1], line[0]))[0])])
+    rlsc = replace(shipped, classifier="rlsc", regularization=linear[int(np.lexsort((line[1], line[0]))[0])])
     surface = explorer.surface(results)
     best = surface.best()
     polk = replace(shipped, classifier="polk", length_scale=best.length_scale, max_dictionary=best.size)
-    candidates = {"rlsc": rlsc, "polk": polk}
+    kernel = replace(shipped, classifier="kernel")  # chooses its regularization itself
+    candidates = {"kernel": kernel, "rlsc": rlsc, "polk": polk}  # of equal ones the first is chosen
     # The surface comes from batch learning with the kernel; the classifiers are compared as they learn on line.
     first = {name: _late_errors(settings, tuning) for name, settings in candidates.items()}
     kind = min(first, key=lambda name: first[name])
     tuned = candidates[kind]
     check = {
         name: _share_wrong(settings, tuning, last, name)
-        for name, settings in {"tuned": tuned, "defaults": shipped, "rlsc": rlsc, "polk": polk}.items()
+        for name, settings in {"tuned": tuned, "defaults": shipped, **candidates}.items()
     }
     figures = {
         "pictures": str(args.recording),

@@ -51,7 +51,8 @@ def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[
 
 def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[str]) -> None:
     """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
-    tuned = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}[settings.classifier]
+    chosen: dict[str, tuple[str, ...]] = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}
+    tuned = chosen.get(settings.classifier, ())  # the others choose such settings themselves
     values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
     write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
 

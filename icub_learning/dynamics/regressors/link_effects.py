@@ -27,7 +27,8 @@ class LinkEffects:
 
     Args:
         regressor: regressor of the robot; it is not used afterwards.
-        link: name of a link of the URDF; "": that of the last joint of `regressor.joints`.
+        link: name of a link of the URDF; "": the one that the last joint of `regressor.joints` moves, or that the
+            force/torque sensor carries if it comes after that joint.
 
     Attributes:
         link: name of the link.
@@ -46,6 +47,8 @@ class LinkEffects:
         self._model = RobotModel(regressor._model.urdf, regressor.joints, sensor)
         model = self._model.model
         last = model.getJointId(regressor.joints[-1])
+        if wrench and last not in list(model.subtrees[self._model.sensor_id]):  # a sensor beyond the last joint
+            last = self._model.sensor_id
         self.link = link or self._model.body_names[last - 1]
         self.n_outputs = regressor.n_outputs
         self.mixes_outputs = wrench

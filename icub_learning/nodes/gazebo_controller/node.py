@@ -69,11 +69,9 @@ class GazeboControllerNode(ManagedNode):
         self._last_refusal = ""
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._endpoints = [
-            self.create_subscription(JointState, "joint_states", self._on_state, SENSOR),
-            self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS),
-        ]
-        self._timer = self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
+        self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
+        self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
         self._configured = True
 
     @transition
@@ -87,13 +85,6 @@ class GazeboControllerNode(ManagedNode):
         """Take no more trajectories; the arm follows the last one to its end."""
         self._active = False
         super().on_deactivate(None)
-
-    def _release(self) -> None:
-        self.destroy_timer(self._timer)
-        for subscription in self._endpoints:
-            self.destroy_subscription(subscription)
-        self.destroy_lifecycle_publisher(self._publisher)
-        self.destroy_publisher(self._diagnostics)
 
     def _on_state(self, message: JointState) -> None:
         places = {name: place for place, name in enumerate(message.name)}

@@ -9,9 +9,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
+from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.gate import MALFORMED
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.settings import setting, settings_of
@@ -68,8 +70,8 @@ class GazeboJointStatesNode(ManagedNode):
         self._received = self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._states = self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
-        self._timer = self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
+        self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
         self._configured = True
 
     @transition
@@ -85,13 +87,9 @@ class GazeboJointStatesNode(ManagedNode):
         self._active = False
         super().on_deactivate(None)
 
-    def _release(self) -> None:
-        self.destroy_timer(self._timer)
-        self.destroy_subscription(self._states)
-        self.destroy_lifecycle_publisher(self._publisher)
-        self.destroy_publisher(self._diagnostics)
-
     def _on_state(self, data: bytes) -> None:
+        if len(data) < _ORIGIN + _STAMP.size:
+            raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState", name="JointState", value=len(data))
         seconds, nanoseconds = _STAMP.unpack_from(data, _ORIGIN)
         self._received += 1
         stamp = seconds * NANOSECONDS + nanoseconds

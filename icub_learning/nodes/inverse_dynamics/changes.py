@@ -1,12 +1,10 @@
 """Topics and services about loads and contacts."""
 
 import time
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode
-from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from icub_learning.dynamics.changes.load import Load, about_centre
@@ -15,12 +13,12 @@ from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
-from icub_learning.nodes.common.waiting import Waiting
+from icub_learning.nodes.common.waiting import WaitingUntil
 from icub_learning_msgs.srv import IdentifyPayload
 
-LOOK_PERIOD = 0.02  # [s] between looks at the load while a service waits for it
 PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
 USUAL_TIMEOUT = 5.0  # [s]
+CLOSED = "the node was cleaned up while this request waited"
 OFF = "loads and contacts are not watched for: see the parameter watch"
 
 
@@ -30,17 +28,21 @@ class ChangeEndpoints:
     Args:
         node: the node.
         stream: its stream, whose watch is the monitor; None where nothing is watched for.
-        clock: a steady clock, for timers.
     """
 
-    def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream, clock: Any) -> None:
-        self._node, self._stream, self._clock = node, stream, clock
+    def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream) -> None:
+        self._node, self._stream = node, stream
+        self._closed = False
         self._payload = node.create_lifecycle_publisher(InertiaStamped, "~/payload", STATE)
         self._contact = node.create_lifecycle_publisher(Bool, "~/contact", STATE)
         node.create_service(IdentifyPayload, "~/identify_payload", self._identify_payload)
         self._shown_contact: bool | None = None
         self._shown_load: Load | None = None
         self._next_load = 0.0
+
+    def close(self) -> None:
+        """Let requests that wait be answered at once."""
+        self._closed = True
 
     @property
     def monitor(self) -> ChangeMonitor | None:
@@ -87,18 +89,15 @@ class ChangeEndpoints:
         if not (0.0 <= request.timeout <= 600.0 and 0.0 <= request.mass_deviation <= 10.0):
             response.message = "timeout must be within [0, 600] s, mass_deviation within [0, 10] kg"
             return response
-        end = time.monotonic() + (request.timeout or USUAL_TIMEOUT)
-        answered = Future(executor=self._node.executor)
 
-        def look() -> None:
+        def known() -> bool:
             load = monitor.load
-            known = request.mass_deviation > 0 and load is not None and load.mass_deviation <= request.mass_deviation
-            if (known or time.monotonic() >= end) and not answered.done():
-                answered.set_result(None)
+            return request.mass_deviation > 0 and load is not None and load.mass_deviation <= request.mass_deviation
 
-        timer = self._node.create_timer(LOOK_PERIOD, look, clock=self._clock)
-        await Waiting(answered)
-        self._node.destroy_timer(timer)
+        await WaitingUntil(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
+        if self._closed:
+            response.message = CLOSED
+            return response
         return self._answer(monitor, request.mass_deviation, response)
 
     def _answer(

@@ -147,7 +147,7 @@ class DynamicsReport(StreamReport):
                     found.append(parameters)
                 return estimator, ""
 
-            self._consistent = learner.ask(find), found
+            self._consistent = learner.ask(find, changes=False), found
         request, answer = self._consistent
         if not request.done.wait(LONGEST_WAIT):
             return None

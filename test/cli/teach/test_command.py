@@ -128,7 +128,7 @@ def robot(start_node, start_process, checkout):
     features = start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
     node = start_node("object_recognition", smoothing_window=2)
     features.wait_for("listening")
-    node.wait_for("nothing has been taught")
+    node.wait_for("no objects are known")
     return node
 
 
