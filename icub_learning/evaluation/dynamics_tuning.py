@@ -70,6 +70,8 @@ class SampleCollector(RandomFeatureLearner):
     def samples(self, result: Evaluation) -> "Samples":
         """Return the stored samples. Raises RecordingError if there are too few, with the counts of `result`."""
         n = len(self._inputs)
+        if len(result.measured) and not np.ptp(result.measured, axis=0).any():
+            raise _nothing_varies()
         if n < LEAST_SAMPLES:
             text = f"{n} samples are left to tune with, of {result.n_joint_states} joint states"
             text += f" (refused: {result.refusals}; the first {self._warm_up.n_samples} set the scale)"
@@ -138,7 +140,7 @@ class Samples:
         variance = self.measured.var(axis=0)
         varying = np.ptp(self.measured, axis=0) > 0
         if not varying.any():
-            raise RecordingError("no output varies: there is nothing to learn", name="outputs", bound="one that varies")
+            raise _nothing_varies()
 
         def judge(predicted: Array, fold: Fold) -> tuple[Array, Array]:
             squares = np.mean((predicted - fold.later_targets) ** 2, axis=1)
@@ -146,6 +148,10 @@ class Samples:
             return ratios, ratios
 
         return judge
+
+
+def _nothing_varies() -> RecordingError:
+    return RecordingError("no output varies: there is nothing to learn", name="outputs", bound="one that varies")
 
 
 def overall(ratios: Array) -> Array:
