@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators import _product
-from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
+from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.observation import Observation
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors

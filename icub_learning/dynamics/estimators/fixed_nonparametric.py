@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.learners import check_same_kind, learner_from_state, make_learner
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.observation import Observation
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor

@@ -16,7 +16,7 @@ from icub_learning.dynamics.estimators.learners import (
     linear_in_targets,
     make_learner,
 )
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.observation import Observation
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.polk_learner import PolkLearner

@@ -5,7 +5,7 @@ import pytest
 
 from icub_learning.dynamics import NonparametricEstimator, Prediction, SemiparametricEstimator
 from icub_learning.dynamics.estimators import expert_pool
-from icub_learning.dynamics.estimators.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.errors import ParameterError
 
 N = 40  # of features, of all length scales together

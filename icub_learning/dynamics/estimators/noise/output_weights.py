@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import finite
-from icub_learning.dynamics.estimators.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.errors import ParameterError, StateError
 
 KINDS = ("noise", "equal")
