@@ -22,7 +22,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CompressedImage, Image, JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from benchmarks.endurance.children import ARM, node, own_domain
+from benchmarks.endurance.children import ARM, CHECKOUT, node, own_domain
 from benchmarks.endurance.probe import Probe
 from benchmarks.endurance.random_messages import STRINGS, RandomMessages
 from icub_learning.models.files import load_state
@@ -37,7 +37,7 @@ PERIOD = 5_000_000  # [ns]
 RATE = 3000.0  # messages per second: more would be lost in queues of best-effort subscriptions
 BLOCK = 5000  # messages between two looks at what the node has counted
 MOST_SENT = 6  # times as many messages as the node is to get
-COUNTS = ("predictions", "feature vectors", "refused", "refused commands")
+COUNTS = ("predictions", "feature vectors", "received", "refused", "refused commands", "trajectories refused")
 WARM = 0.2  # share of the messages after which memory has to stay
 AT_ONCE = 16  # requests that wait for their answers
 LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
@@ -61,7 +61,10 @@ SUBJECTS = (
     Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20}, learns=True),
     Subject("object_recognition", {}, learns=True),
     Subject("cnn_features", {}),
+    Subject("object_detection", {}),
     Subject("icub_simulation", {"image_rate": 0.0}),
+    Subject("gazebo_controller", {"config": str(CHECKOUT / "config" / "gazebo.yaml")}),
+    Subject("gazebo_joint_states", {}),
 )
 
 
@@ -254,6 +257,8 @@ class Fuzz:
             "images received",
             "features published",
             "samples learned",
+            "received",
+            "trajectories refused",
         )
         return {key: value for values in found for key, value in values.items() if key.startswith(wanted)}
 
@@ -300,6 +305,8 @@ class Fuzz:
         request = self._random.message(kind.Request)
         if hasattr(request, "timeout") and 0.0 < request.timeout < 3600.0:
             request.timeout = IMPATIENT
+        if hasattr(request, "seconds") and 0.0 < request.seconds < 3600.0:
+            request.seconds = IMPATIENT
         if hasattr(request, "path") and self._rng.random() < 0.5:
             request.path = self._rng.choice(("before", "after", "kept", *STRINGS))
         return request

@@ -22,6 +22,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 
 STEP = STEP_NS * 1e-9  # [s]
 LONGEST = 600.0  # [s]: 600 000 points, a message of 80 MB
+LONGEST_BRAKING = 20.0  # [s]; only an arm that was thrown far faster than it can move would need more
 UNEVEN = 3.0  # ratio of neighbouring durations from which on a quintic spline would swing
 N_SAMPLES = 100  # of a piece, at which limits are checked
 LEAST_SQUARED = 1e-12  # square of the slowest that a trajectory is followed, relative to what was asked for
@@ -143,8 +144,11 @@ def follow(
 
 
 def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
-    """Return commands that bring an arm to rest which is at `position` [rad] with `velocity` [rad/s], (n_joints,)."""
-    duration = max(0.1, float(np.max(2.0 * np.abs(velocity) / joints.acceleration)))
+    """Return commands that bring an arm to rest which is at `position` [rad] with `velocity` [rad/s], (n_joints,).
+
+    They keep the largest acceleration, unless that would take more than LONGEST_BRAKING.
+    """
+    duration = float(np.clip(np.max(2.0 * np.abs(velocity) / joints.acceleration), 0.1, LONGEST_BRAKING))
     end = np.clip(
         position + velocity * duration / 2.0, np.minimum(joints.lower, position), np.maximum(joints.upper, position)
     )

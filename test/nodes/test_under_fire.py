@@ -67,8 +67,9 @@ def test_transitions_at_any_moment(ros_domain, tmp_path, start_node, name):
                     publisher.publish(made.message(publisher.msg_type))
             kind, client = rng.choice(services)
             request = made.message(kind.Request)
-            if hasattr(request, "timeout"):
-                request.timeout = 0.2
+            for field in ("timeout", "seconds"):  # of lessons, which last as long as their request says
+                if hasattr(request, field):
+                    setattr(request, field, 0.2)
             waiting.append(client.call_async(request))
             wish = rng.choice(list(TRANSITIONS))
             asked = change.call_async(ChangeState.Request(transition=Transition(id=TRANSITIONS[wish])))

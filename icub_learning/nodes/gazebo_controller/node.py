@@ -1,5 +1,6 @@
 """The node that takes trajectories for a robot in Gazebo, and sends a target for every step of the physics."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.arrays import Array
-from icub_learning.errors import IcubLearningError, SimulationError
+from icub_learning.errors import IcubLearningError, SampleError, SimulationError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
@@ -25,6 +26,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 REPORT_PERIOD = 1.0  # [s]
 HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move to them
 STILL = 0.01  # [rad/s], and [rad] from its last target: an arm that has come to rest
+LARGEST = 1e6  # [rad], [rad/s]: what is larger in a joint state is no measurement
 COMMANDS = QoSProfile(depth=10)
 
 
@@ -90,9 +92,11 @@ class GazeboControllerNode(ManagedNode):
         places = {name: place for place, name in enumerate(message.name)}
         if not self._active or any(name not in places for name in self._joints.names):
             return
+        position, velocity = (
+            self._ordered(field, getattr(message, field), places) for field in ("position", "velocity")
+        )
         first = not len(self._position)
-        order = [places[name] for name in self._joints.names]
-        self._position, self._velocity = np.array(message.position)[order], np.array(message.velocity)[order]
+        self._position, self._velocity = position, velocity
         stamp = stamp_to_ns(message.header.stamp)
         if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
             self._target, self._end, self._waiting, first = None, 0, None, True
@@ -103,12 +107,26 @@ class GazeboControllerNode(ManagedNode):
             waiting, self._waiting = self._waiting, None
             self._try(waiting)
 
+    def _ordered(self, field: str, values: Sequence[float], places: dict[str, int]) -> Array:
+        """Return a field of a joint state in the order of the joints. Raises SampleError."""
+        order = [places[name] for name in self._joints.names]
+        if len(values) <= max(order):
+            raise SampleError("size", f"{len(values)} numbers in {field}", name=field, value=len(values))
+        ordered = np.array(values)[order]
+        if not (np.abs(ordered) <= LARGEST).all():  # NaN neither
+            raise SampleError("range", f"{field} is not finite, or beyond {LARGEST:g}", name=field, value=ordered)
+        return ordered
+
     def _home(self) -> None:
         """Move joints that start beyond their limits to them: Gazebo starts all joints at 0."""
         joints = self._joints
         inside = np.clip(self._position, joints.lower, joints.upper)
         if np.abs(inside - self._position).max() > INSIDE:
-            self._send(follow(joints, self._position, joints.names, [HOMING_TIME], inside[None]))
+            try:
+                commands = follow(joints, self._position, joints.names, [HOMING_TIME], inside[None])
+            except IcubLearningError as error:
+                raise SampleError("too_far", f"joints are too far beyond their limits: {error}") from None
+            self._send(commands)
 
     def _at_rest(self) -> bool:
         near = self._target is None or float(np.abs(self._position - self._target).max()) < STILL
@@ -159,7 +177,8 @@ class GazeboControllerNode(ManagedNode):
         values = {
             "trajectories followed": self._accepted,
             "trajectories refused": self._refused,
-            "last refusal": self._last_refusal,
+            "refused": sum(self.gate.refused.values()),
+            "last refusal": self._last_refusal or self.gate.last_refusal,
         }
         self._diagnostics.publish(diagnostics_of(self, status_of(self, "trajectories", level, message, values)))
 

@@ -104,7 +104,12 @@ class GazeboJointStatesNode(ManagedNode):
         self._last = stamp
 
     def _report(self) -> None:
-        values = {"received": self._received, "passed on": self._passed, "missing": self._missing}
+        values = {
+            "received": self._received,
+            "passed on": self._passed,
+            "missing": self._missing,
+            "refused": sum(self.gate.refused.values()),
+        }
         level, message = (DiagnosticStatus.OK, "passing joint states on")
         if not self._received:
             level, message = DiagnosticStatus.STALE, "no joint states arrive"
