@@ -8,6 +8,7 @@ the exit code is 1.
 
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,13 +18,20 @@ from icub_learning.errors import IcubLearningError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 FOLDER = Path("security")
-# What a node is started with, for each set of topics that it can have.
-STARTS: dict[str, list[dict[str, object]]] = {
+PACKAGE, SUFFIX = "icub_learning", "_node"  # of the executables of nodes
+# What a node is started with, for each set of topics that it can have; others start with their defaults.
+CHOSEN: dict[str, list[dict[str, object]]] = {
     "inverse_dynamics": [{"joints": list(ARM)}, {"urdf": "ur10", "joints": ["elbow_joint"], "output": "joint_torque"}],
     "icub_simulation": [{"image_rate": 0.0}],
-    "cnn_features": [{}],
-    "object_recognition": [{}],
+    "gazebo_controller": [{"config": str(CHECKOUT / "config" / "gazebo.yaml")}],
 }
+STARTS = {
+    entry.name.removesuffix(SUFFIX): CHOSEN.get(entry.name.removesuffix(SUFFIX), [{}])
+    for entry in metadata.distribution(PACKAGE).entry_points
+    if entry.name.endswith(SUFFIX)
+}
+# Topics whose types are in packages that need not be installed here.
+OPTIONAL = {"object_detection": {"/object_detection/detections_2d"}}  # vision_msgs
 KINDS = {("topics", "publish"), ("topics", "subscribe"), ("services", "reply"), ("services", "request")}
 Access = dict[tuple[str, str], set[str]]  # names by (kind, what is allowed)
 # With simulated time every node reads the clock; it is not subscribed to otherwise.
@@ -55,6 +63,7 @@ def access_of(name: str) -> Access:
                 ):
                     access[kind] |= {topic for topic, _ in found(name, "/")}
     access["topics", "subscribe"].add(CLOCK)
+    access["topics", "publish"] |= OPTIONAL.get(name, set())
     return access
 
 
