@@ -47,7 +47,12 @@ class LearnerContract:
     """Promises that every learner keeps; each method `test_...` checks one of them.
 
     Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
+
+    Attributes:
+        n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
     """
+
+    n_until_full = N_SAMPLES
 
     def make(self) -> Any:
         """Return a new learner; each call returns an equal one, with equal settings and seed."""
@@ -258,8 +263,10 @@ class LearnerContract:
             _refusal(self.restore, [wrong], f"a state whose {entry!r} is a (2, 2, 2) array of NaN")
 
     def test_what_it_keeps_does_not_grow(self) -> None:
-        """The state of a taught learner has a fixed size: no samples are stored for ever."""
+        """The state of a learner that has learned `n_until_full` samples has a fixed size, whatever it learns then."""
         learner = self.taught()
+        for inputs, measured in self.samples(max(0, self.n_until_full - N_SAMPLES), seed=7):
+            learner.update(*inputs, measured)
         before = {key: value.nbytes for key, value in learner.state().items()}
         for inputs, measured in self.samples(3 * N_SAMPLES, seed=6):
             learner.update(*inputs, measured)

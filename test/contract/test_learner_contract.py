@@ -5,6 +5,7 @@ import numpy as np
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
+from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.testing import ClassifierAsLearner, LearnerContract
 
@@ -102,6 +103,7 @@ class TestSemiparametricEstimatorWithFixedSettings(TestSemiparametricEstimator):
 
 class TestIncrementalClassifier(LearnerContract):
     classifier_class = IncrementalClassifier
+    n_until_full = MAX_VIEWS
 
     def make(self):
         return ClassifierAsLearner(self.classifier_class(6, recoding=0.0))
