@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 DESCRIPTION = "Write a robot's URDF with the inertial parameters that a saved model has learned."
 EXAMPLE = """\
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")
     learner = ParametricEstimator if kind == "parametric" else SemiparametricEstimator
     estimator = learner.from_state(state)
-    regressor = estimator.regressor
+    regressor: Any = estimator.regressor
     finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
     parameters = consistent_part(estimator, finder)
     assert parameters is not None

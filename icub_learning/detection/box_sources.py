@@ -35,7 +35,7 @@ class TrackedBox:
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
         height, width = image.shape[:2]
         x1, y1, x2, y2 = np.rint(check_box(box, width, height)).astype(int).tolist()
-        self._tracker = cv2.TrackerMIL_create()
+        self._tracker = cv2.TrackerMIL.create()
         self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:

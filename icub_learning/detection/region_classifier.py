@@ -54,7 +54,9 @@ class RegionClassifier:
         for name, shape in shapes.items():
             if read[name].shape != shape:
                 raise StateError(f"{name} has shape {read[name].shape}, not {shape}", name=name)
-        small = {name: read[name].astype(np.float32) for name in shapes if name not in ("refinement", "steps")}
+        small: dict[str, Any] = {
+            name: read[name].astype(np.float32) for name in shapes if name not in ("refinement", "steps")
+        }
         return cls(**{**read, **small})
 
 

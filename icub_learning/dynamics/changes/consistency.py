@@ -92,7 +92,8 @@ class ConsistentParameters:
                 break
             x, value = tried, new
         self.parameters = x * unit
-        return self.parameters.copy()
+        found: Array = self.parameters.copy()
+        return found
 
     def _pseudo(self, parameters: Array) -> Array:
         """(n_bodies, 4, 4)."""

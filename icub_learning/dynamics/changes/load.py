@@ -63,7 +63,7 @@ class Load:
         """The nearest parameters (10,) of a possible body, see ConsistentParameters; a ball where nothing is known."""
         ball = ball_parameters(max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3))
         finder = ConsistentParameters(ball, np.arange(10)[None])
-        return finder.nearest(self.parameters, np.linalg.inv(self.covariance))
+        return finder.nearest(self.parameters, np.asarray(np.linalg.inv(self.covariance), dtype=np.float64))
 
 
 def ball_parameters(mass: float, centre: Array) -> Array:
@@ -79,4 +79,5 @@ def about_centre(parameters: Array) -> Array:
     m, h = parameters[0], parameters[1:4]
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m
+    inertia: Array = about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m
+    return inertia

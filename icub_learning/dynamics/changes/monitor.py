@@ -358,7 +358,7 @@ class ChangeMonitor:
 
     def _offsets(self, event: Event) -> Array:
         """State (2 m, 1) of the filter after the event: offsets last, errors of motion do not."""
-        state = event.offset[:, None].copy()
+        state: Array = event.offset[:, None].copy()
         state[: self.effects.n_outputs] = 0.0
         return state
 

@@ -229,10 +229,11 @@ class AggregatedEstimator:
         elapsed = self._elapsed(observation.stamp)
         combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
         published = observation.published
-        judged = published is not None and published.noise is not None
-        if not judged or self._adaptive is not None:
+        if published is not None and published.noise is None:
+            published = None  # of an estimator that does not tell its noise, or with a load on top
+        if published is None or self._adaptive is not None:
             leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
-        if judged:
+        if published is not None:
             self._noise.judge(published, measured, elapsed)
         else:
             self._noise.update(combined[-1, 0], leverage, elapsed)

@@ -1,6 +1,6 @@
 """What estimators have in common that learn with settings of their own choice or with given ones."""
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -12,6 +12,8 @@ from icub_learning.dynamics.estimators.taring import Tare
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.errors import ParameterError
 from icub_learning.models import scalar
+
+EstimatorT = TypeVar("EstimatorT", bound="ConfigurableEstimator")
 
 
 class Method(Protocol):
@@ -120,7 +122,7 @@ class ConfigurableEstimator:
         """
         self._tare.add(change)
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: "ConfigurableEstimator") -> None:
         """Pool what another estimator with the same regressor and features learned; each keeps its own tare.
 
         As if one had seen all samples, but for the rigid-body predictions that either robot made when its samples
@@ -144,7 +146,7 @@ class ConfigurableEstimator:
         return {**own, **self._tare.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> Self:
+    def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
         if scalar(state, "estimator") == cls._AGGREGATED:
             method: Any = AggregatedEstimator.from_state(state, cls._AGGREGATED, regressor)

@@ -80,7 +80,8 @@ class ExpertPool:
 
     def weights(self) -> Array:
         """Weights of all learners, of `shape`; a copy."""
-        return self._memory[..., : self.features.n_features].copy()
+        weights: Array = self._memory[..., : self.features.n_features].copy()
+        return weights
 
     def combined(self, shares: Array) -> Array:
         """Combine the learners.

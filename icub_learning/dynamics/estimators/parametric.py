@@ -119,7 +119,7 @@ class ParametricEstimator:
         """
         factor = self._rls.factor
         gathered = (factor.T @ factor - np.diag(self._rls.prior)) / self._variance_of_rows
-        information = np.empty_like(gathered)
+        information: Array = np.empty_like(gathered)
         information[np.ix_(self._order, self._order)] = gathered
         return information
 

@@ -139,4 +139,5 @@ def parameters_in_frame(placement: Array) -> Array:
         placement: (4, 4), the homogeneous transformation of points from the old frame into the new one.
     """
     moved = [from_pseudo_inertia(placement @ pseudo_inertia(unit) @ placement.T) for unit in np.eye(N_BODY)]
-    return np.array(moved).T
+    matrix: Array = np.array(moved).T
+    return matrix

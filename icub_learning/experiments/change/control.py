@@ -113,7 +113,7 @@ def run_seed(seed: int, full: bool = False, learning: float = LEARNING) -> dict[
             loop.use(model)
             loop.run(SETTLING)
             errors[f"{model}, {load:g} kg"] = loop.run(JUDGED)
-    watch = loop.stream.watch
+    watch: Any = loop.stream.watch
     errors["load found [kg]"] = watch.load.mass if watch is not None and watch.load is not None else 0.0
     errors["seen"] = dict(watch.counts) if watch is not None else {}
     return errors

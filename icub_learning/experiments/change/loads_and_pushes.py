@@ -60,7 +60,8 @@ def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: f
 
 def push(arm: LiveArm, direction: Array) -> dict[str, float]:
     """Push the hand, and return when it was seen and gone, and how far parameters moved in standard deviations."""
-    parametric = arm.estimators["shipped"].parametric
+    estimator: Any = arm.estimators["shipped"]
+    parametric = estimator.parametric
     before = parametric.base_parameters
     deviation = parametric.base_deviations
     began = arm.time

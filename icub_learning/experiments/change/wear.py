@@ -16,7 +16,7 @@ from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
 BEGUN = 60.0  # [s] of learning before anything is judged
 LEVEL = 60.0  # [s] over which the error at the start is measured
 GROWTH = 0.5  # of friction over the whole time
-FIXED = {"forgetting": 1.0, "watch": "never"}  # a learner that never forgets and watches for nothing
+FIXED: dict[str, Any] = {"forgetting": 1.0, "watch": "never"}  # a learner that never forgets and watches for nothing
 
 
 def without_change(seed: int, minutes: float) -> dict[str, Any]:
@@ -24,7 +24,8 @@ def without_change(seed: int, minutes: float) -> dict[str, Any]:
     arm = LiveArm(seed, fixed=FIXED)
     arm.run(60.0 * minutes)
     shipped, fixed = (arm.force_error(BEGUN, arm.time, name) for name in ("shipped", "fixed"))
-    adaptive = arm.estimators["shipped"].method._adaptive
+    estimator: Any = arm.estimators["shipped"]
+    adaptive = estimator.method._adaptive
     return {
         "force error, automatic [N]": shipped,
         "force error, none forgotten [N]": fixed,
@@ -40,7 +41,8 @@ def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
     made = robot.record(60.0 * minutes, seed)
     worn = worn_recording(robot, made)
     found: dict[str, Any] = {"robot": name}
-    for label, changed in {"automatic": {}, "none forgotten": FIXED}.items():
+    kinds: dict[str, dict[str, Any]] = {"automatic": {}, "none forgotten": FIXED}
+    for label, changed in kinds.items():
         settings = replace(Settings(**made.settings, seed=seed), **changed)
         regressor = assembly.make_regressor(settings)
         estimator = assembly.make_estimator(settings, regressor)
@@ -48,7 +50,7 @@ def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
         seconds = (result.stamps - result.stamps[0]) * 1e-9
         first, last = ((seconds >= begin) & (seconds < begin + LEVEL) for begin in (BEGUN, seconds[-1] - LEVEL))
         ratios = np.sqrt((result.errors[last] ** 2).mean(axis=0) / (result.errors[first] ** 2).mean(axis=0))
-        method = getattr(estimator, "method", estimator)
+        method: Any = getattr(estimator, "method", estimator)
         found[label] = {
             "last minute over first": float(np.exp(np.log(ratios).mean())),
             "worst joint": float(ratios.max()),

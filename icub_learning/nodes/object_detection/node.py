@@ -207,9 +207,10 @@ class ObjectDetectionNode(ManagedNode):
             return self._refuse(response, str(error))
         self._lesson_over = Future(executor=self.executor)
         timer = self.create_timer(request.seconds, self._teaching.end, clock=self._steady)
-        success, response.message = await Waiting(self._lesson_over)
+        answer: tuple[bool, str] = await Waiting(self._lesson_over)
         self.destroy_timer(timer)
-        if not success:
+        response.message = answer[1]
+        if not answer[0]:
             return self._refuse(response, response.message)
         response.success, response.n_frames = True, lesson.n_taken
         return response

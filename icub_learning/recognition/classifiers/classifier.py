@@ -45,6 +45,8 @@ class Classifier(ABC):
 
     SETTINGS: ClassVar[tuple[str, ...]]  # further arguments of the constructor that a state keeps
 
+    _confidence: Confidence | None  # None until it is asked for
+
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
         self.n_features = integer("n_features", n_features, 1)
         self.feature_map = feature_map
@@ -264,7 +266,7 @@ class Classifier(ABC):
     def _forget_calibration(self) -> None:
         """Have confidence and typicality calibrated anew when they are next asked for."""
         self._known_calibration: Calibration | None = None
-        self._confidence: Confidence | None = None
+        self._confidence = None
 
     @property
     def _calibration(self) -> Calibration:
@@ -288,7 +290,7 @@ class Classifier(ABC):
             classifier = self._untrained()
             classifier._learn(rows[learned], [self._moments.labels[index] for index in targets[learned]])
             columns = [self._moments.index(label) for label in classifier.classes]
-            found[np.ix_(held, columns)] = classifier._unrecoded_scores(rows[held])
+            found[held[:, None], columns] = classifier._unrecoded_scores(rows[held])
         return found
 
     def _mapped(self, rows: Array) -> Array:

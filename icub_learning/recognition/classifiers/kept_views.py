@@ -47,7 +47,8 @@ class KeptViews:
     @property
     def examples(self) -> Array:
         """Views (n, d) of their own lengths."""
-        return self.rows * np.array(self._lengths)[:, None]
+        views: Array = self.rows * np.array(self._lengths)[:, None]
+        return views
 
     @property
     def targets(self) -> NDArray[np.intp]:

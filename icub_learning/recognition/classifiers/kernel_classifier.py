@@ -69,7 +69,8 @@ class KernelClassifier(SettableRecoding):
         return KernelClassifier(self._n_mapped, 0.0)
 
     def _held_back_scores(self) -> Array:
-        return self._calibration.scores
+        scores: Array = self._calibration.scores
+        return scores
 
     def _unrecoded_scores(self, z: Array) -> Array:
         machine, directions = self._calibration.machine, unit(np.atleast_2d(z))

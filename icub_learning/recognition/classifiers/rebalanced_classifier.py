@@ -52,7 +52,8 @@ class RebalancedClassifier(Classifier):
             balance = counts.sum() / (len(counts) * counts)
             sums = balance[:, None] * self._moments.sums
             self._solved = self._seconds.solve(balance, sums, self.regularization)
-        return self._solved.copy()
+        solved: Array = self._solved.copy()
+        return solved
 
     def _own_state(self) -> dict[str, Array]:
         return nested("seconds", self._seconds.state())
