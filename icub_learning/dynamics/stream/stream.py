@@ -22,6 +22,7 @@ FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of vel
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
 SPREAD = 8  # joint states over which a block of complete samples is handed out, roughly
+LEAST_NOISE = 1e-12  # variance that divides, at least: an output may never have been wrong
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
@@ -154,6 +155,13 @@ class StreamCounts:
     unpaired: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     last_refusal: str = ""
+
+
+def _novelty(prediction: Prediction) -> float:
+    """By how much more than usual a prediction is uncertain, in variance: a new motion is no load; 1 if not known."""
+    if prediction.noise is None or not np.isfinite(prediction.variance).all():
+        return 1.0
+    return float(np.mean(prediction.variance / np.maximum(prediction.noise, LEAST_NOISE)))
 
 
 class InverseDynamicsStream:
@@ -390,7 +398,8 @@ class InverseDynamicsStream:
         external = measured - record.prediction.total
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
-            self.watch.observe(record.stamp, record.known, external if record.load is None else external + record.load)
+            of_body = external if record.load is None else external + record.load
+            self.watch.observe(record.stamp, record.known, of_body, _novelty(record.prediction))
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
