@@ -43,7 +43,7 @@ motions = {"XY circles": record("circle_xy", seed=1), "XZ circles": record("circ
 
 learned = {}
 for name, samples in motions.items():
-    # All samples and outputs count alike: weighted by noise, each robot would use the noise that it has found itself, and
+    # All samples and outputs count alike: weighted by noise, each robot would use the noise it has found itself; and
     # forgetting by itself, a robot that changes from one motion to the other would forget part of the first.
     learned[name] = ParametricEstimator(regressor, forgetting=1.0, output_weights="equal")
     for sample in samples[:SAMPLES]:
@@ -55,7 +55,8 @@ with tempfile.TemporaryDirectory() as folder:  # from robot to robot the model t
 merged = ParametricEstimator.from_state(first.state())
 merged.merge(received)
 
-both = ParametricEstimator(regressor, forgetting=1.0, output_weights="equal")  # what one robot would have learned from all of it
+# What one robot would have learned from all of it.
+both = ParametricEstimator(regressor, forgetting=1.0, output_weights="equal")
 for samples in motions.values():
     for sample in samples[:SAMPLES]:
         both.update(*sample)
