@@ -21,7 +21,7 @@ from icub_learning.errors import SampleError
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
-SPREAD = 8  # joint states over which a block of complete samples is handed out, roughly
+SPREAD = 8  # what a node gives to `complete`
 LEAST_NOISE = 1e-12  # variance that divides, at least: an output may never have been wrong
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
@@ -315,11 +315,14 @@ class InverseDynamicsStream:
         paired, self._paired = self._paired, []
         return paired
 
-    def complete(self) -> list[Sample]:
+    def complete(self, spread: int = 1) -> list[Sample]:
         """Return the next completed samples, oldest first; none while `learning` is off.
 
-        Smoothed motions come in blocks. Their samples are handed out with the next joint states, so that learning keeps
-        pace with these instead of pausing and then holding up the predictions for a whole block.
+        Smoothed motions come in blocks. A node that learns beside its predictions hands their samples out over the next
+        joint states, so that learning keeps pace with these instead of holding up the predictions for a whole block.
+
+        Args:
+            spread: joint states over which a block is handed out, roughly; 1: at once.
         """
         self._run_deferred()
         while self._records and self._is_final(self._records[0]):
@@ -333,7 +336,7 @@ class InverseDynamicsStream:
         if self._handed_out == self.counts.predicted:
             return []
         self._handed_out = self.counts.predicted
-        due = [self._ready.popleft() for _ in range(-(-len(self._ready) // SPREAD))]
+        due = [self._ready.popleft() for _ in range(-(-len(self._ready) // spread))]
         return [sample for record in due if (sample := self._learnable(record))]
 
     def _learnable(self, record: StateRecord) -> Sample | None:
@@ -355,9 +358,9 @@ class InverseDynamicsStream:
         self._changes = self.watch.changed
         return self.watch.change_ratio
 
-    def learn(self) -> int:
-        """Learn from the samples completed since the last call; return how many."""
-        samples = self.complete()
+    def learn(self, spread: int = 1) -> int:
+        """Learn from the samples that `complete` returns; return how many."""
+        samples = self.complete(spread)
         if (ratio := self.take_change()) is not None:
             forget = getattr(self.estimator, "body_changed", None)
             if forget is not None:

@@ -16,7 +16,7 @@ from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
-from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
+from icub_learning.dynamics.stream.stream import SPREAD, InverseDynamicsStream, StateRecord
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
@@ -189,7 +189,7 @@ class InverseDynamicsNode(ManagedNode):
             self._recent.add(time.perf_counter(), external)
             self._publish_output("external", external.stamp, external.external)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
-        for sample in self._stream.complete():
+        for sample in self._stream.complete(SPREAD):
             self._learner.offer(sample)
         if paired:
             self._changes.publish(paired[-1].stamp)

@@ -7,7 +7,7 @@ from helpers.local_polynomials import LocalPolynomials
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.stamps import RESTART_AFTER
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, WAITING_MEASUREMENTS, InverseDynamicsStream
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, SPREAD, WAITING_MEASUREMENTS, InverseDynamicsStream
 from icub_learning.errors import SampleError
 
 JOINTS = ("shoulder", "elbow")
@@ -287,7 +287,7 @@ def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_wha
         held += smoothed()
         if k == 100:
             block[:] = held[:60]  # 60 motions at once
-        samples = stream.complete()
+        samples = stream.complete(SPREAD)
         learned.append(len(samples))
         for sample in samples:
             assert sample.published is predictions[sample.motion.stamp]

@@ -15,6 +15,7 @@ from std_srvs.srv import SetBool, Trigger
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor, assembly
 from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.stream import SPREAD
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.robots import find_urdf
@@ -38,7 +39,7 @@ def stream_of(arm, ticks):
         stream.joint_state(START + k * PERIOD, RIGHT_ARM, q, v)
         stream.measurement(START + k * PERIOD, y)
         stream.pair()
-        stream.learn()
+        stream.learn(SPREAD)
     return stream
 
 
