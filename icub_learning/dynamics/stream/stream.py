@@ -333,7 +333,7 @@ class InverseDynamicsStream:
                 self._ready.append(record)
         if not self.learning:
             self._ready.clear()
-        if self._handed_out == self.counts.predicted:
+        if spread > 1 and self._handed_out == self.counts.predicted:
             return []
         self._handed_out = self.counts.predicted
         due = [self._ready.popleft() for _ in range(-(-len(self._ready) // spread))]
