@@ -290,7 +290,7 @@ class Classifier(ABC):
             classifier = self._untrained()
             classifier._learn(rows[learned], [self._moments.labels[index] for index in targets[learned]])
             columns = [self._moments.index(label) for label in classifier.classes]
-            found[held[:, None], columns] = classifier._unrecoded_scores(rows[held])
+            found[np.ix_(np.flatnonzero(held), np.array(columns))] = classifier._unrecoded_scores(rows[held])
         return found
 
     def _mapped(self, rows: Array) -> Array:
