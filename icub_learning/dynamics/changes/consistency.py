@@ -77,7 +77,10 @@ class ConsistentParameters:
         value = self._value(x, target, scaled)
         for _ in range(MOST_STEPS):
             gradient, hessian = self._derivatives(x, target, scaled)
-            step = np.linalg.solve(hessian, gradient)
+            try:
+                step = np.linalg.solve(hessian, gradient)
+            except np.linalg.LinAlgError:  # samples of absurd size: rounding leaves no direction to go
+                break
             decrement = float(gradient @ step)
             if decrement < 2.0 * DONE:
                 break
