@@ -11,7 +11,7 @@ from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators import _product
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
-from icub_learning.dynamics.estimators.observation import Observation
+from icub_learning.dynamics.estimators.observation import Observation, seconds_between
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
@@ -28,8 +28,6 @@ HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the
 SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
-USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
-LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
 LARGEST_MEASUREMENT = 1e50  # beyond it squares of squared errors could overflow
 
 
@@ -123,7 +121,7 @@ class AggregatedEstimator:
         self._snapshots = [nothing] * (max(AGES) + 1)
         self._judged = self._judge()
         self._since_snapshot = 0.0  # [s]
-        self._last_stamp = -1  # ns; -1 before the first
+        self._last_stamp: int | None = None  # [ns]
         self._combined: tuple[Array, Array] | None = None  # of the predictor, until something is learned
 
     @property
@@ -226,7 +224,8 @@ class AggregatedEstimator:
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if self._rigid is not None:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
-        elapsed = self._elapsed(observation.stamp)
+        elapsed = seconds_between(self._last_stamp, observation.stamp)
+        self._last_stamp = observation.stamp
         combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
         published = observation.published
         if published is not None and published.noise is None:
@@ -256,13 +255,6 @@ class AggregatedEstimator:
         """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
         if self._adaptive is not None:
             self._adaptive.change(ratio)
-
-    def _elapsed(self, stamp: int | None) -> float:
-        """Time since the last sample [s]."""
-        last, self._last_stamp = self._last_stamp, -1 if stamp is None else int(stamp)
-        if stamp is None or last < 0:
-            return USUAL_PERIOD
-        return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
 
     def _take_snapshot(self) -> None:
         """Keep what is known now, before the sample at hand is learned by the features."""
@@ -306,7 +298,7 @@ class AggregatedEstimator:
             "snapshot_weights": np.array([snapshot[1] for snapshot in self._snapshots]),
             "snapshot_choices": np.array([snapshot[2] for snapshot in self._snapshots]),
             "since_snapshot": np.asarray(self._since_snapshot),
-            "last_stamp": np.asarray(self._last_stamp),
+            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),  # -1: without
         }
 
     @classmethod
@@ -333,7 +325,8 @@ class AggregatedEstimator:
             weights = finite("snapshot_weights", state["snapshot_weights"])
             choices = finite("snapshot_choices", state["snapshot_choices"])
             made._since_snapshot = float(scalar(state, "since_snapshot"))
-            made._last_stamp = int(scalar(state, "last_stamp"))
+            last = int(scalar(state, "last_stamp"))
+            made._last_stamp = last if last >= 0 else None
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
         except (TypeError, ValueError) as error:

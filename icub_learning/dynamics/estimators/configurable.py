@@ -1,6 +1,6 @@
 """What estimators have in common that learn with settings of their own choice or with given ones."""
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -14,23 +14,6 @@ from icub_learning.errors import ParameterError
 from icub_learning.models import scalar
 
 EstimatorT = TypeVar("EstimatorT", bound="ConfigurableEstimator")
-
-
-class Method(Protocol):
-    """What learns inside a ConfigurableEstimator."""
-
-    regressor: Regressor
-
-    @property
-    def n_samples(self) -> int: ...
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-    def predictor(self, regressor: Regressor) -> Predictor: ...
-
-    def learn(self, observation: Observation) -> None: ...
-
-    def merge(self, other: Any) -> None: ...
 
 
 class ConfigurableEstimator:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from icub_learning.arrays import Array, real, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
@@ -19,8 +20,6 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
-USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
-LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
 NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
 
 
@@ -167,14 +166,9 @@ class ParametricEstimator:
         """
         innovation, leverage = self._learn(self._rows(q, v, a), y)
         if self._adaptive is not None:
-            self._rls.forgetting = self._adaptive.follow(innovation, leverage, self._elapsed(stamp))
-
-    def _elapsed(self, stamp: int | None) -> float:
-        """Time since the last sample [s]; USUAL_PERIOD for samples without stamps."""
-        last, self._last_stamp = self._last_stamp, stamp
-        if stamp is None or last is None:
-            return USUAL_PERIOD
-        return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
+            elapsed = seconds_between(self._last_stamp, stamp)
+            self._last_stamp = stamp
+            self._rls.forgetting = self._adaptive.follow(innovation, leverage, elapsed)
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
