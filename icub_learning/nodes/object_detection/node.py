@@ -3,7 +3,6 @@
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -26,10 +25,11 @@ from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
-from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
+from icub_learning.nodes.common.model_keeper import finished
 from icub_learning.nodes.common.qos import SENSOR, STREAM
 from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
-from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.taught_node import TaughtNode
 from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
 from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_detection.parameters import PARAMETERS
@@ -43,7 +43,7 @@ ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of im
 MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
 
 
-class ObjectDetectionNode(ManagedNode):
+class ObjectDetectionNode(TaughtNode):
     """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md.
 
     A thread decodes images and detects, always in the newest; another one trains during a lesson.
@@ -61,8 +61,11 @@ class ObjectDetectionNode(ManagedNode):
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
             **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
         )
-        self._revision = 0  # rises with each change of what was taught
-        self._make_keeper(pick(Settings, settings), settings)
+        self._settings = own = pick(Settings, settings)
+        restored = self._keep_model(
+            settings, lambda: saved_model.largest_bytes(own), lambda state: saved_model.restored(self._detector, state)
+        )
+        self._detector = restored or self._detector
         self._teaching = Teaching(1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished)
         self._report = DetectionReport(self)
         self._stamps, self._dropped_before = RepeatedStamps(), 0
@@ -110,28 +113,11 @@ class ObjectDetectionNode(ManagedNode):
         super().on_deactivate(None)
         self._save_now()
 
-    def _make_keeper(self, own: Settings, settings: dict[str, Any]) -> None:
-        """Load the model file, if there is one, and keep it from then on."""
+    def _describe(self) -> ModelHeader:
+        return saved_model.describe(self._settings, self._detector)
 
-        def describe() -> ModelHeader:
-            return saved_model.describe(own, self._detector)
-
-        self._describe = describe
-        self._keeper = ModelKeeper(settings, describe, lambda: saved_model.largest_bytes(own))
-        self.started.callback(self._keeper.close)
-        self.started.callback(self._save_now)
-        loaded, lines = self._keeper.load_newest(lambda state: saved_model.restored(self._detector, state))
-        self._detector = loaded or self._detector
-        for line in lines:
-            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
-
-    def _autosave(self) -> None:
-        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
-            self._keeper.autosave(saved_model.state_of(self._detector), self._describe(), self._revision)
-
-    def _save_now(self) -> None:
-        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
-            self._keeper.save_now(saved_model.state_of(self._detector), self._describe(), self._revision)
+    def _state(self) -> dict[str, Any]:
+        return saved_model.state_of(self._detector)
 
     def _stop(self, reason: str) -> None:
         if self._active:
@@ -263,28 +249,6 @@ class ObjectDetectionNode(ManagedNode):
             return f"loaded {len(self._detector.labels)} objects"
 
         return await self._answer_later(response, load)
-
-    async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
-        """Answer as `_answer` does when a file has been read or written, within `answer_timeout`."""
-        try:
-            response.success = True
-            response.message = await serve(time.monotonic() + self._keeper.answer_timeout)
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
-
-    def _answer(self, response: Any, act: Callable[[], str]) -> Any:
-        """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
-        try:
-            response.success, response.message = True, act()
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
-
-    def _refuse(self, response: Any, reason: str) -> Any:
-        response.success, response.message = False, reason
-        self.get_logger().warning(reason)
-        return response
 
     def _publish_report(self) -> None:
         dropped = self._dropped_before + (self._worker.dropped if self._active else 0)

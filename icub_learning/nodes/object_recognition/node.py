@@ -1,7 +1,7 @@
 """The node that recognizes objects in feature vectors, and learns new objects in lessons."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,9 +15,10 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
-from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
+from icub_learning.nodes.common.model_keeper import finished
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
-from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.taught_node import TaughtNode
 from icub_learning.nodes.common.vision_messages import classification, vision_msgs
 from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
@@ -31,7 +32,7 @@ from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameO
 LONGEST_LESSON = 3600.0  # [s]
 
 
-class ObjectRecognitionNode(ManagedNode):
+class ObjectRecognitionNode(TaughtNode):
     """Subscribes to features, publishes recognitions, and learns objects by services; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
@@ -48,8 +49,7 @@ class ObjectRecognitionNode(ManagedNode):
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # of the newest features
         self._n_features: int | None = None  # likewise
-        self._revision = 0  # rises with each change of what was taught
-        self._make_keeper(settings)
+        self._keep_model(settings, self._largest, lambda state: saved_model.restore(self._recognizer, state))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)
@@ -74,22 +74,18 @@ class ObjectRecognitionNode(ManagedNode):
         super().on_deactivate(None)
         self._save_now()
 
-    def _make_keeper(self, settings: dict[str, Any]) -> None:
-        """Load the model file, if there is one, and keep it from then on."""
+    def _describe(self) -> ModelHeader:
+        return saved_model.describe(self._settings, self._recognizer, self._network)
 
-        def describe() -> ModelHeader:
-            return saved_model.describe(self._settings, self._recognizer, self._network)
+    def _state(self) -> dict[str, Any]:
+        return saved_model.state_of(self._recognizer)
 
-        def largest() -> int:
-            known = self._recognizer.classifier
-            return saved_model.largest_bytes(self._settings, known.n_features if known else self._n_features)
+    def _may_autosave(self) -> bool:
+        return self._recognizer.lesson is None
 
-        self._describe = describe
-        self._keeper = ModelKeeper(settings, describe, largest)
-        self.started.callback(self._keeper.close)
-        self.started.callback(self._save_now)
-        for line in self._keeper.load_newest(lambda state: saved_model.restore(self._recognizer, state))[1]:
-            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
+    def _largest(self) -> int:
+        known = self._recognizer.classifier
+        return saved_model.largest_bytes(self._settings, known.n_features if known else self._n_features)
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
@@ -246,40 +242,14 @@ class ObjectRecognitionNode(ManagedNode):
         return self._change(response, reset)
 
     def _change(self, response: Any, act: Callable[[], str]) -> Any:
-        """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
-        try:
-            response.success, response.message = True, self._changed(act())
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
-
-    async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
-        """Answer as `_change` does when a file has been read or written, within `answer_timeout`."""
-        try:
-            response.success = True
-            response.message = await serve(time.monotonic() + self._keeper.answer_timeout)
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
+        """Answer as `_answer` does, for an act that changes what was taught."""
+        return self._answer(response, lambda: self._changed(act()))
 
     def _changed(self, message: str) -> str:
         """Note and publish that the taught objects have changed; return the message."""
         self._revision += 1
         self._publish_objects()
         return message
-
-    def _autosave(self) -> None:
-        if self._revision != self._keeper.saved_revision and self._recognizer.lesson is None and self._keeper.keeps:
-            self._keeper.autosave(saved_model.state_of(self._recognizer), self._describe(), self._revision)
-
-    def _save_now(self) -> None:
-        if self._revision != self._keeper.saved_revision and self._keeper.keeps:
-            self._keeper.save_now(saved_model.state_of(self._recognizer), self._describe(), self._revision)
-
-    def _refuse(self, response: Any, reason: str) -> Any:
-        response.success, response.message = False, reason
-        self.get_logger().warning(reason)
-        return response
 
     def _publish_objects(self) -> None:
         objects = self._recognizer.objects()
