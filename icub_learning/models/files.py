@@ -93,8 +93,12 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
         if source.suffix != ".npz" and not source.exists():
             source = source.with_name(source.name + ".npz")
     with _refusing(source), _open_file(source) as file:
-        _check_directory(file, source)
+        n_entries = _check_directory(file, source)
         with zipfile.ZipFile(file) as archive:
+            # A damaged length in the list of entries lets one entry swallow those that follow, checksums included.
+            if len(archive.infolist()) != n_entries:
+                text = f"{source} is damaged: it lists {len(archive.infolist())} of its {n_entries} entries"
+                raise StateError(text, name="path", value=str(source), bound=f"{n_entries} entries")
             _check_sizes(archive, source, largest)
             state = {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in archive.infolist()}
     return _verified(state, source)
@@ -136,8 +140,8 @@ def _open_file(source: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _check_directory(file: IO[bytes], source: Path) -> None:
-    """Check the list of entries at the end of an archive before it is read as a whole."""
+def _check_directory(file: IO[bytes], source: Path) -> int:
+    """Check the list of entries at the end of an archive before it is read as a whole; return their number."""
     size = os.fstat(file.fileno()).st_size
     start = max(size - _END_SIZE - 0xFFFF, 0)
     file.seek(start)
@@ -152,6 +156,7 @@ def _check_directory(file: IO[bytes], source: Path) -> None:
         text = f"{source} is no saved model: its list of entries is too long"
         raise StateError(text, name="path", value=str(source), bound=f"{MOST_ENTRIES} entries")
     file.seek(0)
+    return entries
 
 
 def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:

@@ -182,6 +182,19 @@ def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, d
         assert header.statistics == HEADER.statistics
 
 
+def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
+    """The list of entries gives each one a comment's length: a larger one makes the next entries part of it."""
+    entry = written.rindex(b"PK\x01\x02", 0, written.rindex(b"model_checksum.npy"))
+    before = written.rindex(b"PK\x01\x02", 0, entry)
+    damaged = bytearray(written)
+    comment_length = before + 32
+    damaged[comment_length : comment_length + 2] = (len(written) - 22 - entry).to_bytes(2, "little")
+    path = tmp_path / "model.npz"
+    path.write_bytes(damaged)
+    with pytest.raises(StateError, match=r"lists \d of its 7 entries"):
+        read_model(path)
+
+
 @settings(max_examples=100, deadline=None)
 @given(length=st.integers(0, 10**6))
 def test_a_file_that_was_cut_off_is_refused(written, tmp_path_factory, length):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.qos import QoSCompatibility, qos_check_compatible
 
@@ -98,5 +99,5 @@ def _exists(one: Any) -> bool:
     try:
         with one.handle:
             return True
-    except Exception:  # rclpy's InvalidHandle, which it does not export
+    except InvalidHandle:
         return False

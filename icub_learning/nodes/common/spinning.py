@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import rclpy
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
@@ -189,7 +190,7 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
         # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
         with threadpool_limits(limits=1, user_api="blas"):
             while not stopped() and rclpy.ok() and not _finalized(node):
-                _spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
+                spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         if rclpy.ok() and not _finalized(node):
             node.trigger_shutdown()
         _answer_what_waits(executor, node)
@@ -219,12 +220,14 @@ def _autostart(node: LifecycleNode) -> bool:
     return node.trigger_configure() == success and node.trigger_activate() == success
 
 
-def _spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -> None:
+def spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -> None:
     """Handle what has arrived; an exception of a callback is logged and does not end the node."""
     try:
         executor.spin_once(timeout_sec=timeout)
     except (KeyboardInterrupt, ExternalShutdownException):
         rclpy.try_shutdown()
+    except InvalidHandle:  # the event of a topic that was released while it waited: rclpy's executors skip it too
+        pass
     except Exception as error:  # a request that is malformed, say: a node never dies of a message
         node.gate.failed("executor", error)
 
@@ -235,7 +238,7 @@ def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
         return
     deadline = time.monotonic() + LAST_ANSWERS
     while node.gate.pending and rclpy.ok() and time.monotonic() < deadline:
-        _spin_once(executor, node, 0.01)
+        spin_once(executor, node, 0.01)
     deadline = time.monotonic() + LINGER  # the executor sends an answer some rounds after it was given
     while rclpy.ok() and time.monotonic() < deadline:
-        _spin_once(executor, node, 0.01)
+        spin_once(executor, node, 0.01)

@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.nodes.common.diagnostics import StreamReport
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once, transition
 from icub_learning.settings import setting, settings_of
 
 pytestmark = pytest.mark.ros
@@ -272,3 +272,20 @@ def test_others_on_a_topic_that_do_not_fit_are_shown(world):
     other.destroy_publisher(publishers[0])
     assert until(lambda: node.count_publishers("/wrench") == 1)
     assert node.level()[0] != DiagnosticStatus.WARN
+
+
+def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error(world):
+    """What was queued when a node is shut down belongs to endpoints that exist no more."""
+    node, other, _, _ = world
+
+    class Late:
+        """An executor that comes to the event of a publisher that has been destroyed."""
+
+        def spin_once(self, timeout_sec):
+            with gone.handle:
+                raise AssertionError(f"the publisher still exists after {timeout_sec} s")
+
+    gone = other.create_publisher(WrenchStamped, "gone", 10)
+    other.destroy_publisher(gone)
+    spin_once(Late(), node, 0.0)
+    assert node.gate.internal_errors == 0
