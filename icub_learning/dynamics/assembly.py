@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
+from icub_learning.dynamics.estimators.output_filter import OutputFilter
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
@@ -88,4 +89,5 @@ def make_stream(
         tolerance=settings.tolerance,
         watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
+        output_filter=OutputFilter() if settings.output_filter == "auto" else None,
     )

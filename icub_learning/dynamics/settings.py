@@ -188,6 +188,12 @@ class StreamSettings(Validated):
         "time of a message: its header, or its arrival where a driver sets no usable stamps",
         choices=("header", "arrival"),
     )
+    output_filter: str = setting(
+        "auto",
+        "auto: predictions pass a low-pass filter whose time constant is learned for each output, as drives and sensors"
+        " filter what they report; none: they are published as they are",
+        choices=("auto", "none"),
+    )
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0
     )

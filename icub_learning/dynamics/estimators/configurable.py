@@ -6,12 +6,13 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator
-from icub_learning.dynamics.estimators.observation import Observation
+from icub_learning.dynamics.estimators.observation import Observation, seconds_between
+from icub_learning.dynamics.estimators.output_filter import FILTERS, OutputFilterWeights
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
 from icub_learning.dynamics.estimators.taring import Tare
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.errors import ParameterError
-from icub_learning.models import scalar
+from icub_learning.models import nested, scalar
 
 EstimatorT = TypeVar("EstimatorT", bound="ConfigurableEstimator")
 
@@ -31,10 +32,12 @@ class ConfigurableEstimator:
     _RIGID_BODIES = False  # whether there is a rigid-body part, which then holds the tare
     _FIXED: Any = None  # class of the method with fixed settings
 
-    def __init__(self, method: Any, tare: Tare | None = None) -> None:
+    def __init__(self, method: Any, tare: Tare | None = None, filters: OutputFilterWeights | None = None) -> None:
         self.method: Any = method
         self.regressor: Regressor = method.regressor
         self._tare = Tare(self.regressor.n_outputs) if tare is None else tare
+        self._filters = OutputFilterWeights(self.regressor.n_outputs) if filters is None else filters
+        self._last_stamp: int | None = None  # [ns]
 
     @property
     def n_samples(self) -> int:
@@ -51,12 +54,12 @@ class ConfigurableEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._tare.shifted(self.method.predict(q, v, a), self._RIGID_BODIES)
+        return self._filters.marked(self._tare.shifted(self.method.predict(q, v, a), self._RIGID_BODIES))
 
     def predictor(self, regressor: Regressor | None = None) -> Predictor:
         """What is known now, for another thread; `regressor` is one of its own for the same robot."""
         inner = self.method.predictor(self.regressor if regressor is None else regressor)
-        return self._tare.predictor(inner, self.regressor if self._RIGID_BODIES else None)
+        return self._filters.predictor(self._tare.predictor(inner, self.regressor if self._RIGID_BODIES else None))
 
     def update(
         self,
@@ -80,9 +83,11 @@ class ConfigurableEstimator:
             published: what this estimator predicted for the measurement: its variance is calibrated on how such
                 predictions turn out. Without it, on the predictions of what was known half a second before.
         """
-        self.method.learn(
-            Observation.checked(self.regressor, (q, v, a), self._tare.removed(y), known, stamp, published)
-        )
+        observation = Observation.checked(self.regressor, (q, v, a), self._tare.removed(y), known, stamp, published)
+        self.method.learn(observation)
+        elapsed = seconds_between(self._last_stamp, stamp)
+        self._last_stamp = stamp
+        self._filters.update(published, observation.measured + self._tare.value, elapsed)
 
     def body_changed(self, ratio: float) -> None:
         """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
@@ -126,7 +131,7 @@ class ConfigurableEstimator:
         """All that was learned, as a dict of arrays; see `from_state`."""
         method = self.method
         own = method.state(self._AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
-        return {**own, **self._tare.state()}
+        return {**own, **self._tare.state(), **nested(FILTERS, self._filters.state())}
 
     @classmethod
     def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
@@ -136,5 +141,7 @@ class ConfigurableEstimator:
         else:
             method = cls._FIXED.from_state(state, regressor)
         made = cls.__new__(cls)
-        ConfigurableEstimator.__init__(made, method, Tare.from_state(state, method.regressor.n_outputs))
+        n_outputs = method.regressor.n_outputs
+        filters = OutputFilterWeights.from_state(state, FILTERS, n_outputs)
+        ConfigurableEstimator.__init__(made, method, Tare.from_state(state, n_outputs), filters)
         return made

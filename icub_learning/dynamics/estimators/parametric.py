@@ -10,6 +10,7 @@ from icub_learning.arrays import Array, real, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
 from icub_learning.dynamics.estimators.observation import seconds_between
+from icub_learning.dynamics.estimators.output_filter import FILTERS, FilteringPredictor, OutputFilterWeights
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
@@ -92,6 +93,7 @@ class ParametricEstimator:
         self._last_stamp: int | None = None
         self._noise = NoiseVariance(regressor.n_outputs)
         self._weights = OutputWeights(output_weights, regressor.n_outputs)
+        self._filters = OutputFilterWeights(regressor.n_outputs)
 
     @property
     def n_samples(self) -> int:
@@ -139,11 +141,11 @@ class ParametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self.regressor, self._rls).predict(q, v, a).evaluated()
+        return self._filters.marked(self._predictor(self.regressor, self._rls).predict(q, v, a).evaluated())
 
-    def predictor(self, regressor: Regressor) -> "ParametricPredictor":
+    def predictor(self, regressor: Regressor) -> FilteringPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._predictor(regressor, self._rls.certainty())
+        return self._filters.predictor(self._predictor(regressor, self._rls.certainty()))
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
         weights = self._weights.value
@@ -161,13 +163,14 @@ class ParametricEstimator:
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
-        The other estimators make use of `known`, `stamp` and `published`, see NonparametricEstimator.update; this one
-        does not: parameters have true values, which are estimated best from the motion as it is known best.
+        The other estimators make use of `known` too, see NonparametricEstimator.update; this one does not: parameters
+        have true values, which are estimated best from the motion as it is known best.
         """
         innovation, leverage = self._learn(self._rows(q, v, a), y)
+        elapsed = seconds_between(self._last_stamp, stamp)
+        self._last_stamp = stamp
+        self._filters.update(published, np.asarray(y, dtype=np.float64), elapsed)
         if self._adaptive is not None:
-            elapsed = seconds_between(self._last_stamp, stamp)
-            self._last_stamp = stamp
             self._rls.forgetting = self._adaptive.follow(innovation, leverage, elapsed)
 
     def forget(self, factor: float) -> None:
@@ -248,6 +251,7 @@ class ParametricEstimator:
             "output_weights": np.asarray(self._weights.kind),
             "weights": self._weights.value.copy(),
             "offset_forgetting": np.asarray(self._offset_forgetting),
+            **nested(FILTERS, self._filters.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
 
@@ -284,6 +288,7 @@ class ParametricEstimator:
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
+        estimator._filters = OutputFilterWeights.from_state(state, FILTERS, regressor.n_outputs)
         return estimator
 
     def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:

@@ -32,6 +32,8 @@ class Prediction:
             Infinite before the first sample.
         noise: variance of a measurement where the leverage is zero; None where the estimator does not tell it.
         tare: offset of the sensor that is contained in `total`, see Tare; (n_outputs,) or 0.
+        filter_weights: (n_filters, n_outputs) with which an OutputFilter is to filter it; None where it must not.
+        filtered: (n_filters, n_outputs), what each filter makes of `total`; None before an OutputFilter.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class Prediction:
     ) -> None:
         self.total, self.parametric, self.residual = total, parametric, residual
         self.noise, self.tare = noise, tare
+        self.filter_weights: Array | None = None
+        self.filtered: Array | None = None
         if callable(variance):
             self._evaluate = variance
         else:

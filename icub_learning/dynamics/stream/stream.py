@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.output_filter import OutputFilter
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
@@ -183,6 +184,7 @@ class InverseDynamicsStream:
             is watched for.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
+        output_filter: filters predictions as drives and sensors filter what they report; None: they pass unchanged.
 
     Attributes:
         output_names, effort: as given.
@@ -203,6 +205,7 @@ class InverseDynamicsStream:
         tolerance: float = DEFAULTS.tolerance,
         watch: Watch | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
+        output_filter: OutputFilter | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
@@ -217,6 +220,7 @@ class InverseDynamicsStream:
         self.effort = effort
         self._tolerance = round(tolerance * 1e9)  # ns
         self._follow_velocity_noise = follow_velocity_noise
+        self._output_filter = output_filter
         self._next_look = FIRST_LOOK
         self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
@@ -264,6 +268,8 @@ class InverseDynamicsStream:
             raise
         motion = self._motions.newest()
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        if self._output_filter is not None:
+            prediction = self._output_filter.filtered(stamp, prediction)
         load = None
         if self.watch is not None:
             prediction, load = self.watch.compensated(prediction, motion)
@@ -452,6 +458,8 @@ class InverseDynamicsStream:
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
         self._motions.reset()
+        if self._output_filter is not None:
+            self._output_filter.reset()
         self._records.clear()
         self._waiting.clear()
         self._deferred = None

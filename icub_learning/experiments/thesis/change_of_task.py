@@ -164,7 +164,8 @@ def as_in_the_thesis(settings: Settings) -> Settings:
     """Return settings of the thesis' semiparametric method (8.3, fig. 8.2).
 
     One length scale and one regularization, chosen beforehand (not those of the thesis, which had other inputs);
-    residuals under the parameters of their own time; outputs that all count alike; a sensor without offset.
+    residuals under the parameters of their own time; outputs that all count alike; a sensor without offset; nothing is
+    forgotten, filtered or watched for.
     """
     return replace(
         settings,
@@ -174,4 +175,7 @@ def as_in_the_thesis(settings: Settings) -> Settings:
         residuals="past_parameters",
         output_weights="equal",
         sensor_offset=False,
+        forgetting=1.0,
+        output_filter="none",
+        watch="never",
     )

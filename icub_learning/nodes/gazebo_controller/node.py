@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.arrays import Array
-from icub_learning.errors import IcubLearningError, SampleError, SimulationError
+from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
@@ -66,7 +66,7 @@ class GazeboControllerNode(ManagedNode):
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
         self._target: Array | None = None  # the last one sent
         self._end = 0  # stamp at which the arm may have come to rest there [ns]
-        self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm has braked
+        self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm is at rest
         self._accepted = self._refused = 0
         self._last_refusal = ""
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
@@ -137,7 +137,11 @@ class GazeboControllerNode(ManagedNode):
             return
         points = trajectory_points(message)
         points.pop("accelerations")
-        if len(self._position) and not self._at_rest():
+        if not len(self._position):
+            self._waiting = points  # until Gazebo has said where the joints are
+            self.get_logger().info("waiting for the first joint state of Gazebo")
+            return
+        if not self._at_rest():
             if self._try(points, only_check=True):
                 self._waiting = points
                 self._send(brake(self._joints, self._position, self._velocity))
@@ -147,8 +151,6 @@ class GazeboControllerNode(ManagedNode):
     def _try(self, points: dict[str, Any], only_check: bool = False) -> bool:
         """Send a trajectory, or only find out whether it can be; return that. A refused one changes nothing."""
         try:
-            if not len(self._position):
-                raise SimulationError("Gazebo has sent no joint states yet", name="joint_states", value=0, bound="one")
             start = self._position if self._target is None else self._target
             commands = follow(self._joints, start, **points)
         except (IcubLearningError, ValueError) as error:

@@ -86,6 +86,7 @@ class DynamicsReport(StreamReport):
                 "first measurements": self._sensor,
                 **motion_in_words(stream.motion_report()),
                 "weights of experts": self._weights,
+                "output filters [ms]": _filters_in_words(stream.output_names, learner.predictor),
                 **keeper.status(),
             }
 
@@ -160,6 +161,12 @@ def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:
     return {
         name: " ".join(f"{value:.3g}" for value in np.ravel(found[key])) for key, name in MOTION.items() if key in found
     }
+
+
+def _filters_in_words(output_names: Sequence[str], predictor: Any) -> str:
+    """Return the time constant of the low-pass filter that was learned for each output; empty without."""
+    constants: Array = getattr(predictor, "time_constants", np.zeros(0))
+    return ", ".join(f"{name} {1e3 * value:.0f}" for name, value in zip(output_names, constants, strict=False))
 
 
 def weights_in_words(output_names: Sequence[str], estimator: Any) -> str:

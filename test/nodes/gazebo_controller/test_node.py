@@ -104,3 +104,12 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(gazebo: Gazebo) 
     assert len(gazebo.commands) == 1
     gazebo.command([1.0], [[0.5]])
     assert len(gazebo.commands) == 2
+
+
+def test_a_trajectory_from_before_the_first_joint_state_is_followed_after_it(gazebo: Gazebo) -> None:
+    gazebo.command([1.0], [[0.8]])
+    assert not gazebo.commands
+    gazebo.run(1.5)  # the joints move to their limits first
+    gazebo.run(3.0)
+    assert len(gazebo.commands) == 2
+    np.testing.assert_allclose(gazebo.position[ELBOW], 0.8, atol=1e-6)
