@@ -1,103 +1,43 @@
 """Tells from the errors of a learned body whether something is carried, touched, or has changed."""
 
 from collections import Counter, deque
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import ErrorModel, Step
+from icub_learning.dynamics.changes.error_model import ErrorModel
+from icub_learning.dynamics.changes.event import (
+    BLOCK,
+    LOAD,
+    MOTION_ERROR,
+    PUSH,
+    Attempt,
+    Block,
+    Event,
+    EvidenceOfCauses,
+    load_of,
+)
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH, LinkEffects
 
-BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 GAP = 0.5  # [s] without samples after which evidence starts anew
-PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
-LOAD, PUSH = 0, 1  # causes of Evidence
-MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
-SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
-ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
-LEVEL_BLOCKS = 50  # over which what it adds is averaged
-GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
 LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
 FLOOR_SHARE = 0.01  # of each block in their mean effect
 SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
 LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
 AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
-ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
 LOOK_EVERY = 5  # [blocks] between two looks at long evidence
 REMEMBERED = 200  # blocks
 HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
 FEWEST = 12  # [blocks] before something counts as a load
 MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
-RETRACTED = 3.0  # [s] in which a load may still turn out to be a contact
 ENDED = 4  # [blocks] by which the end of a contact is seen
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
-
-
-@dataclass(frozen=True)
-class Block:
-    """The mean of the samples of BLOCK seconds.
-
-    Attributes:
-        number: place in the sequence of all blocks.
-        stamp: stamp of the last sample [ns].
-        error: (m,) measured minus predicted by the body alone.
-        columns: (m, 16) what the load's parameters and a push add.
-        step: step of the filter.
-        state: (2 m, 1) of the filter before it, with what was known of the load then.
-    """
-
-    number: int
-    stamp: int
-    error: Array
-    columns: Array
-    step: Step
-    state: Array
-
-    @property
-    def load_columns(self) -> Array:
-        """(m, 10)."""
-        return self.columns[:, : len(DEVIATIONS)]
-
-
-@dataclass
-class Attempt:
-    """Evidence for the causes of an event from some time on.
-
-    Attributes:
-        bare, loaded: evidence on top of nothing, and on top of the load before the event.
-        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
-    """
-
-    bare: Evidence
-    loaded: Evidence
-    bare_state: Array
-    loaded_state: Array
-
-
-@dataclass
-class Event:
-    """A change whose cause is not known yet, or a contact.
-
-    Attributes:
-        since: stamp of its first sample [ns].
-        before: the load before it, if there was one.
-        offset: (2 m,) state of the filter at its beginning.
-        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
-        n_blocks: since its beginning.
-    """
-
-    since: int
-    before: Load | None
-    offset: Array
-    attempts: list[Attempt]
-    n_blocks: int = 0
 
 
 class ChangeMonitor:
@@ -135,16 +75,7 @@ class ChangeMonitor:
         self._errors = ErrorModel(effects.n_outputs, BLOCK)
         self._sum = np.zeros(effects.n_outputs)
         self._count, self._began, self._last = 0, 0, 0
-        n_load, n_plain = len(DEVIATIONS), len(DEVIATIONS) + N_WRENCH
-        self._plain = np.arange(n_load), np.arange(n_load, n_plain)
-        # Axes of a sensor of wrenches are mixed by errors of its gain; sensors of joints have one each.
-        axes = np.arange(effects.n_outputs)
-        mixed = effects.mixes_outputs
-        self._gain_rows = np.repeat(axes, len(axes)) if mixed else axes
-        self._gain_sources = np.tile(axes, len(axes)) if mixed else axes
-        n_gains = len(self._gain_rows)
-        first, second = n_plain + np.arange(n_gains), n_plain + n_gains + np.arange(n_gains)
-        self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
+        self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
         self._restart()
 
     def _restart(self) -> None:
@@ -208,7 +139,7 @@ class ChangeMonitor:
         return not any(begin <= stamp <= end for begin, end in self._unlearnable)
 
     def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None:
-        """Take in one sample.
+        """Watch the errors of one sample.
 
         Args:
             stamp: [ns], rising; a time that is set back starts evidence anew.
@@ -273,9 +204,9 @@ class ChangeMonitor:
         white = white[:, 0]
         number = block.number
         if number % SHORT_EVERY == 0:
-            self._short.append((number, self._new_evidence()))
+            self._short.append((number, self._causes.plain()))
         if number % LONG_EVERY == 0:
-            self._long.append((number, self._new_evidence()))
+            self._long.append((number, self._causes.plain()))
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
@@ -290,38 +221,6 @@ class ChangeMonitor:
             self._held_back.append(block.error)
             if len(self._held_back) > HELD_BACK:
                 self._errors.learn(self._held_back.popleft())
-
-    def _new_evidence(self) -> Evidence:
-        return Evidence(self.effects.n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
-
-    def _event_evidence(self) -> Evidence:
-        """Evidence that knows of errors of the sensor's gain too: what is strong shows them."""
-        noise = np.sqrt(np.diag(self._errors.noise))
-        gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
-        deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
-        return Evidence(self.effects.n_outputs, deviations, self._with_gains)
-
-    def _step_of_event(self, evidence: Evidence, block: Block) -> Step:
-        """The step with the noise that a load brings along: its motion is known no better than that of the body."""
-        added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
-        share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
-        evidence.level = evidence.level + share * (added**2 - evidence.level)
-        return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
-
-    def _add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
-        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
-        if evidence.n_blocks % ESTIMATE_EVERY == 1:
-            n_load, n_push = len(DEVIATIONS), N_WRENCH
-            evidence.estimates = evidence.posterior(LOAD)[0][:n_load], evidence.posterior(PUSH)[0][:n_push]
-        m, parts = self.effects.n_outputs, [block.columns]
-        for places, estimate in zip(self._plain, evidence.estimates, strict=False):
-            gains = np.zeros((m, len(self._gain_rows)))
-            added = block.columns[:, places] @ estimate
-            gains[self._gain_rows, np.arange(len(self._gain_rows))] = added[self._gain_sources]
-            parts.append(gains)
-        if len(parts) == 1:
-            parts += [np.zeros((m, 2 * len(self._gain_rows)))]
-        evidence.add(step, np.concatenate(parts, axis=1), white)
 
     def _strongest(self, number: int) -> tuple[float, int]:
         """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
@@ -354,7 +253,8 @@ class ChangeMonitor:
                 return
 
     def _attempt(self, state: Array) -> Attempt:
-        return Attempt(self._event_evidence(), self._event_evidence(), state, state)
+        noise = np.sqrt(np.diag(self._errors.noise))
+        return Attempt(self._causes.with_gains(noise), self._causes.with_gains(noise), state, state)
 
     def _offsets(self, event: Event) -> Array:
         """State (2 m, 1) of the filter after the event: offsets last, errors of motion do not."""
@@ -373,11 +273,11 @@ class ChangeMonitor:
         if event.n_blocks % AGAIN == 0:
             event.attempts[1:] = [*event.attempts[1:], self._attempt(self._offsets(event))][-ATTEMPTS:]
         for attempt in event.attempts:
-            step = self._step_of_event(attempt.bare, block)
+            step = self._causes.step(attempt.bare, block)
             attempt.bare_state, white = step(attempt.bare_state, bare[:, None])
-            self._add(attempt.bare, block, step, white[:, 0])
+            self._causes.add(attempt.bare, block, step, white[:, 0])
             attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
-            self._add(attempt.loaded, block, step, white[:, 0])
+            self._causes.add(attempt.loaded, block, step, white[:, 0])
         if self._has_ended(block, before):
             return
         if event.n_blocks % 2 == 0:
@@ -441,12 +341,12 @@ class ChangeMonitor:
         as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
         if as_load < as_push + MARGIN:
             return False
-        load = _load_of(0, bare)
+        load = load_of(0, bare)
         fits = bare.left(LOAD) <= LARGEST_FIT * self.effects.n_outputs * bare.n_blocks
         return load.plausible and load.mass > 2.0 * load.mass_deviation and fits
 
     def _accept_load(self, event: Event, attempt: Attempt) -> None:
-        self.load = _load_of(event.since, attempt.bare)
+        self.load = load_of(event.since, attempt.bare)
         mean = self.load.parameters
         self.counts["loads"] += 1
         self._carried = attempt.bare, attempt.bare_state
@@ -467,12 +367,12 @@ class ChangeMonitor:
         """Learn more of the load that is carried."""
         assert self._carried is not None and self.load is not None
         evidence, state = self._carried
-        step = self._step_of_event(evidence, block)
+        step = self._causes.step(evidence, block)
         state, white = step(state, block.error[:, None])
-        self._add(evidence, block, step, white[:, 0])
+        self._causes.add(evidence, block, step, white[:, 0])
         self._carried = evidence, state
         if evidence.n_blocks % LOOK_EVERY == 0:
-            self.load = _load_of(self.load.since, evidence)
+            self.load = load_of(self.load.since, evidence)
 
     def _accept_change(self, stamp: int) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
@@ -498,10 +398,3 @@ class ChangeMonitor:
         if self.load is None:
             self._carried = None
         self._clear_suspicion()
-
-
-def _load_of(since: int, evidence: Evidence) -> Load:
-    mean, covariance = evidence.posterior(LOAD)
-    n = len(DEVIATIONS)
-    parameters, known = mean[:n], ALIKE * covariance[:n, :n]
-    return Load(since, evidence.n_blocks * BLOCK, parameters, known + SCALE_ERROR**2 * np.outer(parameters, parameters))

@@ -24,7 +24,7 @@ def divergence(parameters):
     return total
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**31), st.floats(-3, 6), st.integers(1, 30))
 def test_every_answer_is_possible(seed, magnitude, rank):
     rng = np.random.default_rng(seed)
@@ -51,8 +51,8 @@ def test_answer_is_the_minimum():
 
 def test_what_is_known_and_possible_stays_and_offsets_follow():
     target = np.concatenate([1.5 * NOMINAL[:20], [7.0]])
-    found = ConsistentParameters(NOMINAL, BODIES).nearest(target, 1e9 * np.eye(21))
-    np.testing.assert_allclose(found, target, rtol=1e-2, atol=1e-9)
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(target, 1e13 * np.eye(21))
+    np.testing.assert_allclose(found, target, rtol=1e-4, atol=1e-9)
 
 
 def test_without_data_bodies_are_nominal():

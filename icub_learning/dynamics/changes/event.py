@@ -1,0 +1,146 @@
+"""What is known of an event, a change whose cause is not known yet: its blocks, and the evidence for each cause."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.error_model import Step
+from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.regressors.link_effects import N_WRENCH
+
+BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
+LOAD, PUSH = 0, 1  # causes of Evidence
+PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
+MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
+SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
+ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
+LEVEL_BLOCKS = 50  # over which what it adds is averaged
+GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
+ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
+
+
+@dataclass(frozen=True)
+class Block:
+    """The mean of the samples of BLOCK seconds.
+
+    Attributes:
+        number: place in the sequence of all blocks.
+        stamp: stamp of the last sample [ns].
+        error: (m,) measured minus predicted by the body alone.
+        columns: (m, 16) what the load's parameters and a push add.
+        step: step of the filter.
+        state: (2 m, 1) of the filter before it, with what was known of the load then.
+    """
+
+    number: int
+    stamp: int
+    error: Array
+    columns: Array
+    step: Step
+    state: Array
+
+    @property
+    def load_columns(self) -> Array:
+        """(m, 10)."""
+        return self.columns[:, : len(DEVIATIONS)]
+
+
+@dataclass
+class Attempt:
+    """Evidence for the causes of an event from some time on.
+
+    Attributes:
+        bare, loaded: evidence on top of nothing, and on top of the load before the event.
+        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
+    """
+
+    bare: Evidence
+    loaded: Evidence
+    bare_state: Array
+    loaded_state: Array
+
+
+@dataclass
+class Event:
+    """A change whose cause is not known yet, or a contact.
+
+    Attributes:
+        since: stamp of its first sample [ns].
+        before: the load before it, if there was one.
+        offset: (2 m,) state of the filter at its beginning.
+        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
+        n_blocks: since its beginning.
+    """
+
+    since: int
+    before: Load | None
+    offset: Array
+    attempts: list[Attempt]
+    n_blocks: int = 0
+
+
+class EvidenceOfCauses:
+    """Makes and feeds the evidence for the two causes of an error: a load at the link, and something that pushes it.
+
+    Args:
+        n_outputs: m.
+        mixed: whether errors of the sensor's gain mix the outputs, as those of a sensor of wrenches do; sensors of
+            joints have a gain each.
+    """
+
+    def __init__(self, n_outputs: int, mixed: bool) -> None:
+        self._n_outputs = n_outputs
+        n_load, n_plain = len(DEVIATIONS), len(DEVIATIONS) + N_WRENCH
+        self._plain = np.arange(n_load), np.arange(n_load, n_plain)
+        axes = np.arange(n_outputs)
+        self._gain_rows = np.repeat(axes, len(axes)) if mixed else axes
+        self._gain_sources = np.tile(axes, len(axes)) if mixed else axes
+        n_gains = len(self._gain_rows)
+        first, second = n_plain + np.arange(n_gains), n_plain + n_gains + np.arange(n_gains)
+        self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
+
+    def plain(self) -> Evidence:
+        """Evidence that knows of no other causes."""
+        return Evidence(self._n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
+
+    def with_gains(self, noise: Array) -> Evidence:
+        """Evidence that knows of errors of the sensor's gain too: what is strong shows them.
+
+        Args:
+            noise: (m,) standard deviations of the errors of a block.
+        """
+        gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
+        deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
+        return Evidence(self._n_outputs, deviations, self._with_gains)
+
+    def step(self, evidence: Evidence, block: Block) -> Step:
+        """The step with the noise that a load brings along: its motion is known no better than that of the body."""
+        added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
+        share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
+        evidence.level = evidence.level + share * (added**2 - evidence.level)
+        return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
+
+    def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
+        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
+        if evidence.n_blocks % ESTIMATE_EVERY == 1:
+            n_load, n_push = len(DEVIATIONS), N_WRENCH
+            evidence.estimates = evidence.posterior(LOAD)[0][:n_load], evidence.posterior(PUSH)[0][:n_push]
+        m, parts = self._n_outputs, [block.columns]
+        for places, estimate in zip(self._plain, evidence.estimates, strict=False):
+            gains = np.zeros((m, len(self._gain_rows)))
+            added = block.columns[:, places] @ estimate
+            gains[self._gain_rows, np.arange(len(self._gain_rows))] = added[self._gain_sources]
+            parts.append(gains)
+        if len(parts) == 1:
+            parts += [np.zeros((m, 2 * len(self._gain_rows)))]
+        evidence.add(step, np.concatenate(parts, axis=1), white)
+
+
+def load_of(since: int, evidence: Evidence) -> Load:
+    """The load that evidence speaks for, carried since a time [ns]."""
+    mean, covariance = evidence.posterior(LOAD)
+    n = len(DEVIATIONS)
+    parameters, known = mean[:n], ALIKE * covariance[:n, :n]
+    return Load(since, evidence.n_blocks * BLOCK, parameters, known + SCALE_ERROR**2 * np.outer(parameters, parameters))
