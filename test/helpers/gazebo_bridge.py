@@ -118,7 +118,8 @@ def to_gazebo() -> None:
 
     node.create_subscription(JointTrajectory, entry["ros_topic_name"], send, QoSProfile(depth=10))
     try:
-        rclpy.spin(node)
+        while True:  # a signal does not end rclpy's own waiting
+            rclpy.spin_once(node, timeout_sec=0.2)
     finally:
         pipe.kill()
         pipe.wait()
