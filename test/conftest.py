@@ -16,10 +16,15 @@ if _data.is_dir():  # beside the checkout, where nothing else is said
 
 import pytest
 from helpers.processes import Process
+from hypothesis import settings as hypothesis_settings
 from threadpoolctl import threadpool_limits
 
 from icub_learning.clients.ros_domain import reserve
 from icub_learning.launching.commands import node_command
+
+# A busy machine is slow, which is no failure: times are compared in benchmarks.
+hypothesis_settings.register_profile("icub_learning", deadline=None)
+hypothesis_settings.load_profile("icub_learning")
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
