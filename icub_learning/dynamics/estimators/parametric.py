@@ -39,7 +39,7 @@ class ParametricPredictor:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(total, total, np.zeros_like(total), lambda: self._variance(rows))
+        return Prediction(total, total, np.zeros_like(total), lambda: self._variance(rows), self.noise)
 
     def _variance(self, rows: Array) -> Array:
         return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * rows[:, self.order]))
