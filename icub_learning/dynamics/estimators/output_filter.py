@@ -130,14 +130,13 @@ class OutputFilter:
         """Return the prediction for `stamp` [ns] as the filters leave it; one without weights passes unchanged."""
         if made.filter_weights is None:
             return made
-        values = np.array([made.total, made.parametric])
-        if self._states is None or self._states.shape[1:] != values.shape or not np.isfinite(self._states).all():
+        values = np.array((made.total, made.parametric))
+        if self._states is None:
             self._states = np.repeat(values[None], len(TIME_CONSTANTS), axis=0)
         else:
-            elapsed = (stamp - self._stamp) * 1e-9
-            self._states += _gains(elapsed) * (values - self._states)
+            self._states += _gains((stamp - self._stamp) * 1e-9) * (values - self._states)
         self._stamp = stamp
-        total, parametric = np.einsum("km,kpm->pm", made.filter_weights, self._states)
+        total, parametric = (made.filter_weights[:, None] * self._states).sum(axis=0)
         result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
         result.filtered = self._states[:, 0].copy()
         return result
