@@ -62,7 +62,7 @@ class ArmSession(Session):
         self.monitor = PredictionMonitor(rclpy.create_node("icub_learning_prediction_monitor"), nodes)
 
     def poll(self) -> None:
-        """Take in the messages of the monitor."""
+        """Record the messages that have arrived at the monitor."""
         self.monitor.poll()
 
     def start(self) -> None:
@@ -107,7 +107,7 @@ class ArmSession(Session):
         self.wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
 
     def finish(self) -> None:
-        """Take in the messages that are still on their way."""
+        """Record the messages that are still on their way."""
         self.pause(DISCOVERY_TIME)
 
     def _call(self, kind: Any, nodes: Iterable[str], name: str, **fields: Any) -> None:

@@ -137,7 +137,7 @@ class GazeboTrial(Session):
         self._moving = self._now()
 
     def finish(self) -> Trial:
-        """Return all that has come."""
+        """Return the messages of the trial as arrays, with what the nodes complained about."""
         kept, end = self._kept, self._now()
         wall = (time.monotonic() - self._began[0]) / max((end - self._began[1]) * 1e-9, 1e-9)
         names, every = _states(kept.every)

@@ -43,7 +43,7 @@ class PolledTopic:
         self.name: str = self._subscription.topic_name
 
     def poll(self) -> None:
-        """Take in all that has arrived; to be called so often that no queue overflows."""
+        """Handle the messages that have arrived; to be called so often that no queue overflows."""
         subscription = self._subscription
         while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
             message, info = taken

@@ -47,7 +47,7 @@ class PredictionMonitor:
         self.predictions = {short: topic.series for short, topic in predictions.items()}
 
     def poll(self) -> None:
-        """Take in all that has arrived; to be called so often that no queue overflows."""
+        """Record the messages that have arrived; to be called so often that no queue overflows."""
         for topic in self._topics:
             topic.poll()
 

@@ -49,10 +49,10 @@ class Session:
         rclpy.try_shutdown()
 
     def poll(self) -> None:
-        """Take in messages that the executor does not handle; called again and again while the session waits."""
+        """Handle messages that the executor does not handle; called again and again while the session waits."""
 
     def wait(self, done: Callable[[], bool], limit: float, line: Callable[[], str] | None = None) -> bool:
-        """Take in messages until `done` returns true, at most `limit` seconds; return whether it did.
+        """Handle messages until `done` returns true, at most `limit` seconds; return whether it did.
 
         Meanwhile what `line` returns is shown. Raises IcubLearningError if a process has ended.
         """
@@ -76,5 +76,5 @@ class Session:
             raise IcubLearningError(f"waited {limit:g} s for {what} in vain; see the logs", name=what)
 
     def pause(self, seconds: float) -> None:
-        """Take in messages for so many seconds."""
+        """Handle messages for a number of seconds."""
         self.wait(lambda: False, seconds)

@@ -101,7 +101,7 @@ class OnlineDetector:
         return list(self._shown)
 
     def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
-        """Take in a frame in which an object is shown; `train` learns it.
+        """Collect a frame in which an object is shown; `train` learns it.
 
         Args:
             image: uint8 RGB (height, width, 3).

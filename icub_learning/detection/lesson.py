@@ -31,7 +31,7 @@ class DetectionLesson:
     _last: int = -(2**62)
 
     def see(self, stamp: int, image: NDArray[np.uint8]) -> None:
-        """Take in an image with its stamp [ns], if the object has a box in it and enough time has passed."""
+        """Collect an image with its stamp [ns], if the object has a box in it and enough time has passed."""
         box = self.source.update(image)
         if box is None:
             self.n_without += 1

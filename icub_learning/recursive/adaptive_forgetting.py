@@ -57,7 +57,7 @@ class AdaptiveForgetting:
         return self._memory
 
     def follow(self, errors: Array, leverage: float | Array, elapsed: float) -> float:
-        """Take in the errors (n_outputs,) of a prediction made before learning; return the forgetting factor.
+        """Return the forgetting factor after the errors (n_outputs,) of one more prediction made before learning.
 
         Args:
             errors: predicted minus measured, or the opposite.
@@ -80,7 +80,7 @@ class AdaptiveForgetting:
         return factor
 
     def change(self, ratio: float) -> None:
-        """Begin to forget at once, for a change that is known.
+        """Raise forgetting at once, because the body is known to have changed.
 
         Args:
             ratio: mean squared error after the change over that before it.

@@ -94,7 +94,7 @@ class ConvexAggregation:
         )
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
             "weights": self.weights.copy(),
             "exponents": self._exponents.copy(),

@@ -97,7 +97,7 @@ class LayeredAggregation:
         self._weights = None
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         layers = {f"memory_{place}": memory for place, memory in enumerate(self._memories)} | {"second": self._second}
         state = {"half_lives": np.array(self.half_lives), "second_half_life": np.asarray(self.second_half_life)}
         state["direct"] = np.array(self.direct, dtype=np.int64)

@@ -131,7 +131,7 @@ class Step:
         self._m = len(covariance)
 
     def with_noise(self, variance: Array) -> "Step":
-        """The same step where each output has additional noise of this variance (m,)."""
+        """Return this step with additional noise of variance (m,) on the outputs."""
         return Step(self._kept, self._gain, self._covariance + np.diag(variance))
 
     def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:

@@ -154,7 +154,7 @@ class AggregatedEstimator:
         return self._predictor(self.regressor, self._pool.live_certainties()).predict(q, v, a).evaluated()
 
     def predictor(self, regressor: Regressor) -> AggregatedPredictor:
-        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         return self._predictor(regressor, self._pool.certainties())
 
     def _predictor(self, regressor: Regressor, certainties: Any) -> AggregatedPredictor:
@@ -282,7 +282,7 @@ class AggregatedEstimator:
         self._combined = None
 
     def state(self, kind: str) -> dict[str, Array]:
-        """All that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
+        """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
         if self._rigid is None:
             own = nested("regressor", describe(self.regressor))
         else:

@@ -57,7 +57,7 @@ class ConfigurableEstimator:
         return self._filters.marked(self._tare.shifted(self.method.predict(q, v, a), self._RIGID_BODIES))
 
     def predictor(self, regressor: Regressor | None = None) -> Predictor:
-        """What is known now, for another thread; `regressor` is one of its own for the same robot."""
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         inner = self.method.predictor(self.regressor if regressor is None else regressor)
         return self._filters.predictor(self._tare.predictor(inner, self.regressor if self._RIGID_BODIES else None))
 
@@ -128,7 +128,7 @@ class ConfigurableEstimator:
         self.method.merge(other.method)
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         method = self.method
         own = method.state(self._AGGREGATED) if isinstance(method, AggregatedEstimator) else method.state()
         return {**own, **self._tare.state(), **nested(FILTERS, self._filters.state())}

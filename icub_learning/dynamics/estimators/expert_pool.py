@@ -111,7 +111,7 @@ class ExpertPool:
         return tuple(self._learners[LEVERAGE_SCALE])
 
     def certainties(self) -> tuple[Certainty, ...]:
-        """The same as it is now or was a few samples ago, whatever is learned afterwards; see RandomFeatureLearner."""
+        """Return snapshots of `live_certainties`, up to a few samples old; see RandomFeatureLearner."""
         n = self.n_samples
         if self._certainties is None or n >= self._next_certainty:
             self._certainties = tuple(learner.certainty() for learner in self._learners[LEVERAGE_SCALE])
@@ -133,7 +133,7 @@ class ExpertPool:
         self._certainties = None
 
     def state(self) -> dict[str, Array]:
-        """All that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays."""
         state = {"seed": np.asarray(self.features.seed), "frequencies": self.features.frequencies.copy()}
         for s, learners in enumerate(self._learners):
             for r, learner in enumerate(learners):

@@ -64,7 +64,7 @@ class OutputFilterWeights:
         return FilteringPredictor(inner, self.value)
 
     def state(self) -> dict[str, Any]:
-        """All that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {**self._choice.state(), "begun": np.asarray(self._begun)}
 
     @classmethod

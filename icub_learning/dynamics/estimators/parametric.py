@@ -191,7 +191,7 @@ class ParametricEstimator:
         return self._learn(rows, y)[0]
 
     def _learn(self, rows: Array, y: ArrayLike) -> tuple[Array, Array]:
-        """The same; returns the leverage of each output's prediction too."""
+        """Learn one measurement; return the error and the leverage of the prediction made before it."""
         measured = vector("y", y, self.regressor.n_outputs)
         weights = self._weights.value
         weighted = weights[:, None] * rows[:, self._order]

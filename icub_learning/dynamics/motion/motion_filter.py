@@ -64,7 +64,7 @@ class MotionFilter:
         self._smoothed = []
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Take one sample in.
+        """Update the estimates with the joint state of one instant.
 
         Args:
             stamp: ns, later than the last.

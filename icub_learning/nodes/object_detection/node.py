@@ -202,7 +202,7 @@ class ObjectDetectionNode(TaughtNode):
         return response
 
     def _lesson_finished(self, student: OnlineDetector | None, message: str, seconds: float) -> None:
-        """Take over what was learned; may run in the training thread."""
+        """Keep the newly trained detector for the next image; may run in the training thread."""
         if student is not None:
             student.threshold = self._detector.threshold
             self._detector = student

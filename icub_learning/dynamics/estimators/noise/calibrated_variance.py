@@ -45,17 +45,17 @@ class CalibratedVariance:
         return self._mean_square * self._factor
 
     def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
-        """Take the errors (m,) of one prediction in, with leverage (m,), `elapsed` s after the last ones."""
+        """Update the variance with the errors (m,) of a prediction of leverage (m,), `elapsed` s after the last."""
         squares = errors**2 / (1.0 + leverage)
         self._follow(squares, squares > 4.0 * self.value, elapsed)
 
     def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
-        """Take the errors of one prediction in that was published: its own variance tells whether they were expected.
+        """Update the variance with the errors of a published prediction, which told itself how large they would be.
 
         Args:
             published: with its noise.
             measured: (m,), without the tare.
-            elapsed: time since the last measurement that was taken in [s].
+            elapsed: time since the last measurement [s].
         """
         assert published.noise is not None
         error = measured - published.total + published.tare
@@ -70,7 +70,7 @@ class CalibratedVariance:
         self._follow(squares * own, squares > 4.0 * variance, elapsed)
 
     def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
-        """Take in the squared errors, over what their leverage adds to them, and which were out of the band."""
+        """Update mean and factor with squared errors over what their leverage adds, and with which were outside."""
         if self.n_samples:
             step = min(GAIN * elapsed, 1.0)
             moved = self._factor * np.where(missed, math.exp(step * (1.0 - MISSES)), math.exp(-step * MISSES))
