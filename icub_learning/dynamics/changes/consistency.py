@@ -48,6 +48,7 @@ class ConsistentParameters:
         self.parameters = nominal.copy()
         for body in self._bodies:
             self.parameters[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
+        self._nominal = self.parameters[self._bodies].copy()
         self._inverse = np.linalg.inv(self._pseudo(self.parameters)) if len(self._bodies) else np.zeros((0, 4, 4))
         self._linear = np.einsum("bij,kji->bk", self._inverse, DIRECTIONS)
         units = np.tile([1.0, *[UNIT_LENGTH] * 3, *[UNIT_LENGTH**2] * 6], (len(self._bodies), 1))
@@ -76,8 +77,8 @@ class ConsistentParameters:
         x[free] = target[free]
         value = self._value(x, target, scaled)
         for _ in range(MOST_STEPS):
-            gradient, hessian = self._derivatives(x, target, scaled)
             try:
+                gradient, hessian = self._derivatives(x, target, scaled)
                 step = np.linalg.solve(hessian, gradient)
             except np.linalg.LinAlgError:  # samples of absurd size: rounding leaves no direction to go
                 break
@@ -94,9 +95,19 @@ class ConsistentParameters:
             else:
                 break
             x, value = tried, new
-        self.parameters = x * unit
+        self.parameters = self._inside(x * unit)
         found: Array = self.parameters.copy()
         return found
+
+    def _inside(self, parameters: Array) -> Array:
+        """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
+        for body, nominal in zip(self._bodies, self._nominal, strict=True):
+            scale = max(parameters[body[0]] / nominal[0], 1.0)  # of masses
+            share = 1e-15
+            while not is_consistent(parameters[body]) and share < 1.0:
+                parameters[body] += share * (scale * nominal - parameters[body])
+                share *= 10.0
+        return parameters
 
     def _pseudo(self, parameters: Array) -> Array:
         """(n_bodies, 4, 4)."""

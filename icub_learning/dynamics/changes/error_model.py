@@ -35,12 +35,13 @@ class ErrorModel:
     Attributes:
         scale: factor on all variances, at least LEAST_SCALE.
         age: [s] of errors seen.
+        weight: of all blocks seen, the newest of weight 1.
     """
 
     def __init__(self, n_outputs: int, period: float) -> None:
         m = self.n_outputs = n_outputs
         self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
-        self._weight = 0.0
+        self.weight = 0.0
         self._moments = np.zeros((3, m, m))  # at lags 0, NEAR, FAR
         self._slow_moment = np.zeros((m, m))
         self._slow_mean = np.zeros(m)
@@ -64,11 +65,11 @@ class ErrorModel:
         self._past[-1] = error
         fade = 0.5 ** (self.period / min(HALF_LIFE, max(YOUNG * self.age, self.period)))
         self._slow_mean += min(self.period / SLOW, self.period / self.age) * (error - self._slow_mean)
-        self._weight = fade * self._weight + 1.0
+        self.weight = fade * self.weight + 1.0
         centred = self._past - self._slow_mean
         for place, lag in enumerate((0, NEAR, FAR)):
-            self._moments[place] += (np.outer(centred[-1], centred[-1 - lag]) - self._moments[place]) / self._weight
-        self._slow_moment += (np.outer(self._slow_mean, self._slow_mean) - self._slow_moment) / self._weight
+            self._moments[place] += (np.outer(centred[-1], centred[-1 - lag]) - self._moments[place]) / self.weight
+        self._slow_moment += (np.outer(self._slow_mean, self._slow_mean) - self._slow_moment) / self.weight
         self._blocks += 1
         if self._blocks % 10 == 0:
             self._decompose()

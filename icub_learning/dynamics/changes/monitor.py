@@ -35,6 +35,7 @@ REMEMBERED = 200  # blocks
 HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
 FEWEST = 12  # [blocks] before something counts as a load
 MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
+SETTLED = 3.0  # [s] after which a load is no longer in doubt
 ENDED = 4  # [blocks] by which the end of a contact is seen
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
@@ -46,7 +47,8 @@ class ChangeMonitor:
     While nothing has changed, ErrorModel learns what errors are usual. What exceeds them is at first a contact. It
     becomes a load if a rigid body at the link explains it better than a steady force does and well enough; such a
     body shows in the direction of gravity, in how it follows accelerations, and in that it stays. A contact that lasts
-    longer than `longest_contact` without an explanation is a change of the body itself.
+    longer than `longest_contact` without an explanation is a change of the body itself; so is a succession of contacts
+    and loads without a quiet moment.
 
     Args:
         effects: what loads and pushes do to the outputs.
@@ -73,7 +75,7 @@ class ChangeMonitor:
         self.changed, self.change_ratio = 0, 1.0
         self._unlearnable: deque[tuple[int, int]] = deque()
         self._errors = ErrorModel(effects.n_outputs, BLOCK)
-        self._sum = np.zeros(effects.n_outputs)
+        self._sum = np.zeros((2, effects.n_outputs))  # of errors and their variances, in the present block
         self._count, self._began, self._last = 0, 0, 0
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
         self._restart()
@@ -81,7 +83,9 @@ class ChangeMonitor:
     def _restart(self) -> None:
         self._state = self._errors.start()[:, None]
         self._history: deque[Block] = deque(maxlen=REMEMBERED)
-        self._held_back: deque[Array] = deque()
+        self._held_back: deque[tuple[Array, Array]] = deque()  # errors and their variances
+        self._usual = np.zeros(self.effects.n_outputs)  # variances that the body told while nothing had changed
+        self._quiet = 0  # [ns] when nothing was in doubt last
         self._short: deque[tuple[int, Evidence]] = deque()
         self._long: deque[tuple[int, Evidence]] = deque()
         self._blocks = 0
@@ -138,14 +142,15 @@ class ChangeMonitor:
             return False
         return not any(begin <= stamp <= end for begin, end in self._unlearnable)
 
-    def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None:
+    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None:
         """Watch the errors of one sample.
 
         Args:
             stamp: [ns], rising; a time that is set back starts evidence anew.
             motion: motion of the same instant.
             error: (n_outputs,) measured minus predicted by the body, without the load.
-            novelty: by how much more than usual the body's prediction is uncertain, in variance, at least 1.
+            variance: (n_outputs,) of the error, as the body's prediction told it. Where it is larger than usual the
+                motion is new, or the body is still being learned, and errors say less. None or infinite: not known.
         """
         elapsed = (stamp - self._last) * 1e-9
         if not 0.0 < elapsed <= GAP and self._last:
@@ -153,14 +158,15 @@ class ChangeMonitor:
         self._last = stamp
         if not self._count:
             self._began = stamp
-        self._sum += error
+        self._sum[0] += error
+        self._sum[1] += 0.0 if variance is None else variance
         self._count += 1
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return
-        mean, self._sum, self._count = self._sum / self._count, np.zeros_like(self._sum), 0
+        (mean, told), self._sum, self._count = self._sum / self._count, np.zeros_like(self._sum), 0
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
-        self._take(stamp, mean, columns, max(novelty, 1.0))
+        self._take(stamp, mean, columns, told)
 
     def _forget_evidence(self) -> None:
         """After a pause: what was found stays, what was suspected is dropped."""
@@ -175,27 +181,42 @@ class ChangeMonitor:
         self._short.clear()
         self._long.clear()
 
-    def _take(self, stamp: int, error: Array, columns: Array, novelty: float) -> None:
+    def _novelty(self, variance: Array) -> float:
+        """Return by how much more than usual the body's prediction is uncertain, in variance, at least 1."""
+        if not (np.isfinite(variance).all() and (self._usual > 0.0).all()):
+            return 1.0
+        return max(1.0, float(np.mean(variance / self._usual)))
+
+    def _learn(self, error: Array, variance: Array) -> None:
+        """Learn from a block in which nothing had changed what errors and variances are usual."""
+        self._errors.learn(error)
+        if np.isfinite(variance).all():
+            self._usual += (variance - self._usual) / self._errors.weight
+
+    def _take(self, stamp: int, error: Array, columns: Array, variance: Array) -> None:
         if not self._errors.ready:
             pushed = columns[:, len(DEVIATIONS) :] * LEAST_PUSH
             self._errors.floor += (np.diag((pushed**2).sum(axis=1)) - self._errors.floor) * FLOOR_SHARE
-            self._errors.learn(error)
+            self._learn(error, variance)
+            self._quiet = stamp
             if self._errors.ready:
                 self._state = self._errors.start()[:, None]
             return
         self._blocks += 1
-        block = Block(self._blocks, stamp, error, columns, self._errors.step(novelty), self._state)
+        block = Block(self._blocks, stamp, error, columns, self._errors.step(self._novelty(variance)), self._state)
         self._history.append(block)
         if self._carried is not None:
             self._follow_load(block)
         if self._event is None:
-            self._watch(block)
+            self._watch(block, variance)
+            if self.load is None or (stamp - self.load.since) * 1e-9 > SETTLED:
+                self._quiet = stamp
         else:
             self._examine(block)
 
     # --- while nothing changes
 
-    def _watch(self, block: Block) -> None:
+    def _watch(self, block: Block, variance: Array) -> None:
         remaining, step = block.error, block.step
         if self.load is not None and self._carried is not None:
             remaining = block.error - block.load_columns @ self.load.parameters
@@ -218,9 +239,9 @@ class ChangeMonitor:
             return
         if self.load is None:
             self._errors.follow_tail(float(white @ white))
-            self._held_back.append(block.error)
+            self._held_back.append((block.error, variance))
             if len(self._held_back) > HELD_BACK:
-                self._errors.learn(self._held_back.popleft())
+                self._learn(*self._held_back.popleft())
 
     def _strongest(self, number: int) -> tuple[float, int]:
         """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
@@ -285,7 +306,7 @@ class ChangeMonitor:
                 if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
                     self._accept_load(event, attempt)
                     return
-        if (block.stamp - event.since) * 1e-9 > self._longest:
+        if (block.stamp - self._quiet) * 1e-9 > self._longest:
             self._accept_change(block.stamp)
 
     def _has_ended(self, block: Block, before: Array) -> bool:

@@ -23,7 +23,6 @@ FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of vel
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
 SPREAD = 8  # what a node gives to `complete`
-LEAST_NOISE = 1e-12  # variance that divides, at least: an output may never have been wrong
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
@@ -52,7 +51,7 @@ class Watch(Protocol):
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]: ...
 
-    def observe(self, stamp: int, motion: Motion, error: Array, novelty: float = 1.0) -> None: ...
+    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None: ...
 
     def may_learn(self, stamp: int) -> bool: ...
 
@@ -156,13 +155,6 @@ class StreamCounts:
     unpaired: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     last_refusal: str = ""
-
-
-def _novelty(prediction: Prediction) -> float:
-    """By how much more than usual a prediction is uncertain, in variance: a new motion is no load; 1 if not known."""
-    if prediction.noise is None or not np.isfinite(prediction.variance).all():
-        return 1.0
-    return float(np.mean(prediction.variance / np.maximum(prediction.noise, LEAST_NOISE)))
 
 
 class InverseDynamicsStream:
@@ -408,7 +400,7 @@ class InverseDynamicsStream:
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
             of_body = external if record.load is None else external + record.load
-            self.watch.observe(record.stamp, record.known, of_body, _novelty(record.prediction))
+            self.watch.observe(record.stamp, record.known, of_body, record.prediction.variance)
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""

@@ -41,7 +41,7 @@ class Hand:
         position = middle + 0.3 * np.sin(w * t)
         return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
-    def run(self, seconds, load=None, push=None):
+    def run(self, seconds, load=None, push=None, variance=None):
         """Return what the monitor saw after each sample."""
         phases = []
         for _ in range(round(seconds / PERIOD)):
@@ -53,7 +53,8 @@ class Hand:
             added, pushed = self.effects(motion.position, motion.velocity, motion.acceleration)
             error += added @ load if load is not None else 0.0
             error += pushed @ push if push is not None else 0.0
-            self.monitor.observe(self.stamp, motion, error)
+            told = None if variance is None else variance * np.array([0.16] * 3 + [1e-4] * 3)
+            self.monitor.observe(self.stamp, motion, error, told)
             phases.append(self.monitor.phase)
         return phases
 
@@ -141,3 +142,26 @@ def test_a_pause_ends_what_was_suspected(hand):
     hand._k += 200
     hand.run(0.02)
     assert not hand.monitor.contact
+
+
+def test_errors_that_the_body_tells_itself_are_no_contacts():
+    """After a rest without noise a motion is not yet learned: errors are larger by far, and said to be."""
+    hand = Hand(4)
+    hand._noise *= 1e-3
+    hand.run(USUAL, variance=1e-6)
+    hand._noise *= 1e3
+    hand.run(10.0, variance=1.0)
+    assert not hand.monitor.counts
+    hand.run(40.0, variance=1.0)  # by now such errors are usual
+    assert not hand.monitor.counts
+    assert "contact" in hand.run(1.0, push=4 * PUSH, variance=1.0)
+
+
+def test_what_is_never_settled_is_a_change_of_the_body():
+    """Errors that are now those of a load, now those of a push, must not keep the body from learning for ever."""
+    hand = Hand(5, longest_contact=3.0)
+    hand.run(USUAL)
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        hand.run(0.4, load=LOAD * rng.uniform(0.5, 3.0), push=PUSH * rng.uniform(-3.0, 3.0))
+    assert hand.monitor.changed >= 1
