@@ -54,8 +54,8 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
-    A queue of five joint states holds 25 ms at 200 Hz, and on a busy machine an ordinary process may wait longer for a
-    core. Threads that are started later inherit the priority. Without permission nothing changes.
+    On a busy machine an ordinary process may wait tens of milliseconds for a core, and predictions come that much
+    later. Threads that are started later inherit the priority. Without permission nothing changes.
 
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.

@@ -21,9 +21,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 
 REPORT_PERIOD = 1.0  # [s]
 ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
-SPACING = (
-    0.001  # [s] at least between two messages: after a pause, all at once would overflow the learner's queue of five
-)
+SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow queues
 # Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
 _STAMP = struct.Struct("<iI")
 _ORIGIN = 4

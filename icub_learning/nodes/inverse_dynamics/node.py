@@ -22,7 +22,7 @@ from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.gate import LOG_PERIOD, MALFORMED
 from icub_learning.nodes.common.model_keeper import ModelKeeper
-from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
+from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
@@ -134,9 +134,9 @@ class InverseDynamicsNode(ManagedNode):
         self._has_subscriber = False  # of the predictions, when the last one was published
         self._inertial_publisher = self.create_lifecycle_publisher(InertialParameters, "~/inertial_parameters", STATE)
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self.create_subscription(JointState, "joint_states", self._on_joint_state, SENSOR, raw=True)
+        self.create_subscription(JointState, "joint_states", self._on_joint_state, SAMPLES, raw=True)
         if self._is_wrench:
-            self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SENSOR)
+            self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SAMPLES)
         services = (
             (SetBool, "set_learning", self._set_learning),
             (Trigger, "reset", self._reset),
