@@ -173,7 +173,9 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     """
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
     rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
-    with stop_signals() as stopped:
+    # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time priority
+    # a thread that spins until its BLAS thread has worked may keep that one from ever running: the whole machine hangs.
+    with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
         return _run(make_node, stopped)
 
 
@@ -187,10 +189,8 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
         gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
         executor = EventsExecutor()
         executor.add_node(node)
-        # More than one BLAS thread makes the small solves of a control loop a thousand times slower.
-        with threadpool_limits(limits=1, user_api="blas"):
-            while not stopped() and rclpy.ok() and not _finalized(node):
-                spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
+        while not stopped() and rclpy.ok() and not _finalized(node):
+            spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
         if rclpy.ok() and not _finalized(node):
             node.trigger_shutdown()
         _answer_what_waits(executor, node)
