@@ -1,4 +1,4 @@
-"""The protocol of thesis 7.6.1: a class arrives after the others, some examples at a time, for five ways to learn it."""
+"""The protocol of thesis 7.6.1, in which a class arrives after the others, for five ways to learn it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
