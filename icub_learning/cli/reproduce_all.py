@@ -21,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("--report", type=Path, default=Path("out/sources.html"), metavar="FILE",
                         help="the page (default: out/sources.html)")  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions: minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="these experiments (default: all)")
     parser.add_argument("--again", action="store_true", help="run what is done again")
 
