@@ -8,8 +8,10 @@ from sklearn.kernel_ridge import KernelRidge
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
+from icub_learning.experiments import falkon_rivals
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.kernel_methods import KRLS
+from icub_learning.reporting.tables import number
 
 NOISE = 0.005  # standard deviation, a quarter of the target's
 
@@ -109,6 +111,17 @@ def test_table_6_2(tmp_path, capsys):
     assert list(errors) == ["SGM C", "SGM D", "SIGM C", "SIGM D", "LIBSVM"]
     assert max(errors.values()) < 7
     assert "3.1 ± 1.1" in out
+    for name, mean in errors.items():
+        cells = next(line for line in out.splitlines() if line.startswith(name + " ")).split("  ")
+        hinge, error = [cell for cell in cells[1:] if cell.strip()][:2]
+        assert error.split("±")[0].strip() == number(mean)
+        assert hinge.split("±")[0].strip() == number(np.mean([one[0] for one in found["hinge, error, seconds"][name]]))
+    # theta = 1 oversmooths: its loss is far from the least, on the samples learned as in tests.
+    theta = found["smoothing"]["theta"]
+    tests, learned = np.array(theta["hinge in tests"]), np.array(theta["hinge on the samples learned"])
+    assert theta["values"][0] == 0.0 and theta["values"][-1] == 1.0
+    assert tests[-1] == max(tests) > 2 * min(tests) and learned[-1] > 2 * min(learned)
+    assert learned[-1] == pytest.approx(tests[-1], rel=0.2)
 
 
 def target_deviation():
@@ -118,12 +131,43 @@ def target_deviation():
 
 
 def test_falkon(tmp_path, capsys):
-    _, found = run(tmp_path, capsys, "falkon")
+    out, found = run(tmp_path, capsys, "falkon")
+    limit = 0.9 * target_deviation()
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
         assert row["sklearn_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
+        assert row["preconditioned_error"] == pytest.approx(row["krls_error"], rel=0.01)
+        assert row["krls_error"] < row["nystrom_error"] < row["features_error"] < limit
         assert row["iterations_to_1_percent"] <= 5
-        assert row["nystrom_error"] < 0.9 * target_deviation()
+    for row in found["theory"]:
+        assert row["lambda"] == pytest.approx(row["n"] ** -0.5)
+        assert row["m"] == int(np.ceil(np.sqrt(row["n"]))) and row["t"] == int(np.ceil(np.log(row["n"])))
+        assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.02)
+        assert row["krls_error"] < row["falkon_error"] < target_deviation()
+    assert "theory: n^-0.50" in out
+    # The columns of both tables are in the order of their heads.
+    for kind, n_leading in (("theory", 4), ("rows", 2)):
+        for row in found[kind]:
+            start = [str(row["n"]), str(row["m"])]
+            lines = [line.split() for line in out.splitlines()]
+            (cells,) = [line for line in lines if line[:2] == start and len(line) > n_leading]
+            errors = [name for name in falkon_rivals.METHODS if f"{name}_error" in row]
+            assert cells[n_leading + len(errors) :] == [number(row[f"{name}_error"], 4) for name in errors]
+            assert cells[n_leading : n_leading + len(errors)] == [number(row[f"{name}_s"]) for name in errors]
+
+
+def test_each_method_has_the_lambda_of_its_least_held_out_error():
+    train, (x_test, _) = falkon_rivals.sample(500, 0)
+    assert train[0].shape == (500, 10) and x_test.shape[1] == 10
+    x, y = train
+    chosen = falkon_rivals.choose_levels(train, 50, 0)
+    errors = [
+        np.mean((KernelRidge(kernel="rbf", gamma=1 / 18, alpha=400 * level).fit(x[:400], y[:400]).predict(x[400:])
+                 - y[400:]) ** 2)
+        for level in falkon_rivals.LAMBDAS
+    ]  # fmt: skip
+    assert chosen["krls"] == falkon_rivals.LAMBDAS[int(np.argmin(errors))]
+    assert set(chosen) == {"nystrom", "features", "krls"}
 
 
 @pytest.mark.parametrize(

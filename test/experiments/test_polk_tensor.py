@@ -1,12 +1,19 @@
 """The experiments on POLK and tensor kernels, at sizes that take seconds."""
 
+import contextlib
 import csv
+import io
 import json
 
 import numpy as np
 import pytest
 
 from icub_learning.cli.main import main
+from icub_learning.experiments.data.tables import read_wpbc
+from icub_learning.experiments.polk import budgeted_sgd
+from icub_learning.experiments.polk import multidist as multidist_module
+from icub_learning.experiments.tensor import layout, wpbc
+from icub_learning.reporting.tables import number
 
 
 def run(tmp_path, capsys, *arguments):
@@ -17,14 +24,97 @@ def run(tmp_path, capsys, *arguments):
     return printed.out, json.loads(figures.read_text())
 
 
-def test_polk_multidist(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "polk-multidist", "--draws", "2", "--out", str(tmp_path))
-    assert "Bayes" in out and (tmp_path / "polk-multidist.png").stat().st_size > 10_000
-    hinge = found["methods"]["POLK hinge, K 0.04"]
-    assert all(12 <= order <= 22 for order in hinge["order"])
-    assert max(hinge["excess error"]) < 0.04
-    assert max(found["methods"]["POLK logistic, K 0.01"]["excess error"]) < 0.015
-    assert np.mean(found["methods"]["fixed budget 16, hinge"]["excess error"]) > np.mean(hinge["excess error"])
+@pytest.fixture(scope="module")
+def multidist(tmp_path_factory):
+    """What the command printed and wrote with two draws."""
+    folder = tmp_path_factory.mktemp("multidist")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        command = ["reproduce", "polk-multidist", "--draws", "2", "--out", str(folder)]
+        assert main([*command, "--json", str(folder / "figures.json")]) == 0
+    assert (folder / "polk-multidist.png").stat().st_size > 10_000
+    return printed.getvalue(), json.loads((folder / "figures.json").read_text())
+
+
+def test_polk_multidist(multidist):
+    out, found = multidist
+    assert "Bayes" in out
+    methods = found["methods"]
+
+    def excess(name):
+        return np.array(methods[name]["excess error"])
+
+    for kind, most in (("iterate", 0.15), ("average", 0.04)):
+        hinge = methods[f"POLK hinge, K 0.04, {kind}"]
+        assert all(12 <= order <= 22 for order in hinge["order"])
+        assert max(hinge["excess error"]) < most
+    assert excess("POLK logistic, K 0.01, average").max() < 0.015
+    for name in ("POLK hinge, K 0.04", "POLK hinge, K 0.01", "functional gradients, hinge"):
+        assert excess(f"{name}, average").mean() < excess(f"{name}, iterate").mean()
+    assert abs(excess("SVM, in batch")).max() < 0.02
+    assert min(methods["functional gradients, hinge, average"]["order"]) > 1000
+
+
+def test_the_bound_on_removal_holds_for_the_iterate(multidist):
+    changes = {name: one["change"] for name, one in multidist[1]["methods"].items() if "change" in one}
+    assert set(changes) == {f"POLK {loss}, K {k}, iterate" for loss in ("hinge", "logistic") for k in ("0.04", "0.01")}
+    # Removal goes on while it may: the largest change of all steps is close to the bound.
+    assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
+
+
+def test_the_rival_on_a_budget_learns(multidist):
+    """Dropping whichever came first, it would exceed the Bayes error by a fifth and more."""
+    _, found = multidist
+    for kind in ("iterate", "average"):
+        rival = found["methods"][f"BSGD, {multidist_module.BUDGET} points, {kind}"]
+        assert set(rival["order"]) == {multidist_module.BUDGET}
+        assert max(rival["excess error"]) < 0.15
+        assert set(rival["step size"]) <= set(budgeted_sgd.STEPS)
+    average = found["methods"][f"BSGD, {multidist_module.BUDGET} points, average"]["excess error"]
+    assert max(average) < 0.06
+
+
+def test_columns_of_multidist_are_in_the_order_of_the_head(multidist):
+    out, found = multidist
+    for name, one in found["methods"].items():
+        cells = next(line for line in out.splitlines() if line.startswith(name + " "))[len(name) :].split()
+        expected = [np.mean(one["order"]), min(one["order"]), max(one["order"])]
+        expected += [100 * np.mean(one["excess error"]), 100 * max(one["excess error"])]
+        expected += [max(one["change"]) if "change" in one else None, np.mean(one["seconds"])]
+        assert cells == [number(value) for value in expected]
+
+
+def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
+    """Against sums over all points and least squares for each candidate, sample by sample."""
+    (x, y), _, _ = multidist_module.sample_mixtures(0)
+    x, y, step, budget, shrink = x[:150], y[:150], 0.5, 6, 1 - 0.5 * 1e-6
+    points, weights = np.zeros((0, 2)), np.zeros((0, 5))
+
+    def kernel(a, b):
+        return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=-1) / 1.2)
+
+    for sample, label in zip(x, y, strict=True):
+        scores = (kernel(sample[None], points) @ weights)[0]
+        others = np.where(np.arange(5) == label, -np.inf, scores)
+        weights = shrink * weights
+        if scores[label] - others.max() >= 1:
+            continue
+        new = np.zeros((1, 5))
+        new[0, label], new[0, others.argmax()] = step, -step
+        points, weights = np.concatenate([points, sample[None]]), np.concatenate([weights, new])
+        if len(points) > budget:
+            options = []
+            for gone in range(len(points)):
+                kept = np.delete(np.arange(len(points)), gone)
+                refit = np.linalg.solve(kernel(points[kept], points[kept]), kernel(points[kept], points) @ weights)
+                change = weights.copy()
+                change[kept] -= refit
+                options.append((np.sum(change * (kernel(points, points) @ change)), kept, refit))
+            _, kept, refit = min(options, key=lambda one: one[0])
+            points, weights = points[kept], refit
+    model = budgeted_sgd.budgeted_sgd(budget, step, length_scale=0.6**0.5, regularization=1e-6)
+    model.partial_fit(x, y, classes=range(5))
+    np.testing.assert_allclose(kernel(x, model.dictionary_) @ model.coef_, kernel(x, points) @ weights, atol=1e-6)
 
 
 def test_polk_mnist(tmp_path, capsys):
@@ -55,23 +145,71 @@ def test_tensor_selection(tmp_path, capsys):
     assert found["found"]["m 160, order 4"]["true"][0] >= 10
 
 
-def test_tensor_wpbc(tmp_path, capsys):
-    """On patients whose time depends on the product of two features, as the polynomial kernel of degree 2 can learn."""
+@pytest.fixture
+def patients(tmp_path):
+    """Patients whose time depends on the product of two features, and whose class on its sign, which degree 2 learns.
+
+    The kernel of degree 2 has no odd terms; features far from zero test that they are centred.
+    """
     rng = np.random.default_rng(0)
     path = tmp_path / "wpbc.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["status", "time", *(f"f{j}" for j in range(5))])
-        for row in rng.normal(size=(140, 5)):
-            writer.writerow(["N", 10 + row[0] * row[1] + 0.1 * rng.normal(), *row])
+        for row in rng.normal(size=(194, 5)):
+            status = "R" if row[0] * row[1] > 0.2 else "N"
+            writer.writerow([status, 10 + row[0] * row[1] + 0.1 * rng.normal(), *(100 + 7 * row)])
         writer.writerow(["R", 1.0, *["NA"] * 5])
-    out, found = run(tmp_path, capsys, "tensor-wpbc", "--data", str(path), "--draws", "1")
-    assert "published" in out and list(found["errors"]) == ["30", "40", "50", "60"]
-    # Of targets of unit variance, where guessing their mean has the error 1; noise alone leaves 0.01.
-    errors = [one[0] for one in found["errors"].values()]
-    assert all(0.01 < error < 0.2 for error in errors) and errors[-1] < errors[0]
+    return path
+
+
+def test_tensor_wpbc(patients, tmp_path, capsys):
+    command = ["tensor-wpbc", "--data", str(patients), "--splits", "2", "--draws", "3"]
+    out, found = run(tmp_path, capsys, *command)
+    assert "published" in out and "degree 2" in out and found["degree"] == 2
+    for name, most in (("time", 0.25), ("class", 0.75)):
+        assert len(found["splits"][name]) == 2
+        for split in found["splits"][name]:
+            assert list(split) == ["30", "40", "50", "60"]
+            # Over the error of guessing the mean, which is 1.
+            assert all(np.mean(one["errors"]) < 1 for one in split.values())
+            assert np.mean(split["60"]["errors"]) < most
+            assert len(set(split["60"]["errors"])) == 1 and len(set(split["30"]["errors"])) == 3
+    assert np.mean([one["60"]["wrong"] for one in found["splits"]["class"]]) < 30
+    for text, name in (("which class", "class"), ("time", "time")):
+        _, table = out.split(f"{text}, m", 1)
+        row = next(line.split() for line in table.splitlines() if line.startswith("30 "))
+        errors = np.array([one["30"]["errors"] for one in found["splits"][name]])
+        expected = [errors.mean(), errors.std(axis=1).mean(), errors.mean(axis=1).std()]
+        assert row[1:4] == [number(value) for value in expected]
     assert [one["n"] for one in found["build"]] == [60, 120]
     assert all(one["difference"] < 1e-8 for one in found["build"])
+
+
+def test_test_rows_do_not_change_what_is_learned_of_wpbc(patients):
+    """Neither features nor targets of the test rows count in the scales."""
+    data = read_wpbc(patients)
+    assert data.features.shape == (194, 5) and set(data.recurred) == {-1.0, 1.0}
+    training = np.arange(60)
+    spoiled = data.features.copy()
+    spoiled[60:] *= 1000
+    np.testing.assert_array_equal(wpbc.scale(data.features, training)[:60], wpbc.scale(spoiled, training)[:60])
+    assert wpbc.scale(data.features, training)[:60].std(axis=0) == pytest.approx(np.ones(5))
+    parts = np.split(np.arange(194), [60, 120])
+    one = wpbc.judge_split(data.features, data.time, parts, 2, 0)
+    swapped = data.time.copy()
+    swapped[120:] = swapped[120:][::-1]
+    other = wpbc.judge_split(data.features, swapped, parts, 2, 0)
+    assert [entry["gamma"] for entry in one.values()] == [entry["gamma"] for entry in other.values()]
+    assert np.mean(other[60]["errors"]) > 1 > np.mean(one[60]["errors"])
+
+
+def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    full = layout.FullTensor(x)
+    a = np.random.default_rng(1).normal(size=4)
+    sums = np.einsum("ai,bi,ci,di->abcd", x, x, x, x) ** 2
+    np.testing.assert_allclose(full.gradient(a), np.einsum("abcd,b,c,d->a", sums, a, a, a))
 
 
 def test_bad_data_are_one_line(tmp_path, capsys):

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import warnings
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
 PUMADYN_HELP = f"pumadyn32nh: {PUMADYN.name}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
 WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
 WPBC_FOLDER = Path("/usr/lib/R/site-library/TH.data/data")  # where its package is installed
-WPBC, TARGET, LEFT_OUT = "wpbc", "time", "status"  # the table and two of its columns
+WPBC, TIME, STATUS = "wpbc", "time", "status"  # the table and two of its columns
+RECURRED = "R"  # a status; the other is N
 EITHER_HEADER = 47  # zlib's or gzip's
 
 
@@ -68,17 +70,32 @@ def unit_interval(inputs: Array) -> Array:
     return (inputs - inputs.min(axis=0)) / np.where(span > 0, span, 1.0)
 
 
-def load_wpbc(path: Path | None) -> tuple[Array, Array]:
-    """Return features and times of the prognostic data from `path`, or from the Debian package; see `read_wpbc`."""
+@dataclass(frozen=True)
+class Prognosis:
+    """The prognostic data of Wisconsin.
+
+    Attributes:
+        features: (n, 32).
+        time: (n,), until the disease came back or was last known not to have [months].
+        recurred: (n,), +1 where it came back, -1 where not.
+    """
+
+    features: Array
+    time: Array
+    recurred: Array
+
+
+def load_wpbc(path: Path | None) -> Prognosis:
+    """Return the prognostic data from `path`, or from the Debian package; see `read_wpbc`."""
     if path is None and WPBC_FOLDER.is_dir():
         path = WPBC_FOLDER
     return read_wpbc(path or fetch(f"{WPBC_PACKAGE}.deb", (*APT_DOWNLOAD, WPBC_PACKAGE)))
 
 
-def read_wpbc(path: Path) -> tuple[Array, Array]:
-    """Read features (194, 32) and times until the disease came back or was last known not to have [months].
+def read_wpbc(path: Path) -> Prognosis:
+    """Read the 194 patients of which all features are known.
 
-    Four of the 198 patients lack the number of positive nodes and are left out.
+    Four of the 198 lack the number of positive nodes and are left out.
 
     Args:
         path: Debian's r-cran-th.data as .deb or installed (the folder with Rdata.rdb), which needs the package rdata;
@@ -88,24 +105,30 @@ def read_wpbc(path: Path) -> tuple[Array, Array]:
         RecordingError: the file cannot be read, or rdata is missing.
     """
     columns = _read_csv(path) if path.suffix == ".csv" else _read_r(path)
-    if TARGET not in columns:
-        raise RecordingError(f"{path} has no column {TARGET!r}", name="data", value=str(path))
-    names = [name for name in columns if name not in (TARGET, LEFT_OUT)]
-    x, y = np.column_stack([columns[name] for name in names]), columns[TARGET]
-    whole = np.isfinite(x).all(axis=1) & np.isfinite(y)
-    return x[whole], y[whole]
+    for name in (TIME, STATUS):
+        if name not in columns:
+            raise RecordingError(f"{path} has no column {name!r}", name="data", value=str(path))
+    try:
+        x = np.column_stack([np.asarray(one, float) for name, one in columns.items() if name not in (TIME, STATUS)])
+        time = np.asarray(columns[TIME], float)
+    except ValueError as error:
+        raise unreadable(path, error) from error
+    recurred = np.where(np.asarray(columns[STATUS]).astype(str) == RECURRED, 1.0, -1.0)
+    whole = np.isfinite(x).all(axis=1) & np.isfinite(time)
+    if len(np.unique(recurred[whole])) < 2:
+        raise RecordingError(f"{path}: all patients have one status", name="data", value=str(path), bound="N and R")
+    return Prognosis(x[whole], time[whole], recurred[whole])
 
 
-def _read_csv(path: Path) -> dict[str, Array]:
+def _read_csv(path: Path) -> dict[str, Any]:
     try:
         table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8", missing_values="NA")
-        names = [name for name in table.dtype.names or () if name != LEFT_OUT]
-        return {name: np.asarray(table[name], dtype=np.float64) for name in names}
+        return {name: table[name] for name in table.dtype.names or ()}
     except (OSError, ValueError, TypeError) as error:
         raise unreadable(path, error) from error
 
 
-def _read_r(path: Path) -> dict[str, Array]:
+def _read_r(path: Path) -> dict[str, Any]:
     """Read the table from R's lazy-load database: an index of places, and compressed objects one after the other."""
     try:
         import rdata
@@ -122,7 +145,7 @@ def _read_r(path: Path) -> dict[str, Array]:
             start, length = (int(one) for one in index["variables"][WPBC])
             stored = (folder / "Rdata.rdb").read_bytes()[start + 4 : start + length]  # 4 bytes hold the size
         frame = _convert(rdata, _decompress(stored))
-        return {str(name): np.asarray(frame[name], dtype=float) for name in frame.columns if name != LEFT_OUT}
+        return {str(name): np.asarray(frame[name]) for name in frame.columns}
     except (OSError, KeyError, ValueError, subprocess.SubprocessError, zlib.error, lzma.LZMAError) as error:
         raise unreadable(path, error) from error
 

@@ -38,7 +38,7 @@ class StochasticKernelMachine(KernelRegressor):
         max_iter: largest number of passes over the samples.
         step_size: eta > 0, or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss eta < 2 / (L max k(x, x)),
             L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
-        decay: theta in [0, 1).
+        decay: theta in [0, 1]; with 1, steps shrink so fast that the solution stays oversmoothed (thesis 6.4.1).
         batch_size: b <= n.
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
@@ -68,8 +68,8 @@ class StochasticKernelMachine(KernelRegressor):
         loss = self._check_loss(targets)
         n = len(samples)
         decay = real("decay", self.decay, 0.0)
-        if decay >= 1.0:
-            raise ParameterError("decay", decay, "in [0, 1)")
+        if decay > 1.0:
+            raise ParameterError("decay", decay, "in [0, 1]")
         batch = integer("batch_size", self.batch_size, 1)
         if batch > n:
             raise ParameterError("batch_size", batch, f"at most the number of samples, {n}")

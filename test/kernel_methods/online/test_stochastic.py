@@ -48,15 +48,16 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
         assert (np.diff(slopes) <= loss.curvature * np.diff(ascending) + 1e-12).all()
 
 
+@pytest.mark.parametrize("decay", [0.3, 1.0])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("batch", [1, 7])
 @pytest.mark.parametrize("name", LOSSES)
-def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average):
+def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, decay):
     """With the linear kernel the iteration runs on w itself, sample by sample, written out."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(N, 4)) / 2
     y = np.sign(rng.normal(size=N)) if name in MARGIN else x @ rng.normal(size=4)
-    settings = {"step_size": 0.05, "decay": 0.3, "batch_size": batch, "order": "cyclic", "average": average}
+    settings = {"step_size": 0.05, "decay": decay, "batch_size": batch, "order": "cyclic", "average": average}
     fitted = StochasticKernelMachine(kernel="linear", loss=name, max_iter=3, **settings).fit(x, y)
     slope = losses(0.1)[name].slope
     w, mean, total, step, expected = np.zeros(4), np.zeros(4), 0.0, 0, []
@@ -64,7 +65,7 @@ def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average):
         for start in range(0, N, batch):
             some = slice(start, min(start + batch, N))
             step += 1
-            eta = 0.05 * step**-0.3
+            eta = 0.05 * step**-decay
             mean, total = mean + eta * w, total + eta
             w = w - eta * np.mean(slope(y[some], x[some] @ w)[:, None] * x[some], axis=0)
         expected.append(mean / total if average else w)
@@ -131,7 +132,7 @@ def test_tolerance_ends_the_passes(data):
         ({"step_size": 1.9, "kernel": "linear"}, ParameterError, "below 2"),
         ({"step_size": 0.0}, ParameterError, "step_size"),
         ({"step_size": "big"}, ParameterError, "step_size"),
-        ({"decay": 1.0}, ParameterError, "decay"),
+        ({"decay": 1.01}, ParameterError, "decay"),
         ({"batch_size": N + 1}, ParameterError, f"at most the number of samples, {N}"),
         ({"order": "sorted"}, ParameterError, "order"),
         ({"epsilon": -1.0}, ParameterError, "epsilon"),

@@ -1,0 +1,81 @@
+"""`icub-learning reproduce all`: every experiment, and one page with what came of them beside the published figures."""
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import Any
+
+DESCRIPTION = """\
+Run every experiment, each in a process of its own, and write one HTML page: tables and pictures, published figures
+beside ours with their difference, date, machine and seeds, and the data that were not to be had. The page needs no
+network.
+
+What came of an experiment is kept in a folder beside the page, which is written anew after each of them: an interrupted
+run goes on where it was, and only what failed or lacked data runs again. --again starts from nothing.
+
+example:
+  icub-learning reproduce all --report out/sources.html --quick"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("--report", type=Path, default=Path("out/sources.html"), metavar="FILE",
+                        help="the page (default: out/sources.html)")  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
+    parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="these experiments (default: all)")
+    parser.add_argument("--again", action="store_true", help="run what is done again")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what is not done yet and write the page; return 1 if an experiment failed although it had its data."""
+    from icub_learning.cli.reproduce import EXPERIMENTS
+    from icub_learning.errors import ParameterError
+    from icub_learning.experiments.report.machine import describe_machine
+    from icub_learning.experiments.report.page import make_page
+    from icub_learning.experiments.report.plans import PLANS
+    from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
+    from icub_learning.files import replacing
+
+    names = list(dict.fromkeys(args.only or EXPERIMENTS))
+    for name in names:
+        if name not in PLANS:
+            raise ParameterError("--only", name, f"one of {', '.join(PLANS)}")
+    kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
+    outcomes: dict[str, Any] = {}
+    if not args.again:
+        for name in names:
+            outcomes[name] = kept_outcome(kept / name, name, PLANS[name].arguments(args.quick))
+    for place, name in enumerate(names, start=1):
+        before = f"[{place}/{len(names)}] {name}"
+        if outcomes.get(name) is not None:
+            print(f"{before}: done on {outcomes[name].finished}", flush=True)
+        else:
+            print(f"{before} ...", flush=True)
+            plan = PLANS[name]
+            outcomes[name] = run_experiment(kept / name, name, plan.arguments(args.quick), plan.out)
+            more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
+            print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
+        sections = [_section(one, EXPERIMENTS[one], outcomes.get(one), kept / one) for one in names]
+        try:
+            with replacing(args.report, "w") as file:
+                file.write(make_page(sections, describe_machine(), args.quick))
+        except OSError as error:
+            raise ParameterError(
+                "--report", str(args.report), f"a file that can be written ({error.strerror})"
+            ) from error
+    print(f"page: {args.report}")
+    return int(any(one.status == FAILED for one in outcomes.values()))
+
+
+def _section(name: str, entry: tuple[str, str], outcome: Any, folder: Path) -> Any:
+    """Return what the page shows of one experiment."""
+    from icub_learning.experiments.report.comparisons import compare
+    from icub_learning.experiments.report.page import Section
+
+    module, summary = entry
+    description = importlib.import_module(f"icub_learning.experiments.{module}").DESCRIPTION
+    figures = {} if outcome is None else outcome.figures(folder)
+    seed = figures.get("seed", figures.get("seeds", ""))
+    comparisons = compare(name, figures) if figures else []
+    pictures = sorted(folder.glob("*.png")) if figures else []
+    return Section(name, summary, description, outcome, str(seed), comparisons, pictures)

@@ -1,0 +1,64 @@
+"""Budgeted stochastic gradient descent (BSGD), the rival of POLK that fixes the number of points in advance."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.kernel_methods import POLKClassifier
+
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 6.0)  # candidates for the constant step size
+HELD_OUT = 5  # every fifth sample judges the candidates
+LOOKS = 10  # held-out errors of a candidate are averaged over so many moments of its last quarter
+
+
+def budgeted_sgd(budget: int, step_size: float, averaging: int = 1, **settings: Any) -> POLKClassifier:
+    """Return a learner of the hinge loss that keeps `budget` points by projection (Wang, Crammer and Vucetic 2012).
+
+    It takes one sample at a time; when a point is too many, the one whose projection onto the others changes the
+    function least is projected onto them. That is functional gradient descent with a limit instead of a bound on the
+    error. The authors also propose cheaper choices of the point; this is the most exact of them.
+
+    Args:
+        budget: number of points.
+        step_size: eta, constant.
+        averaging: number of steps that the average covers which predicts; 1 is the published method.
+        settings: kernel, regularization and so on; see POLKClassifier.
+    """
+    return POLKClassifier(
+        loss="hinge",
+        parsimony=0.0,
+        max_dictionary=budget,
+        batch_size=1,
+        step_size=step_size,
+        averaging=averaging,
+        **settings,
+    )
+
+
+def tune_step(x: Array, y: NDArray[np.intp], budget: int, averaging: int = 1, **settings: Any) -> float:
+    """Return the step size of STEPS with the least held-out error, from training samples alone.
+
+    The function of a constant step size jumps from sample to sample, so that its error at one moment says little:
+    LOOKS moments of the last quarter are averaged.
+
+    Args:
+        x: (n, d).
+        y: (n,) labels.
+        budget, averaging, settings: see `budgeted_sgd`.
+    """
+    held = np.arange(len(x)) % HELD_OUT == HELD_OUT - 1
+    kept = np.flatnonzero(~held)
+    parts = np.array_split(kept[3 * len(kept) // 4 :], LOOKS)
+    errors = []
+    for step in STEPS:
+        model = budgeted_sgd(budget, step, averaging, **settings)
+        first = kept[: 3 * len(kept) // 4]
+        model.partial_fit(x[first], y[first], classes=np.unique(y))
+        wrong = []
+        for part in parts:
+            model.partial_fit(x[part], y[part])
+            wrong.append(1.0 - model.score(x[held], y[held]))
+        errors.append(np.mean(wrong))
+    return STEPS[int(np.argmin(errors))]

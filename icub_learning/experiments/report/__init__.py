@@ -1,0 +1,1 @@
+"""One page with every experiment beside the published figures."""

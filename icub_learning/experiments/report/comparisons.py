@@ -1,0 +1,161 @@
+"""Published figures of each experiment beside ours, read from what it writes with --json."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from icub_learning.experiments.measuring import slope
+
+Figures = Mapping[str, Any]
+N_IMB = (1, 5, 10, 50, 100, 500)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published figure beside ours.
+
+    Attributes:
+        what: the quantity, with its unit.
+        ours, published: values.
+        better: "less" or "more" if one of them is better, else "".
+    """
+
+    what: str
+    ours: float
+    published: float
+    better: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Ours minus published."""
+        return self.ours - self.published
+
+    @property
+    def worse(self) -> bool:
+        """Whether ours is the worse one, by however little."""
+        return (self.better == "less" and self.difference > 0) or (self.better == "more" and self.difference < 0)
+
+
+def compare(name: str, figures: Figures) -> list[Comparison]:
+    """Return all published figures that an experiment's own can be held against.
+
+    Args:
+        name: of the experiment.
+        figures: what it wrote with --json.
+    """
+    return list(READERS[name](figures)) if name in READERS else []
+
+
+def _figure_4_1(found: Figures) -> Iterator[Comparison]:
+    if "pumadyn32nh" in found:
+        few, many = (row["test"] for row in found["pumadyn32nh"]["rows"][:2])
+        yield Comparison("pumadyn32nh: RMSE at m 62 over that at m 1000", few / many, 1.0, "less")
+    for row in found.get("breast-cancer", {}).get("rows", []):
+        if row["published"].endswith("%"):
+            published = float(row["published"].rstrip(" %"))
+            yield Comparison(f"breast cancer, m {row['m']}: test error [%]", row["test"], published, "less")
+
+
+def _figure_5_2(found: Figures) -> Iterator[Comparison]:
+    for case in found["cases"]:
+        for name, theory in case["theory"].items():
+            better = "less" if name in ("risk", "features") else ""
+            yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better)
+
+
+def _nytro(found: Figures) -> Iterator[Comparison]:
+    yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less")
+    yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less")
+
+
+def _table_6_2(found: Figures) -> Iterator[Comparison]:
+    for name, trials in found["hinge, error, seconds"].items():
+        ours = np.mean(trials, axis=0)
+        for what, mean, published in zip(("hinge loss", "error [%]"), ours, found["published"][name], strict=False):
+            if published is not None:
+                yield Comparison(f"{name}: {what}", float(mean), published[0], "less")
+
+
+def _falkon(found: Figures) -> Iterator[Comparison]:
+    theory = found["theory"]
+    squares = [row["falkon_error"] ** 2 for row in theory]
+    yield Comparison("exponent of n in the squared error, theory's setting", slope([r["n"] for r in theory], squares),
+                     -0.5, "less")  # fmt: skip
+    yield Comparison("exponent of n in the time", found["growth"], 1.5, "less")
+    base = found["published"]["FALKON"][2]
+    for theirs, name in (("Nyström", "nystrom"), ("random features", "features"),
+                         ("preconditioned KRR", "preconditioned")):  # fmt: skip
+        some = [row for row in found["rows"] if f"{name}_s" in row][-1]
+        ours, published = some[f"{name}_s"] / some["falkon_s"], found["published"][theirs][2] / base
+        yield Comparison(f"time of {theirs} over FALKON's, here at n {some['n']}", ours, published, "more")
+
+
+def _table_7_1(found: Figures) -> Iterator[Comparison]:
+    if "mnist" not in found:
+        return
+    ours, published = found["mnist"], found["published"]["MNIST, n_bal 1000"]
+    for method, theirs in (("N", "N"), ("RB", "RB"), ("RC", "RC"), ("RC fixed", "RC")):
+        for column, what in enumerate(("total", "imbalanced")):
+            means = ours["accuracy_percent"][method][what]["mean"]
+            for n, mean in zip(ours["n_imb"], means, strict=True):
+                if n in N_IMB:
+                    value = published[theirs][N_IMB.index(n)][column]
+                    better = "" if method == "N" and what == "imbalanced" else "more"
+                    yield Comparison(f"MNIST, {n} late: {method}, {what} accuracy [%]", mean, value, better)
+
+
+def _figure_8_4(found: Figures) -> Iterator[Comparison]:
+    for short in ("NP", "SP"):
+        for group, published, unit in (("force", 1.0, "N"), ("torque", 0.1, "N m")):
+            ours = found["rmse"][short][group]["steady"]
+            yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less")
+
+
+def _multidist(found: Figures) -> Iterator[Comparison]:
+    orders = found["methods"]["POLK hinge, K 0.04, iterate"]["order"]
+    yield Comparison("points of POLK, hinge, K 0.04", float(np.mean(orders)), 16.0, "less")
+
+
+def _layout(found: Figures) -> Iterator[Comparison]:
+    for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
+        yield Comparison(f"packed entries, n {n}", found["counts"][n], published)
+    for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):
+        yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more")
+
+
+def _selection(found: Figures) -> Iterator[Comparison]:
+    for m, (true, false) in found["published"].items():
+        ours = found["found"][f"m {m}, order 4"]
+        yield Comparison(f"m {m}: true features found", float(np.mean(ours["true"])), true, "more")
+        yield Comparison(f"m {m}: false features found", float(np.mean(ours["false"])), false, "less")
+
+
+def _wpbc(found: Figures) -> Iterator[Comparison]:
+    published = {60: (117.0, 20.0), 120: (1884.0, 329.0)}
+    for one in found["build"]:
+        for layout, theirs in zip(("full", "packed"), published[one["n"]], strict=True):
+            if layout in one:
+                ours = 1e3 * one[layout]["build"]
+                yield Comparison(f"{one['n']} patients: build, {layout} [ms]", ours, theirs, "less")
+
+
+READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
+    "figure-4.1": _figure_4_1,
+    "figure-5.2": _figure_5_2,
+    "nytro": _nytro,
+    "table-6.2": _table_6_2,
+    "falkon": _falkon,
+    "table-7.1": _table_7_1,
+    "figure-8.4": _figure_8_4,
+    "polk-multidist": _multidist,
+    "tensor-layout": _layout,
+    "tensor-selection": _selection,
+    "tensor-wpbc": _wpbc,
+}
+
+
+def worse(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return those in which ours is the worse one."""
+    return [one for one in comparisons if one.worse]

@@ -1,0 +1,41 @@
+"""How each experiment runs for the page, at full length and in the quick form."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Arguments of one experiment.
+
+    Attributes:
+        full, quick: arguments of `icub-learning reproduce NAME`.
+        out: whether it takes --out, for pictures and what else it keeps.
+    """
+
+    full: tuple[str, ...] = ()
+    quick: tuple[str, ...] = ("--quick",)
+    out: bool = True
+
+    def arguments(self, quick: bool) -> tuple[str, ...]:
+        """Return the arguments of one of the two forms."""
+        return self.quick if quick else self.full
+
+
+PLANS = {
+    "figure-4.1": Plan(),
+    "figure-4.2": Plan(),
+    "nytro": Plan(),
+    "figure-5.2": Plan(quick=("--quick", "--draws", "20")),
+    "table-6.2": Plan(),
+    "falkon": Plan(),
+    "figure-7.1": Plan(quick=("--samples", "4000")),
+    "table-7.1": Plan(quick=("--on", "mnist", "--trials", "1")),
+    "figure-8.4": Plan(quick=("--samples", "200")),
+    "polk-multidist": Plan(quick=("--draws", "1")),
+    "polk-mnist": Plan(quick=("--train", "1000"), out=False),
+    "tensor-layout": Plan(quick=("--samples", "30", "60"), out=False),
+    "tensor-selection": Plan(quick=("--draws", "1"), out=False),
+    "tensor-wpbc": Plan(quick=("--splits", "1", "--draws", "2"), out=False),
+    "detection": Plan(quick=("--scenes", "20", "--tests", "10"), out=False),
+    "change": Plan(quick=("--parts", "consistency", "--seeds", "0", "--excitations", "1000"), out=False),
+}

@@ -1,0 +1,122 @@
+"""The page with every experiment: what runs, what is kept, what is written."""
+
+import base64
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.cli.reproduce import EXPERIMENTS
+from icub_learning.experiments.report import running
+from icub_learning.experiments.report.comparisons import READERS, Comparison, compare, worse
+from icub_learning.experiments.report.page import Section, make_page
+from icub_learning.experiments.report.plans import PLANS, Plan
+from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
+
+OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", "1.0")
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def test_every_experiment_has_a_plan():
+    assert list(PLANS) and set(PLANS) == set(EXPERIMENTS) and set(READERS) <= set(PLANS)
+
+
+def test_differences_and_what_is_worse():
+    less, more, free = (Comparison("x", 1.2, 1.0, better) for better in ("less", "more", ""))
+    assert less.difference == pytest.approx(0.2)
+    assert worse([less, more, free]) == [less]
+    assert worse([Comparison("x", 0.8, 1.0, better) for better in ("less", "more", "")])[0].better == "more"
+
+
+def test_published_figures_are_held_against_our_own():
+    column = [[80.0 + k, 10.0 * k] for k in range(6)]
+    found = {
+        "published": {"MNIST, n_bal 1000": dict.fromkeys(("N", "RB", "RC"), column)},
+        "mnist": {
+            "n_imb": [1, 2, 5],
+            "accuracy_percent": {
+                name: {what: {"mean": [base, 0.0, base + 5]} for what, base in (("total", 70.0), ("imbalanced", 20.0))}
+                for name in ("N", "RB", "RC", "RC fixed", "RC+")
+            },
+        },
+    }  # fmt: skip
+    entries = {one.what: one for one in compare("table-7.1", found)}
+    one = entries["MNIST, 5 late: RC fixed, imbalanced accuracy [%]"]
+    assert (one.ours, one.published, one.difference) == (25.0, 10.0, 15.0)
+    assert entries["MNIST, 1 late: RC, total accuracy [%]"].worse
+    assert len(entries) == 4 * 2 * 2 and not any("2 late" in name for name in entries)
+    assert compare("change", {}) == []
+
+
+def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
+    picture = tmp_path / "falkon.png"
+    picture.write_bytes(PICTURE)
+    entries = [Comparison("error <1>", 2.0, 1.5, "less"), Comparison("time", 1.0, 3.0, "less")]
+    sections = [
+        Section("falkon", "FALKON & rivals", "what <is> done", OUTCOME, "7", entries, [picture]),
+        Section("nytro", "NYTRO", "text", replace(OUTCOME, name="nytro", status=NO_DATA, message="no pumadyn <here>")),
+        Section("change", "loads", "text", replace(OUTCOME, name="change", status=FAILED, message="exit code 1")),
+        Section("detection", "objects", "text"),
+    ]
+    page = make_page(sections, {"processor": "P & Q", "cores": "2"}, quick=True)
+    assert "1 of 4 experiments" in page and "quick form" in page
+    assert "2 published figures stand beside ours; ours are worse in 1" in page
+    assert page.count('<tr class="worse">') == 1 and "+0.500" in page and "-2.00" in page
+    for text in ("P &amp; Q", "error &lt;1&gt;", "n &lt; 5 &amp; m", "what &lt;is&gt; done", "no pumadyn &lt;here&gt;",
+                 "seed 7", "2026-11-22T12:00:00", "12 s", "not run yet", "failed: exit code 1"):  # fmt: skip
+        assert text in page
+    assert base64.b64encode(PICTURE).decode() in page
+    assert not re.search(r'(src|href)="(?!data:|#)', page) and "http" not in page
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setitem(PLANS, "tensor-layout", Plan(quick=("--samples", "8"), out=False))
+    monkeypatch.setitem(PLANS, "figure-4.2", Plan(quick=("--quick", "--data", "nowhere")))
+    return ["tensor-layout", "figure-4.2"]
+
+
+def test_a_report_goes_on_where_it_was(small, tmp_path, capsys, monkeypatch):
+    report = tmp_path / "page.html"
+    command = ["reproduce", "all", "--quick", "--report", str(report), "--only", *small]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "[1/2] tensor-layout: done" in out and "[2/2] figure-4.2: no data" in out and "nowhere" in out
+    page = report.read_text()
+    assert "1 of 2 experiments" in page and "packed entries, n 50" in page and "its data were not to be had" in page
+    assert str(tmp_path) not in page
+    folder = tmp_path / "page-quick" / "tensor-layout"
+    assert json.loads((folder / FIGURES).read_text())["counts"]["10"] == 715
+    ran = []
+
+    def again(folder, name, arguments, out):
+        ran.append(name)
+        return replace(OUTCOME, name=name, status=FAILED, message="boom")
+
+    monkeypatch.setattr(running, "run_experiment", again)
+    assert main(command) == 1  # what is done stays, what lacked data runs again, and fails
+    assert ran == ["figure-4.2"] and "failed: boom" in report.read_text()
+    assert main([*command, "--again"]) == 1
+    assert ran == ["figure-4.2", *small]
+
+
+def test_outcomes_of_other_arguments_and_versions_are_not_taken(tmp_path):
+    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+    text = json.dumps(vars(replace(OUTCOME, version=running.__version__)))
+    (tmp_path / running.OUTCOME).write_text(text)
+    found = kept_outcome(tmp_path, "falkon", ["--quick"])
+    assert found is not None and found.text == OUTCOME.text
+    assert kept_outcome(tmp_path, "falkon", []) is None and kept_outcome(tmp_path, "nytro", ["--quick"]) is None
+    (tmp_path / running.OUTCOME).write_text(json.dumps(vars(OUTCOME)))
+    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+    (tmp_path / running.OUTCOME).write_text("{")
+    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+
+
+def test_unknown_experiments_are_one_line(tmp_path, capsys):
+    assert main(["reproduce", "all", "--only", "figure-9.9", "--report", str(tmp_path / "x.html")]) == 2
+    assert "figure-9.9" in capsys.readouterr().err
