@@ -75,13 +75,13 @@ def _views(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
         n_classes = min(CLASSES, len(pools))
         n_steps = len(args.seeds) * len(few_views.N_VIEWS) * len(few_views.names())
         with tqdm(total=n_steps, desc=f"views, {name}", disable=None, leave=False) as bar:
-            found = few_views.compare(pools, n_classes, args.seeds, progress=bar.update)
+            found = few_views.compare(pools, n_classes, args.seeds, few_views.N_VIEWS, bar.update)
         figures[name] = {"classes": n_classes, "views": few_views.N_VIEWS, "accuracy": found}
         rows = [
             [title, *(f"{100 * row.mean():.1f}±{100 * row.std():.1f}" for row in values)]
             for title, values in found.items()
         ]
-        title = f"views: {name}, {n_classes} classes, accuracy [%], mean and standard deviation of {len(args.seeds)} draws"
+        title = f"views: {name}, {n_classes} classes, accuracy [%], mean and deviation of {len(args.seeds)} draws"
         print(f"\n{title}\n\n{table(['taught views a class', *map(str, few_views.N_VIEWS)], rows)}\n", flush=True)
         print(_against_rivals(found), flush=True)
     if figures:

@@ -22,7 +22,7 @@ def compare(
     pools: Pools,
     n_classes: int,
     seeds: Sequence[int],
-    n_views: Sequence[int] = N_VIEWS,
+    n_views: Sequence[int],
     progress: Callable[[], Any] = lambda: None,
 ) -> dict[str, NDArray[np.float64]]:
     """Return the accuracy of every contender on views that were not taught.

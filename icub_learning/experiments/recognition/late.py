@@ -14,13 +14,14 @@ from icub_learning.recognition.settings import Settings
 
 WEIGHTINGS = {
     "kernel, none": Settings(weighting="none"),
-    "kernel, recoded (default)": Settings(),
+    "kernel, recoded, no transfer": Settings(transfer=0.0),
+    "kernel, recoded, transfer (default)": Settings(),
     "least squares, none": Settings(classifier="rlsc", weighting="none"),
     "least squares, recoded": Settings(classifier="rlsc"),
     "least squares, rebalanced": Settings(classifier="rlsc", weighting="rebalanced"),
     "adaptive": Settings(classifier="adaptive"),
 }
-DEFAULT, RECODED = "kernel, recoded (default)", "least squares, recoded"
+DEFAULT, RECODED = "kernel, recoded, transfer (default)", "least squares, recoded"
 FEWEST, MOST = 30, 50  # views of each of the other classes
 LATE_VIEWS = 3
 
