@@ -37,8 +37,8 @@ class Settings(Validated):
     )
     transfer: float = setting(
         1.0,
-        "how far the scores of an object are drawn towards those of similar objects, which matters as long as it has few"
-        " examples: 0 not at all, 1 in full (classifier: kernel)",
+        "how far the scores of an object are drawn towards those of similar objects, which matters as long as it has"
+        " few examples: 0 not at all, 1 in full (classifier: kernel)",
         low=0.0,
         high=1.0,
     )

@@ -47,7 +47,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", nargs="+", choices=tuple(SETS), default=list(SETS), help="data sets (default: all)")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), help="of the draws (default: 0 1 2 3 4)")
     parser.add_argument("--data", type=Path, metavar="PATH", help="folder of the photographs, or their file")
-    parser.add_argument("--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
+    )
     add_json_option(parser)
 
 

@@ -43,9 +43,7 @@ class Judged:
     true_rejections: float
 
 
-def judge(
-    pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS
-) -> Judged:
+def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
     """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views.
 
     Args:

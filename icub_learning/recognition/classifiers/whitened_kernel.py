@@ -122,9 +122,7 @@ class WhitenedKernelMachine:
     ) -> None:
         self._kernel = WhitenedKernel(gram, targets, n_features)
         self._coefficients = ridge_coefficients(self._kernel.gram, targets, n_classes, regularization, transfer)
-        self._mixed_coefficients = ridge_coefficients(
-            self._kernel.mixed_gram, targets, n_classes, MIXED_REGULARIZATION
-        )
+        self._mixed_coefficients = ridge_coefficients(self._kernel.mixed_gram, targets, n_classes, MIXED_REGULARIZATION)
 
     def scores(self, products: Array, squares: Array) -> Array:
         """Return scores (m, T); see WhitenedKernel for the arguments."""

@@ -79,7 +79,8 @@ def test_rivals_get_the_setting_that_serves_them():
     loud = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0]
     rng = np.random.default_rng(4)
     pools = {
-        name: tuple(rows + 2.0 * rng.normal(size=(len(rows), 1)) * loud for rows in pair) for name, pair in pools.items()
+        name: tuple(rows + 2.0 * rng.normal(size=(len(rows), 1)) * loud for rows in pair)
+        for name, pair in pools.items()
     }
     drawn = views.draw(pools, 6, 20, 0)
     lda = contenders.rivals()["shrunk LDA"]
@@ -135,7 +136,7 @@ def test_unknown_objects_after_lessons():
     none = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=0.0))
     assert none.label == none.largest == one.largest and none.true_rejections == 0.0
     # What is asked as unknown but is a class that was taught cannot be told apart.
-    twins = {name: pools["c0"] for name in ("a", "b", "c", "d", "e", "f")}
+    twins = dict.fromkeys(("a", "b", "c", "d", "e", "f"), pools["c0"])
     assert abs(unknown.judge(twins, 3, 3, 15, 0).auroc - 0.5) < 0.1
 
 

@@ -19,7 +19,9 @@ def by_definition(gram, targets, n_classes, transfer):
         own = targets == index
         known = np.flatnonzero(~own)
         others = np.zeros((n, n_classes))
-        others[known] = np.linalg.solve(gram[np.ix_(known, known)] + LAMBDA * np.eye(len(known)), np.eye(n_classes)[targets[known]])
+        others[known] = np.linalg.solve(
+            gram[np.ix_(known, known)] + LAMBDA * np.eye(len(known)), np.eye(n_classes)[targets[known]]
+        )
         prior = transfer * others @ (gram[own] @ others).mean(axis=0)
         residual = own.astype(float) - gram @ prior
         found[:, index] = prior + np.linalg.solve(gram + LAMBDA * np.eye(n), residual)
@@ -63,7 +65,6 @@ def test_transfer_finds_more_views_of_a_late_class_at_little_cost_and_fades_with
                 classifier.forget(label)
         gain = np.subtract(right[1], right[0])
         change[n] = gain[8]
-        print(n,right)
         assert gain[:8].mean() > -0.02
     assert change[1] > 0.04
     assert abs(change[40]) < 0.02
