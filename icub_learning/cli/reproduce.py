@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "table-7.1": ("thesis.table_7_1", "a class that arrives after the others: RLSC, rebalanced RLSC and recoding"),
     "figure-8.4": ("thesis.figure_8_4", "inverse dynamics after a change of task, on the simulated arm"),
     "change": ("change.experiment", "loads, contacts, wear and feed-forward control on simulated robots"),
+    "recognition": ("recognition.experiment", "few views, unknown objects and a late class, beside rivals and bounds"),
     "polk-multidist": ("polk.multidist", "POLK on five planar mixtures beside the Bayes rule and its rivals"),
     "polk-mnist": ("polk.mnist", "POLK on handwritten digits: model order and error beside an SVM"),
     "tensor-layout": ("tensor.layout", "tensor kernels: entries and times of the packed layout beside the full one"),

@@ -19,7 +19,7 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
         raise ParameterError("weighting", settings.weighting, f"recoded or none, with classifier {settings.classifier}")
     recoding = settings.recoding if settings.weighting == "recoded" else 0.0
     if settings.classifier == "kernel":
-        return KernelClassifier(n_features, recoding)
+        return KernelClassifier(n_features, recoding, settings.transfer)
     if settings.classifier == "rlsc" and settings.weighting == "rebalanced":
         return RebalancedClassifier(n_features, settings.regularization)
     if settings.classifier == "rlsc":

@@ -35,6 +35,13 @@ class Settings(Validated):
         low=0.0,
         high=1.0,
     )
+    transfer: float = setting(
+        1.0,
+        "how far the scores of an object are drawn towards those of similar objects, which matters as long as it has"
+        " few examples: 0 not at all, 1 in full (classifier: kernel)",
+        low=0.0,
+        high=1.0,
+    )
     length_scale: float = setting(
         0.5, "length scale of the Gaussian kernel, on features of unit length (classifier: polk)", low=1e-3, high=1e3
     )

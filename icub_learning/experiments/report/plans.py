@@ -37,5 +37,6 @@ PLANS = {
     "tensor-selection": Plan(quick=("--draws", "1"), out=False),
     "tensor-wpbc": Plan(quick=("--splits", "1", "--draws", "2"), out=False),
     "detection": Plan(quick=("--scenes", "20", "--tests", "10"), out=False),
+    "recognition": Plan(quick=("--parts", "views", "--seeds", "0")),
     "change": Plan(quick=("--parts", "consistency", "--seeds", "0", "--excitations", "1000"), out=False),
 }

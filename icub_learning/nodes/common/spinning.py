@@ -173,8 +173,8 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     """
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
     rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
-    # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time priority
-    # a thread that spins until its BLAS thread has worked may keep that one from ever running: the whole machine hangs.
+    # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
+    # priority a thread that waits for one of them by spinning may keep it from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
         return _run(make_node, stopped)
 

@@ -62,6 +62,7 @@ class Calibration:
         kept: the views.
         n_classes: T.
         factors: (T,) recoding factors, under which the regularization is chosen.
+        transfer: between classes, in [0, 1]; see `ridge_coefficients`.
 
     Attributes:
         machine: scores of views under all kept ones; None without any.
@@ -72,17 +73,17 @@ class Calibration:
         regularization: lambda of the machine, the candidate with the most views right, then the smallest error.
     """
 
-    def __init__(self, kept: KeptViews, n_classes: int, factors: Array) -> None:
+    def __init__(self, kept: KeptViews, n_classes: int, factors: Array, transfer: float = 0.0) -> None:
         targets, self.parts = kept.targets, kept.parts()
         sizes = kept.n_features, n_classes
-        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS)
+        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS, transfer)
         self.judged = found.judged
         best = _choose(found.scores[:, self.judged], targets[self.judged], factors)
         self.regularization, self.scores = REGULARIZATIONS[best], found.scores[best]
         self.typicality = Typicality(found.mixed[self.judged].max(axis=1, initial=-np.inf))
         self.machine: WhitenedKernelMachine | None = None
         if len(kept):
-            self.machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization)
+            self.machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization, transfer)
 
 
 def fit_confidence(scores: Array, targets: NDArray[np.intp], factors: Array) -> Confidence:

@@ -46,6 +46,7 @@ class Classifier(ABC):
     SETTINGS: ClassVar[tuple[str, ...]]  # further arguments of the constructor that a state keeps
 
     _confidence: Confidence | None  # None until it is asked for
+    _transfer = 0.0  # of the machine that holds views back, see KernelClassifier
 
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
         self.n_features = integer("n_features", n_features, 1)
@@ -272,7 +273,7 @@ class Classifier(ABC):
     def _calibration(self) -> Calibration:
         if self._known_calibration is None:
             factors = self._moments.recoding_factors(self._recoding)
-            self._known_calibration = Calibration(self._kept, len(self._moments), factors)
+            self._known_calibration = Calibration(self._kept, len(self._moments), factors, self._transfer)
         return self._known_calibration
 
     def _mixed_scores(self, rows: Array) -> Array:

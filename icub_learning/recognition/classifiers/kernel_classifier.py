@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, real
 from icub_learning.features.maps import FeatureMap
 from icub_learning.recognition.classifiers.classifier import SettableRecoding
 from icub_learning.recognition.classifiers.kept_views import unit
@@ -21,23 +21,37 @@ class KernelClassifier(SettableRecoding):
     most views gives up its oldest one. Scores are exact for the kept views: they are solved for when they are asked
     for after a change, O(n^3) with n views.
 
+    With transfer, what is known of similar classes helps a class of which one to three views are known: its scores are
+    drawn towards a combination of theirs instead of 0 (see `ridge_coefficients`).
+
     Args:
         n_features, recoding, feature_map: see Classifier.
+        transfer: how far scores are drawn towards that combination, in [0, 1]; 0: no transfer.
 
     Attributes:
-        n_features, feature_map: as given.
+        n_features, transfer, feature_map: as given.
         recoding: as given; may be set at any time.
 
     Raises:
         ParameterError: an argument is outside its range.
     """
 
-    SETTINGS = ("recoding",)
+    SETTINGS = ("recoding", "transfer")
 
     def __init__(
-        self, n_features: int, recoding: float = DEFAULTS.recoding, feature_map: FeatureMap | None = None
+        self,
+        n_features: int,
+        recoding: float = DEFAULTS.recoding,
+        transfer: float = DEFAULTS.transfer,
+        feature_map: FeatureMap | None = None,
     ) -> None:
         super().__init__(n_features, recoding, feature_map)
+        self._transfer = real("transfer", transfer, 0.0, 1.0)
+
+    @property
+    def transfer(self) -> float:
+        """How far scores are drawn towards those of similar classes, in [0, 1]."""
+        return self._transfer
 
     @property
     def regularization(self) -> float:
@@ -66,7 +80,7 @@ class KernelClassifier(SettableRecoding):
         self._moments.merge(other._moments)
 
     def _untrained(self) -> "KernelClassifier":
-        return KernelClassifier(self._n_mapped, 0.0)
+        return KernelClassifier(self._n_mapped, 0.0, self._transfer)
 
     def _held_back_scores(self) -> Array:
         scores: Array = self._calibration.scores

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 from icub_learning.arrays import Array
+from icub_learning.recognition.classifiers.transfer import ridge_coefficients
 
 SHRINKAGE = 0.5  # of the covariance within classes towards a multiple of the identity
 LENGTH_SCALE = 0.5  # of the Gaussian kernel, between directions: unit vectors
@@ -107,15 +108,21 @@ class WhitenedKernelMachine:
         n_features: d, length of a view.
         n_classes: T.
         regularization: lambda > 0 for the scores, added to the diagonal of the kernel matrix.
+        transfer: between classes, in [0, 1], for the scores; see `ridge_coefficients`.
     """
 
     def __init__(
-        self, gram: Array, targets: NDArray[np.intp], n_features: int, n_classes: int, regularization: float
+        self,
+        gram: Array,
+        targets: NDArray[np.intp],
+        n_features: int,
+        n_classes: int,
+        regularization: float,
+        transfer: float = 0.0,
     ) -> None:
         self._kernel = WhitenedKernel(gram, targets, n_features)
-        indicators = np.eye(n_classes)[targets]
-        self._coefficients = _solve(self._kernel.gram, indicators, regularization)
-        self._mixed_coefficients = _solve(self._kernel.mixed_gram, indicators, MIXED_REGULARIZATION)
+        self._coefficients = ridge_coefficients(self._kernel.gram, targets, n_classes, regularization, transfer)
+        self._mixed_coefficients = ridge_coefficients(self._kernel.mixed_gram, targets, n_classes, MIXED_REGULARIZATION)
 
     def scores(self, products: Array, squares: Array) -> Array:
         """Return scores (m, T); see WhitenedKernel for the arguments."""
@@ -148,6 +155,7 @@ def hold_back(
     n_features: int,
     n_classes: int,
     regularizations: Sequence[float],
+    transfer: float = 0.0,
 ) -> HeldBackScores:
     """Return the scores of the views of each part from a machine that learned the other parts.
 
@@ -158,6 +166,7 @@ def hold_back(
         n_features: d, length of a view.
         n_classes: T.
         regularizations: candidates for lambda.
+        transfer: between classes, see WhitenedKernelMachine.
     """
     n = len(gram)
     found = HeldBackScores(
@@ -167,10 +176,13 @@ def hold_back(
         kernel = WhitenedKernel(gram[np.ix_(learned, learned)], targets[learned], n_features)
         products = gram[np.ix_(held, learned)]
         cross = kernel(products, np.diagonal(gram)[held])
-        indicators = np.eye(n_classes)[targets[learned]]
         for place, value in enumerate(regularizations):
-            found.scores[place][held] = cross @ _solve(kernel.gram, indicators, value)
-        found.mixed[held] = mixed(cross, products) @ _solve(kernel.mixed_gram, indicators, MIXED_REGULARIZATION)
+            found.scores[place][held] = cross @ ridge_coefficients(
+                kernel.gram, targets[learned], n_classes, value, transfer
+            )
+        found.mixed[held] = mixed(cross, products) @ ridge_coefficients(
+            kernel.mixed_gram, targets[learned], n_classes, MIXED_REGULARIZATION
+        )
         found.judged[held] = True
     return found
 
@@ -187,7 +199,3 @@ def held_back_parts(
         held = ~learned & np.isin(targets, targets[learned])
         if held.any():
             yield held, learned
-
-
-def _solve(gram: Array, right: Array, regularization: float) -> Array:
-    return np.asarray(cho_solve(cho_factor(gram + regularization * np.eye(len(gram)), check_finite=False), right))

@@ -42,7 +42,7 @@ def test_kernel_is_the_one_defined(counts):
 
 def test_scores_are_kernel_ridge_regression_with_recoding():
     rng = np.random.default_rng(1)
-    classifier = KernelClassifier(D, recoding=0.5)
+    classifier = KernelClassifier(D, recoding=0.5, transfer=0.0)
     counts = [6, 3, 9]
     for k, n in enumerate(counts):
         classifier.learn(views(rng, n, k), f"object {k}")

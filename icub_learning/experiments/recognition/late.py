@@ -1,0 +1,92 @@
+"""A class that is taught with three views after twenty others with 30 to 50, under each weighting of classes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from icub_learning.experiments.recognition.few_views import accuracy
+from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.recognition.assembly import make_classifier
+from icub_learning.recognition.classifiers.kinds import from_state, kind_of
+from icub_learning.recognition.settings import Settings
+
+WEIGHTINGS = {
+    "kernel, none": Settings(weighting="none"),
+    "kernel, recoded, no transfer": Settings(transfer=0.0),
+    "kernel, recoded, transfer (default)": Settings(),
+    "least squares, none": Settings(classifier="rlsc", weighting="none"),
+    "least squares, recoded": Settings(classifier="rlsc"),
+    "least squares, rebalanced": Settings(classifier="rlsc", weighting="rebalanced"),
+    "adaptive": Settings(classifier="adaptive"),
+}
+DEFAULT, RECODED = "kernel, recoded, transfer (default)", "least squares, recoded"
+FEWEST, MOST = 30, 50  # views of each of the other classes
+LATE_VIEWS = 3
+
+
+@dataclass(frozen=True)
+class Late:
+    """Accuracies in [0, 1], the mean over the late classes of a draw.
+
+    Attributes:
+        late: of the late class.
+        others: of the other classes.
+    """
+
+    late: float
+    others: float
+
+
+def judge(
+    pools: Pools,
+    n_known: int,
+    n_late: int,
+    seed: int,
+    few: int = LATE_VIEWS,
+    many: tuple[int, int] = (FEWEST, MOST),
+    progress: Callable[[], Any] = lambda: None,
+) -> dict[str, Late]:
+    """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
+
+    Args:
+        pools: of each class, see `views.draw`.
+        n_known: classes that are taught with many views.
+        n_late: late classes, of which one at a time is taught.
+        seed: of the draw.
+        few: views of a late class.
+        many: fewest and most views of each of the other classes; the most that there are, up to the latter.
+        progress: called after each weighting.
+
+    Returns:
+        Accuracies by weighting.
+
+    Raises:
+        ParameterError: too few classes have enough views.
+    """
+    enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
+    known = draw(enough, n_known, many[0], seed)
+    taught = {name: _more(enough[name][0], many[1], [seed, place]) for place, name in enumerate(known.taught)}
+    rest = {name: views for name, views in pools.items() if name not in taught}
+    late = draw(rest, n_late, few, seed)
+    found = {}
+    for weighting, settings in WEIGHTINGS.items():
+        base = make_classifier(settings, known.asked.shape[1])
+        for name, rows in taught.items():
+            base.learn(rows, name)
+        accuracies = []
+        for place, (name, rows) in enumerate(late.taught.items()):
+            classifier = from_state(kind_of(base), base.state())
+            classifier.learn(rows, name)
+            best = classifier.scores(np.concatenate([known.asked, late.asked[late.targets == place]])).argmax(axis=1)
+            n_asked = len(known.asked)
+            accuracies.append((np.mean(best[n_asked:] == n_known), accuracy(best[:n_asked], known.targets)))
+        found[weighting] = Late(*np.mean(accuracies, axis=0).tolist())
+        progress()
+    return found
+
+
+def _more(rows: Any, most: int, seed: list[int]) -> Any:
+    """Return up to `most` views in the order that `views.draw` gives them."""
+    return rows[np.random.default_rng(seed).permutation(len(rows))[:most]]

@@ -1,0 +1,124 @@
+"""What the recognizer says of known and of unknown objects after lessons: labels, confidence and typicality."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.experiments.recognition.few_views import accuracy
+from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.recognition.assembly import make_recognizer
+from icub_learning.recognition.lesson import UNKNOWN
+from icub_learning.recognition.settings import DEFAULTS, Settings
+
+PAUSE = 60_000_000_000  # [ns] between views, so that each is judged by itself
+BINS = 10  # of confidence
+FALSE_REJECTIONS = 0.05  # share of the views of known objects at which rejections of unknown ones are compared
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Figures of one draw, all of them shares in [0, 1].
+
+    Attributes:
+        largest: accuracy of the largest score on known objects, classes counting alike.
+        label: accuracy of the label, for which "unknown" is wrong.
+        calibration: expected calibration error of confidence, see `calibration_error`.
+        confidence: mean confidence in views of known objects.
+        auroc: area under the ROC curve of typicality, known against unknown; NaN without unknown objects.
+        rejected: unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones.
+        false_rejections: known views that are called unknown by the shipped `reject_known`.
+        true_rejections: unknown views that are called unknown by it.
+    """
+
+    largest: float
+    label: float
+    calibration: float
+    confidence: float
+    auroc: float
+    rejected: float
+    false_rejections: float
+    true_rejections: float
+
+
+def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
+    """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views.
+
+    Args:
+        pools: of each object, see `views.draw`.
+        n_known: objects that are taught.
+        n_unknown: objects that are not.
+        n_views: frames of a lesson.
+        seed: of the draw.
+        settings: of the recognizer.
+
+    Raises:
+        ParameterError: too few objects have enough views.
+    """
+    drawn = draw(pools, n_known, n_views, seed, n_unknown)
+    recognizer, stamp = make_recognizer(settings), 0
+    for label, rows in drawn.taught.items():
+        recognizer.start_lesson(label, len(rows))
+        for row in rows:
+            stamp += PAUSE
+            recognizer.recognize(stamp, "network", row)
+            recognizer.learn()
+        recognizer.end_lesson()
+    found = [recognizer.recognize(stamp + PAUSE * (place + 1), "network", row) for place, row in enumerate(drawn.asked)]
+    places = {label: place for place, label in enumerate(drawn.taught)} | {UNKNOWN: -1}
+    known = drawn.targets >= 0
+    nearest, labels = (np.array([places[getattr(one, what)] for one in found]) for what in ("nearest", "label"))
+    confidence, typicality = (np.array([getattr(one, what) for one in found]) for what in ("confidence", "typicality"))
+    right = (nearest == drawn.targets)[known]
+    bound = np.quantile(typicality[known], FALSE_REJECTIONS)
+    return Judged(
+        largest=accuracy(nearest[known], drawn.targets[known]),
+        label=accuracy(labels[known], drawn.targets[known]),
+        calibration=calibration_error(confidence[known], right),
+        confidence=float(confidence[known].mean()),
+        auroc=auroc(typicality[known], typicality[~known]),
+        rejected=_share(typicality[~known] < bound),
+        false_rejections=_share(labels[known] < 0),
+        true_rejections=_share(labels[~known] < 0),
+    )
+
+
+def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
+    """Return the expected calibration error in [0, 1]: the mean distance of confidence from accuracy in ten bins.
+
+    Args:
+        confidence: (n,) in [0, 1].
+        right: (n,) whether each label was right.
+    """
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gaps = [abs(float((confidence - right)[bins == place].sum())) for place in range(BINS)]
+    return sum(gaps) / len(confidence)
+
+
+def auroc(known: Array, unknown: Array) -> float:
+    """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half.
+
+    Args:
+        known: (n,) scores of views of known objects.
+        unknown: (m,) scores of views of unknown objects.
+
+    Returns:
+        A share in [0, 1]; NaN where either has none.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    if not len(known) or not len(unknown):
+        return float("nan")
+    of_known = np.repeat([True, False], [len(known), len(unknown)])
+    return float(roc_auc_score(of_known, np.concatenate([known, unknown])))
+
+
+def summary(found: Sequence[Judged]) -> dict[str, list[float]]:
+    """Return the figures of several draws by name."""
+    return {name: [getattr(one, name) for one in found] for name in vars(found[0])}
+
+
+def _share(chosen: NDArray[np.bool_]) -> float:
+    return float(chosen.mean()) if len(chosen) else float("nan")

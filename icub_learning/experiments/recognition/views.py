@@ -1,0 +1,105 @@
+"""Views of objects to teach and to ask for: the data sets, and draws from them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.data import images, photos
+
+Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
+OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
+MOST_ASKED = 100  # views of a class that are asked for
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Classes and views that were drawn.
+
+    Attributes:
+        taught: views (n, d) of each class that is taught, in the order of teaching.
+        asked: views (m, d) that are asked for.
+        targets: (m,) index in `taught` of the class of each; -1 for classes that are not taught.
+    """
+
+    taught: dict[str, Array]
+    asked: Array
+    targets: NDArray[np.intp]
+
+
+def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0, fewest_asked: int = 12) -> Draw:
+    """Draw classes, and of each the views that are taught; views that are asked for are of the other pool.
+
+    Args:
+        pools: of each class.
+        n_classes: classes that are taught; at most as many as there are.
+        n_views: views that are taught of each.
+        seed: of the draw.
+        n_unknown: further classes that are only asked for, and need no views to teach.
+        fewest_asked: views to ask for that a class must have to take part.
+
+    Raises:
+        ParameterError: too few classes have enough views.
+    """
+    able = sorted(name for name, (_, ask) in pools.items() if len(ask) >= fewest_asked)
+    teachable = [name for name in able if len(pools[name][0]) >= n_views]
+    if len(teachable) < n_classes or len(able) < n_classes + n_unknown:
+        bound = f"at least {n_classes} with {n_views} views to teach, and {n_unknown} others"
+        raise ParameterError("classes", len(teachable), bound)
+    rng = np.random.default_rng(seed)
+    names = rng.permutation(teachable)[:n_classes].tolist()
+    names += rng.permutation([name for name in able if name not in names])[:n_unknown].tolist()
+    orders = {name: np.random.default_rng([seed, place]) for place, name in enumerate(names)}
+    taught = {
+        name: pools[name][0][orders[name].permutation(len(pools[name][0]))[:n_views]] for name in names[:n_classes]
+    }
+    asked = [pools[name][1][orders[name].permutation(len(pools[name][1]))[:MOST_ASKED]] for name in names]
+    indices = [place if place < n_classes else -1 for place in range(len(names))]
+    return Draw(
+        taught,
+        np.concatenate(asked),
+        np.repeat(indices, [len(rows) for rows in asked]),
+    )
+
+
+def load(name: str, data: Path | None, out: Path) -> Pools:
+    """Return a data set by its name in SETS.
+
+    Args:
+        name: of the data set.
+        data: folder of the photographs, see `photos.load_grocery`.
+        out: folder where features of rendered objects are kept, and looked for.
+
+    Raises:
+        RecordingError: it is not there and cannot be fetched. ObjectError, RenderingError: nothing can be rendered.
+    """
+    return SETS[name](data, out)
+
+
+def _digits() -> Pools:
+    from sklearn.datasets import load_digits
+
+    x, targets = load_digits(return_X_y=True)
+    return _halves({str(digit): x[targets == digit] / 16.0 for digit in range(10)})
+
+
+def _objects(out: Path) -> Pools:
+    kept = out / f"objects-{OBJECT_VIEWS}.npz"
+    return _halves(images.load_features(kept) if kept.is_file() else images.render_objects(OBJECT_VIEWS, kept))
+
+
+def _halves(examples: Mapping[str, Array]) -> Pools:
+    """Teach from the first half of the examples of each class, and ask for the second."""
+    return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
+
+
+SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
+    "grocery": lambda data, out: photos.load_grocery(data),
+    "digits": lambda data, out: _digits(),
+    "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
+    "objects": lambda data, out: _objects(out),
+}

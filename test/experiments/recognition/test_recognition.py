@@ -1,0 +1,205 @@
+"""Few views, unknown objects and late classes on clouds whose answers are known, and the command on all of them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.experiments.data import photos
+from icub_learning.experiments.recognition import contenders, experiment, few_views, late, unknown, views
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
+from icub_learning.recognition.settings import DEFAULTS
+
+D = 12
+
+
+def clouds(n_classes=6, n=40, noise=0.25, seed=0):
+    """Views to teach and to ask for, around unit vectors that are far apart."""
+    rng = np.random.default_rng(seed)
+    centres = np.linalg.qr(rng.normal(size=(D, D)))[0][:n_classes]
+    return {
+        f"c{k}": (centres[k] + noise * rng.normal(size=(n, D)), centres[k] + noise * rng.normal(size=(n, D)))
+        for k in range(n_classes)
+    }
+
+
+def nearest_mean(drawn):
+    """The rule that is nearly the best on these clouds: the class with the nearest mean of its taught views."""
+    means = np.array([rows.mean(axis=0) for rows in drawn.taught.values()])
+    return ((drawn.asked[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def test_draws_are_disjoint_and_repeat():
+    numbered = {name: (a + 1e3 * k, b + 1e3 * k) for k, (name, (a, b)) in enumerate(clouds().items())}
+    few, many = views.draw(numbered, 3, 4, 7, n_unknown=2), views.draw(numbered, 3, 9, 7, n_unknown=2)
+    assert list(few.taught) == list(many.taught) and [len(rows) for rows in few.taught.values()] == [4] * 3
+    for name in few.taught:
+        np.testing.assert_array_equal(few.taught[name], many.taught[name][:4])
+    np.testing.assert_array_equal(few.asked, many.asked)
+    drawn = np.round(few.asked.mean(axis=1) / 1e3)  # the class of each view that is asked for
+    names = [list(numbered).index(name) for name in few.taught]
+    for place, index in enumerate(names):
+        assert (drawn[few.targets == place] == index).all()
+    assert not set(drawn[few.targets < 0]) & set(names) and len(set(drawn[few.targets < 0])) == 2
+    everything = np.concatenate([*many.taught.values(), many.asked])
+    assert len(np.unique(everything, axis=0)) == len(everything)
+    assert list(views.draw(numbered, 3, 4, 8).taught) != list(few.taught)
+    with pytest.raises(ParameterError, match="and 2 others"):
+        views.draw(numbered, 5, 4, 0, n_unknown=2)
+    numbered["c0"] = (numbered["c0"][0][:2], numbered["c0"][1])  # can only be asked for
+    assert all("c0" not in views.draw(numbered, 3, 4, seed, n_unknown=2).taught for seed in range(5))
+    assert any((np.round(views.draw(numbered, 3, 4, seed, n_unknown=2).asked.mean(axis=1)) < 500).any()
+               for seed in range(5))  # fmt: skip
+    with pytest.raises(ParameterError):
+        views.draw(numbered, 1, 41, 0)
+
+
+@pytest.mark.parametrize("name", few_views.names())
+def test_every_contender_is_near_the_best_rule(name):
+    drawn = views.draw(clouds(noise=0.15), 6, 20, 1)
+    best = few_views.accuracy(nearest_mean(drawn), drawn.targets)
+    assert best > 0.95
+    for n in (1, 3, 20):
+        taught = {label: rows[:n] for label, rows in drawn.taught.items()}
+        if name in contenders.OURS:
+            named = contenders.name_with_ours(contenders.OURS[name], taught, drawn.asked)
+        else:
+            named = contenders.name_with_rival(contenders.rivals()[name], taught, drawn.asked)
+        right = few_views.accuracy(named, drawn.targets)
+        assert right > (0.6 if n == 1 else best - 0.12)  # chance is 0.17
+
+
+def test_rivals_get_the_setting_that_serves_them():
+    # One direction has most of the variation and says nothing: an LDA that is shrunk to the identity is lost.
+    pools = clouds(noise=0.05)
+    loud = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0]
+    rng = np.random.default_rng(4)
+    pools = {
+        name: tuple(rows + 2.0 * rng.normal(size=(len(rows), 1)) * loud for rows in pair)
+        for name, pair in pools.items()
+    }
+    drawn = views.draw(pools, 6, 20, 0)
+    lda = contenders.rivals()["shrunk LDA"]
+    chosen = contenders.name_with_rival(lda, drawn.taught, drawn.asked)
+    spoiled = contenders.name_with_rival(replace(lda, settings=(0.999999,)), drawn.taught, drawn.asked)
+    assert few_views.accuracy(chosen, drawn.targets) > 0.9 > few_views.accuracy(spoiled, drawn.targets) + 0.1
+
+
+def test_accuracies_of_the_comparison_are_those_of_each_contender():
+    pools = clouds(noise=0.3)
+    steps = []
+    found = few_views.compare(pools, 4, (0, 5), (1, 6), progress=lambda: steps.append(1))
+    assert list(found) == few_views.names() and len(steps) == 4 * len(found)
+    drawn = views.draw(pools, 4, 6, 5)
+    classifier = KernelClassifier(D)
+    for label, rows in drawn.taught.items():
+        classifier.learn(rows, label)
+    right = np.array(classifier.predict(drawn.asked)) == np.array(list(drawn.taught))[drawn.targets]
+    expected = np.mean([right[drawn.targets == k].mean() for k in range(4)])
+    assert found[few_views.DEFAULT][1, 1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("spoiled", [lambda scores: 0.0 * scores, lambda scores: np.roll(scores, 1, axis=-1)])
+def test_a_learner_that_predicts_zero_or_swaps_columns_is_found_out(spoiled, monkeypatch):
+    good = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
+    known = unknown.judge(clouds(noise=0.15), 4, 2, 10, 0)
+    whole = KernelClassifier._unrecoded_scores
+    monkeypatch.setattr(KernelClassifier, "_unrecoded_scores", lambda self, z: spoiled(whole(self, z)))
+    bad = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
+    assert bad[few_views.DEFAULT][0, 0] < 0.3 < 0.9 < good[few_views.DEFAULT][0, 0]
+    assert unknown.judge(clouds(noise=0.15), 4, 2, 10, 0).largest < 0.4 < 0.9 < known.largest
+
+
+def test_calibration_error_and_area_of_scores_by_hand():
+    right = np.array([True, True, False, False])
+    assert unknown.calibration_error(np.array([1.0, 1.0, 0.0, 0.0]), right) == 0.0
+    assert unknown.calibration_error(np.array([0.0, 0.0, 1.0, 1.0]), right) == 1.0
+    # Half of those that are named with 0.75 are right, and all with 0.45: (2 * 0.25 + 2 * 0.55) / 4.
+    found = unknown.calibration_error(np.array([0.75, 0.75, 0.45, 0.45]), np.array([True, False, True, True]))
+    assert found == pytest.approx(0.4)
+    assert unknown.auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1])) == pytest.approx(3.5 / 4)
+    assert unknown.auroc(np.array([0.1, 0.2]), np.array([0.8])) == 0.0
+    assert np.isnan(unknown.auroc(np.array([0.1]), np.empty(0)))
+
+
+def test_unknown_objects_after_lessons():
+    pools = clouds(noise=0.12)
+    one = unknown.judge(pools, 4, 2, 15, 0)
+    assert one.largest > 0.95 and one.label > 0.85 and one.auroc > 0.95 and one.rejected > 0.8
+    assert one.calibration < 0.15 and one.label <= one.largest + 1e-12
+    every = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=1.0))
+    assert every.label == 0.0 and every.false_rejections == every.true_rejections == 1.0
+    none = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=0.0))
+    assert none.label == none.largest == one.largest and none.true_rejections == 0.0
+    # What is asked as unknown but is a class that was taught cannot be told apart.
+    twins = dict.fromkeys(("a", "b", "c", "d", "e", "f"), pools["c0"])
+    assert abs(unknown.judge(twins, 3, 3, 15, 0).auroc - 0.5) < 0.1
+
+
+def test_late_class_by_hand():
+    pools = clouds(noise=0.4)
+    found = late.judge(pools, 3, 2, 4, few=2, many=(10, 15))
+    assert set(found) == set(late.WEIGHTINGS)
+    known = views.draw(pools, 3, 10, 4)
+    rest = {name: pair for name, pair in pools.items() if name not in known.taught}
+    lately = views.draw(rest, 2, 2, 4)
+    right = []
+    for place, (name, rows) in enumerate(lately.taught.items()):
+        classifier = IncrementalClassifier(D, recoding=0.0)
+        for k, label in enumerate(known.taught):
+            order = np.random.default_rng([4, k]).permutation(40)[:15]
+            classifier.learn(pools[label][0][order], label)
+        classifier.learn(rows, name)
+        right.append(np.mean([one == name for one in classifier.predict(lately.asked[lately.targets == place])]))
+    assert found["least squares, none"].late == pytest.approx(np.mean(right))
+    assert found["least squares, rebalanced"].late > found["least squares, none"].late
+    assert found[late.RECODED].late > found["least squares, none"].late
+    assert min(one.others for one in found.values()) > 0.5  # chance is 0.25
+
+
+def test_photographs_are_read_and_damage_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(6, 3)), np.array(["pear", "apple"] * 3)
+    split = np.array(["train", "train", "test", "val", "train", "test"])
+    np.savez(tmp_path / photos.GROCERY.name, X=x.astype(np.float16), y=labels, split=split)
+    found = photos.load_grocery(tmp_path)
+    assert list(found) == ["apple", "pear"]
+    np.testing.assert_allclose(found["pear"][0], x[[0, 4]], rtol=1e-3)
+    np.testing.assert_allclose(found["apple"][1], x[[3, 5]], rtol=1e-3)
+    np.savez(tmp_path / "other.npz", X=x, y=labels[:2], split=split)
+    for path in (tmp_path / "nowhere", tmp_path / "other.npz", tmp_path / "text.npz"):
+        (tmp_path / "text.npz").write_text("no archive")
+        with pytest.raises(RecordingError):
+            photos.load_grocery(path)
+
+
+def test_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(views.SETS, "grocery", lambda data, out: clouds(10, 60, 0.12))
+    monkeypatch.setitem(views.SETS, "objects", lambda data, out: photos.load_grocery(tmp_path / "nowhere"))
+    for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4}.items():
+        monkeypatch.setattr(experiment, name, value)
+    monkeypatch.setattr(few_views, "N_VIEWS", (1, 4))
+    figures = tmp_path / "figures.json"
+    command = ["reproduce", "recognition", "--on", "grocery", "objects", "--seeds", "0", "1", "--out", str(tmp_path)]
+    assert main([*command, "--json", str(figures)]) == 0
+    out, found = capsys.readouterr().out, json.loads(figures.read_text())
+    assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
+    assert (tmp_path / "recognition-views.png").stat().st_size > 10_000
+    accuracy = found["views"]["grocery"]["accuracy"]
+    expected = few_views.compare(clouds(10, 60, 0.12), 4, (0, 1), (1, 4))
+    for name, values in expected.items():
+        np.testing.assert_allclose(accuracy[name], values)
+        assert f"{100 * values[1].mean():.1f}±{100 * values[1].std():.1f}" in out
+    judged = [unknown.judge(clouds(10, 60, 0.12), 5, 4, 20, seed) for seed in (0, 1)]
+    assert found["unknown"]["grocery, 5 known, 20 views"]["auroc"] == [one.auroc for one in judged]
+    row = next(line for line in out.splitlines() if "20 views: AUROC" in line)
+    assert row.endswith("yes") == (np.mean([one.auroc for one in judged]) >= 0.8)
+    row = next(line for line in out.splitlines() if "20 views: expected calibration error" in line)
+    assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
+    assert set(found["late"]) == set(late.WEIGHTINGS)
+    assert main(["reproduce", "recognition", "--seeds", "-1"]) == 2
+    assert "--seeds" in capsys.readouterr().err
