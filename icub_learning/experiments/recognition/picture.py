@@ -35,7 +35,7 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
     x, ends = np.asarray(n_views, float), {}
     ours = [name for name in accuracy if name in OURS]
     rivals = [name for name in accuracy if name not in OURS]
-    styles = [(name, colour, "-") for name, colour in zip(ours, COLOURS, strict=False)]
+    styles: list[tuple[str, str, Any]] = [(name, colour, "-") for name, colour in zip(ours, COLOURS, strict=False)]
     styles += [(name, colour, (0, (4, 2))) for name, colour in zip(rivals, (GREY, *COLOURS[1:]), strict=False)]
     for name, colour, dashes in styles:
         mean, spread = 100 * accuracy[name].mean(axis=1), 100 * accuracy[name].std(axis=1)
