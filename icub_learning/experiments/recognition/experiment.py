@@ -32,8 +32,8 @@ late: 20 groceries with 30 to 50 views each are taught, then another one with th
 
 Data: photographs of groceries (features in photos/ of $ICUB_LEARNING_DATA, or --data), digits of scikit-learn, Debian's
 dataset-fashion-mnist, and 24 rendered objects, whose features --out keeps; what is missing is left out, and named.
-The default seeds judge. Seeds from 100 on, digits and rendered objects have served to choose settings; the choice of
-the kernel and of its settings has also seen these grocery classes, though no draw of it is repeated here.
+Transfer between classes was chosen on seeds from 100 on and on digits, the kernel and its other settings on trials with
+the same grocery classes and rendered objects; so only classes not at hand, and Fashion-MNIST, judge these.
 
 example:
   icub-learning reproduce recognition --parts unknown late --json out/recognition.json"""
