@@ -35,7 +35,7 @@ class ErrorModel:
     Attributes:
         scale: factor on all variances, at least LEAST_SCALE.
         age: [s] of errors seen.
-        weight: of all blocks seen, the newest of weight 1.
+        weight: sum of the fading weights of all blocks seen; the newest has weight 1.
     """
 
     def __init__(self, n_outputs: int, period: float) -> None:
