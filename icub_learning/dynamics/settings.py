@@ -189,7 +189,7 @@ class StreamSettings(Validated):
         choices=("header", "arrival"),
     )
     output_filter: str = setting(
-        "auto",
+        "none",
         "auto: predictions pass a low-pass filter whose time constant is learned for each output, as drives and sensors"
         " filter what they report; none: they are published as they are",
         choices=("auto", "none"),

@@ -149,7 +149,8 @@ class ParametricEstimator:
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
         weights = self._weights.value
-        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value, self._order, weights)
+        noise = self._noise.value.copy()  # predictions hand it out
+        return ParametricPredictor(regressor, self.parameters, certainty, noise, self._order, weights)
 
     def update(
         self,

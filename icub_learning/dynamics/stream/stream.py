@@ -79,6 +79,7 @@ class StateRecord:
     stamp: int  # ns
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
+    body: Prediction  # the part of it without the load; the same where none is carried
     load: Array | None = None  # (n_outputs,) the part of the prediction that a load adds to the body's
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
@@ -262,10 +263,10 @@ class InverseDynamicsStream:
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         if self._output_filter is not None:
             prediction = self._output_filter.filtered(stamp, prediction)
-        load = None
+        body, load = prediction, None
         if self.watch is not None:
-            prediction, load = self.watch.compensated(prediction, motion)
-        record = StateRecord(stamp, motion, prediction, load)
+            prediction, load = self.watch.compensated(body, motion)
+        record = StateRecord(stamp, motion, prediction, body, load)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -400,7 +401,7 @@ class InverseDynamicsStream:
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
             of_body = external if record.load is None else external + record.load
-            self.watch.observe(record.stamp, record.known, of_body, record.prediction.variance)
+            self.watch.observe(record.stamp, record.known, of_body, record.body.variance)
 
     def _nearest(self, stamp: int) -> StateRecord | None:
         """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
