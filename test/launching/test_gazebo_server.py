@@ -67,7 +67,8 @@ def common(figures: dict[str, float]) -> None:
     assert figures["wrench against rigid bodies at rest, relative"] < 1e-9
     assert figures["wrench against rigid bodies in motion, relative"] < 1e-9
     assert figures["joint states with their wrench, one step later"] > LEAST
-    assert 0.2 < figures["largest velocity, relative to its limit"] < 1.05
+    # The trial keeps clear of the stops: of narrow joints it uses three fifths of the range, in a few seconds.
+    assert 0.1 < figures["largest velocity, relative to its limit"] < 1.05
     assert not any("never changed" in text for text in figures["texts"])
 
 
