@@ -43,7 +43,7 @@ class Block:
 
     @property
     def load_columns(self) -> Array:
-        """(m, 10)."""
+        """Return the columns (m, 10) of the load's parameters."""
         return self.columns[:, : len(DEVIATIONS)]
 
 
@@ -102,11 +102,11 @@ class EvidenceOfCauses:
         self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
 
     def plain(self) -> Evidence:
-        """Evidence that knows of no other causes."""
+        """Return evidence for a load and a push alone."""
         return Evidence(self._n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
 
     def with_gains(self, noise: Array) -> Evidence:
-        """Evidence that knows of errors of the sensor's gain too: what is strong shows them.
+        """Return evidence that allows for errors of the sensor's gain too, which show in what is strong.
 
         Args:
             noise: (m,) standard deviations of the errors of a block.
@@ -116,7 +116,7 @@ class EvidenceOfCauses:
         return Evidence(self._n_outputs, deviations, self._with_gains)
 
     def step(self, evidence: Evidence, block: Block) -> Step:
-        """The step with the noise that a load brings along: its motion is known no better than that of the body."""
+        """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
         added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
         share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
         evidence.level = evidence.level + share * (added**2 - evidence.level)
@@ -139,7 +139,7 @@ class EvidenceOfCauses:
 
 
 def load_of(since: int, evidence: Evidence) -> Load:
-    """The load that evidence speaks for, carried since a time [ns]."""
+    """Return the load that the evidence estimates, carried since a time [ns]."""
     mean, covariance = evidence.posterior(LOAD)
     n = len(DEVIATIONS)
     parameters, known = mean[:n], ALIKE * covariance[:n, :n]

@@ -143,6 +143,6 @@ class OutputFilter:
 
 
 def _gains(elapsed: float) -> Array:
-    """What share of the way to a constant input each filter goes in a time [s], (n_filters, 1, 1)."""
+    """Return the share of a step input that each filter follows in a time [s], (n_filters, 1, 1)."""
     shares = [1.0 if constant == 0.0 else -math.expm1(-elapsed / constant) for constant in TIME_CONSTANTS]
     return np.array(shares)[:, None, None]

@@ -80,7 +80,6 @@ class StateRecord:
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
     body: Prediction  # the part of it without the load; the same where none is carried
-    load: Array | None = None  # (n_outputs,) the part of the prediction that a load adds to the body's
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults
@@ -263,10 +262,10 @@ class InverseDynamicsStream:
         prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         if self._output_filter is not None:
             prediction = self._output_filter.filtered(stamp, prediction)
-        body, load = prediction, None
+        body = prediction
         if self.watch is not None:
-            prediction, load = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body, load)
+            prediction, _ = self.watch.compensated(body, motion)
+        record = StateRecord(stamp, motion, prediction, body)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -400,7 +399,7 @@ class InverseDynamicsStream:
         external = measured - record.prediction.total
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
-            of_body = external if record.load is None else external + record.load
+            of_body = measured - record.body.total
             self.watch.observe(record.stamp, record.known, of_body, record.body.variance)
 
     def _nearest(self, stamp: int) -> StateRecord | None:
