@@ -26,6 +26,7 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 REPORT_PERIOD = 1.0  # [s]
 HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move to them
 STILL = 0.01  # [rad/s], and [rad] from its last target: an arm that has come to rest
+PATIENCE_NS = 1_000_000_000  # [ns] after which an arm that stands still elsewhere is sent to its target again
 LARGEST = 1e6  # [rad], [rad/s]: what is larger in a joint state is no measurement
 COMMANDS = QoSProfile(depth=10)
 
@@ -64,6 +65,7 @@ class GazeboControllerNode(ManagedNode):
         settings = parameters.values(self, PARAMETERS)
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
+        self._homed = False  # whether the joints have been sent to where they may be
         self._target: Array | None = None  # the last one sent
         self._end = 0  # stamp at which the arm may have come to rest there [ns]
         self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm is at rest
@@ -95,14 +97,19 @@ class GazeboControllerNode(ManagedNode):
         position, velocity = (
             self._ordered(field, getattr(message, field), places) for field in ("position", "velocity")
         )
-        first = not len(self._position)
         self._position, self._velocity = position, velocity
         stamp = stamp_to_ns(message.header.stamp)
         if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
-            self._target, self._end, self._waiting, first = None, 0, None, True
+            self._target, self._end, self._waiting, self._homed = None, 0, None, False
         self._stamp = stamp
-        if first:
-            self._home()
+        if not self._homed:
+            # What is sent before the bridge to Gazebo listens is lost.
+            if self._publisher.get_subscription_count():
+                self._homed = True
+                self._home()
+        elif self._target is not None and self._stands_elsewhere():
+            self.get_logger().warning("the joints stand still away from their target: sent to it once more")
+            self._move_to(self._target)
         elif self._waiting is not None and self._at_rest():
             waiting, self._waiting = self._waiting, None
             self._try(waiting)
@@ -119,27 +126,37 @@ class GazeboControllerNode(ManagedNode):
 
     def _home(self) -> None:
         """Move joints that start beyond their limits to them: Gazebo starts all joints at 0."""
-        joints = self._joints
-        inside = np.clip(self._position, joints.lower, joints.upper)
+        inside = np.clip(self._position, self._joints.lower, self._joints.upper)
         if np.abs(inside - self._position).max() > INSIDE:
-            try:
-                commands = follow(joints, self._position, joints.names, [HOMING_TIME], inside[None])
-            except IcubLearningError as error:
-                raise SampleError("too_far", f"joints are too far beyond their limits: {error}") from None
-            self._send(commands)
+            self._move_to(inside)
+
+    def _move_to(self, target: Array) -> None:
+        try:
+            commands = follow(self._joints, self._position, self._joints.names, [HOMING_TIME], target[None])
+        except IcubLearningError as error:
+            raise SampleError("too_far", f"joints are too far beyond their limits: {error}") from None
+        self._send(commands)
+
+    def _is_near(self) -> bool:
+        return self._target is None or float(np.abs(self._position - self._target).max()) < STILL
 
     def _at_rest(self) -> bool:
-        near = self._target is None or float(np.abs(self._position - self._target).max()) < STILL
-        return self._stamp >= self._end and near and float(np.abs(self._velocity).max()) < STILL
+        return self._stamp >= self._end and self._is_near() and float(np.abs(self._velocity).max()) < STILL
+
+    def _stands_elsewhere(self) -> bool:
+        """Whether the last trajectory seems to be lost, or something held the joints."""
+        still = self._stamp >= self._end + PATIENCE_NS and float(np.abs(self._velocity).max()) < STILL
+        return still and not self._is_near()
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if not self._active:
             return
         points = trajectory_points(message)
         points.pop("accelerations")
-        if not len(self._position):
-            self._waiting = points  # until Gazebo has said where the joints are
-            self.get_logger().info("waiting for the first joint state of Gazebo")
+        if not self._homed:
+            self._waiting = points  # until Gazebo has said where the joints are, and takes trajectories
+            missing = "its first joint state" if not len(self._position) else "the bridge that takes trajectories"
+            self.get_logger().info(f"waiting for Gazebo: {missing}")
             return
         if not self._at_rest():
             if self._try(points, only_check=True):

@@ -113,3 +113,33 @@ def test_a_trajectory_from_before_the_first_joint_state_is_followed_after_it(gaz
     gazebo.run(3.0)
     assert len(gazebo.commands) == 2
     np.testing.assert_allclose(gazebo.position[ELBOW], 0.8, atol=1e-6)
+
+
+def test_a_trajectory_that_was_lost_is_made_up_for(gazebo: Gazebo) -> None:
+    gazebo.run(0.1)
+    assert gazebo.probe.spin_until(lambda: len(gazebo.commands) == 1)
+    gazebo.left = gazebo.left[:0]  # Gazebo never got it
+    gazebo.run(3.0)
+    assert gazebo.probe.spin_until(lambda: len(gazebo.commands) == 2)
+    gazebo.run(3.0)
+    np.testing.assert_allclose(gazebo.position, HOME, atol=1e-6)
+    assert len(gazebo.commands) == 2
+
+
+def test_nothing_is_sent_before_somebody_takes_it(start_node, checkout: Path) -> None:
+    start_node("gazebo_controller", config=str(checkout / "config" / "gazebo.yaml"))
+    with NodeProbe(JOINTS) as probe:
+        assert probe.spin_until(lambda: probe._states.get_subscription_count() > 0)
+        probe.spin(0.5)
+        zeros = np.zeros(len(JOINTS))
+        for step in range(20):
+            probe.state(1_000_000_000 + step * 5_000_000, position=zeros, velocity=zeros)
+            probe.spin(0.01)
+        late = Gazebo(probe)
+        assert probe.spin_until(lambda: probe._node.count_publishers("/gazebo/joint_trajectory") > 0)
+        probe.spin(0.5)
+        late.step = 2000
+        late.run(0.1)
+        assert probe.spin_until(lambda: len(late.commands) == 1)
+        late.run(2.0)
+        np.testing.assert_allclose(late.position, HOME, atol=1e-6)
