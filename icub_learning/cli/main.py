@@ -13,6 +13,7 @@ from icub_learning.errors import IcubLearningError
 COMMANDS = {
     "demo": ("demo.command", "a simulated iCub learns its inverse dynamics, then objects, live"),
     "teach": ("teach.command", "show the robot objects and say what they are"),
+    "check": ("check.command", "what is right and wrong with a robot's messages, and parameters to start with"),
     "launch": ("launch", "start a simulation, a robot's or a recording's nodes together"),
     "simulate": ("simulate", "record the simulated iCub's arm or eye, faster than real time"),
     "record": ("record", "record joint states and wrenches from topics"),

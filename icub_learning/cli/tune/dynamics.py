@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import integer, real
+from icub_learning.cli import parameter_file
 from icub_learning.cli.options import make_settings, progress_bar, read_for
-from icub_learning.cli.tune import parameter_file, picture, report
+from icub_learning.cli.tune import picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.cli.tune.result import Result
 from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG

@@ -10,9 +10,10 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import integer
+from icub_learning.cli import parameter_file
 from icub_learning.cli.image_sources import SUFFIXES, Folder
 from icub_learning.cli.options import progress_bar
-from icub_learning.cli.tune import parameter_file, picture, report
+from icub_learning.cli.tune import picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.cli.tune.result import Result
 from icub_learning.errors import RecordingError

@@ -1,4 +1,4 @@
-"""Parameter files of nodes with the settings that `icub-learning tune` chose, in the form of those in config/."""
+"""Parameter files of nodes, in the form of those in config/, with settings that a command chose."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
@@ -38,15 +38,26 @@ def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[
     Raises:
         ParameterError: the file cannot be written.
     """
+    write(path, "inverse_dynamics", Settings, dynamics_values(urdf, settings, CHOSEN), CHOSEN, comment)
+
+
+def dynamics_values(urdf: str, settings: Settings, always: Collection[str] = ()) -> dict[str, Any]:
+    """Return the parameters of the inverse dynamics node: the robot, what is not default, and those of `always`.
+
+    Args:
+        urdf: robot description as the user gave it, not the path where it was found.
+        settings: settings of the learner.
+        always: further parameters, default or not.
+    """
     default = Settings()
     sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
-    always = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source", *CHOSEN}
+    shown = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source", *always}
     values: dict[str, Any] = {}
     for field in fields(Settings):
         value = urdf if field.name == "urdf" else getattr(settings, field.name)
-        if field.name in always or value != getattr(default, field.name):
+        if field.name in shown or value != getattr(default, field.name):
             values[field.name] = list(value) if isinstance(value, tuple) else value
-    write(path, "inverse_dynamics", Settings, values, CHOSEN, comment)
+    return values
 
 
 def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[str]) -> None:
@@ -70,7 +81,18 @@ def write(
         tuned: names of the parameters that were tuned; the file says so.
         comment: lines at the head of the file.
     """
-    meanings = {setting.name: setting.meaning for setting in settings_of(group)}
+    try:
+        with replacing(path, "w") as file:
+            file.write(as_text(node, (group,), values, tuned, comment))
+    except OSError as error:
+        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def as_text(
+    node: str, groups: Sequence[type], values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
+) -> str:
+    """Return the text of a parameter file; `groups` are the dataclasses of its settings, the rest as for `write`."""
+    meanings = {setting.name: setting.meaning for setting in settings_of(*groups)}
     lines = [*(f"# {line}" for line in comment), f"{node}:", "  ros__parameters:"]
     for name, value in values.items():
         lines += [f"    # {line}" for line in wrap(meanings[name], WIDTH)]
@@ -79,11 +101,7 @@ def write(
             lines += [f"    {name}:", *(f"      - {plain(entry)}" for entry in value)]
         else:
             lines.append(f"    {name}: {plain(value)}{note}")
-    try:
-        with replacing(path, "w") as file:
-            file.write("\n".join(lines) + "\n")
-    except OSError as error:
-        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+    return "\n".join(lines) + "\n"
 
 
 def plain(value: Any) -> str:

@@ -1,0 +1,127 @@
+"""`icub-learning check`: listens to a robot, or reads a recording, and says what is right and what is wrong."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from icub_learning.cli import options
+from icub_learning.reporting.tables import add_json_option
+from icub_learning.robots import KNOWN_ROBOTS
+
+if TYPE_CHECKING:  # loaded when the command runs: help appears at once
+    from icub_learning.evaluation.robot_check.observation import Observation
+
+DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, and print parameters to start with."
+EXAMPLE = """\
+example:
+  icub-learning check --urdf icub --joint-states /right_arm/joint_states --wrench /right_arm/wrench
+  icub-learning check --recording arm.mcap --urdf arm.urdf --parameters arm.yaml
+
+Let the robot move all joints meanwhile: signs, units and axes cannot be judged at rest. Without --urdf the topic
+robot_description is asked, then the names of the joints. The exit code is 1 if anything is wrong."""
+
+PATIENCE = 10.0  # [s] until the first joint state
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    options.add_topic_options(parser)
+    parser.add_argument("--duration", metavar="SECONDS", type=float, default=10.0, help="to listen (default: 10)")
+    parser.add_argument("--recording", metavar="RECORDING", type=Path, help=f"judge this instead: {options.RECORDING}")
+    options.add_recorded_topic_options(parser)
+    known = ", ".join(KNOWN_ROBOTS)
+    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
+    parser.add_argument("--sensor", metavar="JOINT", help="fixed joint of the force/torque sensor, if it is not found")
+    parser.add_argument("--parameters", metavar="FILE", type=Path, help="write the parameters to start with to FILE")
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Collect, check and report; return 1 if anything is wrong, else 0."""
+    from icub_learning.cli.check import report
+    from icub_learning.evaluation.robot_check.suite import check_robot
+    from icub_learning.reporting.tables import save_figures
+
+    urdf, seen = _recorded(args) if args.recording is not None else _live(args)
+    found = check_robot(seen)
+    print(report.as_text(found))
+    text = report.parameters(found, urdf, seen.wrench_frame) if found.settings else ""
+    if text and args.parameters is None:
+        print(f"\nparameters to start with (icub-learning launch robot config:=FILE):\n\n{text}", end="")
+    elif text:
+        report.write(args.parameters, text)
+        print(f"\nparameters to start with: {args.parameters}")
+    save_figures(args.json, report.figures(found))
+    return 1 if found.faults else 0
+
+
+def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
+    """Return the URDF as the user would name it, and what a recording holds."""
+    beside = args.recording.with_suffix(".urdf")
+    urdf = args.urdf or (str(beside) if beside.is_file() else "")
+    recording = options.read_recording(args)
+    messages = args.recording.suffix not in (".csv", ".npz")  # tables need not know a frame
+    frame = recording.wrench_frame or ("" if messages else None)
+    return _observation(args, urdf, recording, wrench_frame=frame)
+
+
+def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
+    """Return the URDF as the user would name it, and what was heard."""
+    from icub_learning.arrays import real
+    from icub_learning.clients.robot_listener import RobotListener
+    from icub_learning.clients.topics import ros_node
+    from icub_learning.errors import RecordingError
+
+    duration = real("--duration", args.duration, 0.0, 3600.0, low_open=True)
+    with ros_node("icub_learning_check") as (node, spin, stopped):
+        listener = RobotListener(node, args.joint_states, args.wrench)
+        started = time.monotonic()
+        while not stopped() and not listener.began and time.monotonic() - started < PATIENCE:
+            spin(0.1)
+        while listener.began and not stopped() and time.monotonic() - listener.began < duration:
+            spin(min(0.5, max(0.0, duration - (time.monotonic() - listener.began))))
+            _show(time.monotonic() - listener.began, duration)
+        topics, others = listener.topics(), listener.other_joint_states()
+    if not listener.began:
+        hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else ""
+        text = f"no joint state came on {topics[0].name} within {PATIENCE:g} s{hint}"
+        raise RecordingError(text, name=topics[0].name, bound="joint states")
+    return _observation(
+        args,
+        args.urdf or listener.description,
+        listener.recording,
+        wrench_frame=listener.wrench_frame,
+        clock_published=listener.n_clock > 0,
+        topics=topics,
+    )
+
+
+def _observation(args: argparse.Namespace, urdf: str, recording: object, **known: object) -> tuple[str, "Observation"]:
+    """Find the URDF and the sensor that were not given."""
+    from icub_learning.errors import ParameterError
+    from icub_learning.evaluation.robot_check.observation import Observation
+    from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
+    from icub_learning.recording import Recording
+    from icub_learning.robots import find_urdf
+
+    assert isinstance(recording, Recording)
+    urdf = urdf or guess_robot(recording.joint_names) or ""
+    if not urdf:
+        names = ", ".join(recording.joint_names)
+        bound = f"given: no topic robot_description was heard, and no known robot has all joints {names}"
+        raise ParameterError("--urdf", None, bound)
+    found = find_urdf(urdf)
+    sensor = args.sensor or ""
+    if not sensor and recording.wrench is not None:
+        sensor = guess_sensor(found, recording.joint_names, str(known.get("wrench_frame") or ""))
+    return urdf, Observation(recording, found, sensor, **known)  # type: ignore[arg-type]
+
+
+def _show(seconds: float, duration: float) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if seconds >= duration else ""
+        print(
+            f"\r\x1b[Klistening {min(seconds, duration):4.1f} of {duration:g} s", end=end, file=sys.stderr, flush=True
+        )

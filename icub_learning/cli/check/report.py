@@ -1,0 +1,64 @@
+"""What `check` found, in words, as figures, and as parameters to start with."""
+
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from icub_learning.cli.parameter_file import as_text as parameter_text
+from icub_learning.cli.parameter_file import dynamics_values
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError
+from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
+from icub_learning.evaluation.robot_check.suite import Report
+from icub_learning.files import replacing
+from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
+
+WIDTH = 110
+MARKS = {RIGHT: "right", WRONG: "WRONG", OPEN: "?"}
+
+
+def as_text(report: Report) -> str:
+    """Return one paragraph a finding, with its remedy, and a last line that counts what is wrong."""
+    lines = []
+    for finding in report.findings:
+        head = f"{MARKS[finding.verdict]:6}{finding.name:17}"
+        lines += wrap(finding.text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        if finding.remedy:
+            lines += wrap(finding.remedy, WIDTH, initial_indent=" " * 23 + "-> ", subsequent_indent=" " * 26)
+    faults = report.faults
+    lines += ["", f"{len(faults)} wrong: {', '.join(faults)}" if faults else "nothing wrong was found"]
+    return "\n".join(lines)
+
+
+def parameters(report: Report, urdf: str, frame: str | None) -> str:
+    """Return a parameter file of the inverse dynamics node.
+
+    Args:
+        report: with settings.
+        urdf: robot description as the user named it.
+        frame: frame of the wrenches as messages name it.
+    """
+    assert report.settings is not None
+    values: dict[str, Any] = dynamics_values(urdf, report.settings)
+    frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
+    if frames:
+        values["frame_id"] = frames[0]
+    comment = ["Made by icub-learning check; every parameter: docs/ros_interface.md."]
+    return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, (), comment)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a parameter file completely or not at all. Raises ParameterError."""
+    try:
+        with replacing(path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def figures(report: Report) -> dict[str, Any]:
+    """Return the findings as they are written to JSON."""
+    found = [
+        {"name": one.name, "verdict": one.verdict, "text": one.text, "remedy": one.remedy} for one in report.findings
+    ]
+    return {"faults": list(report.faults), "findings": found}

@@ -1,0 +1,103 @@
+"""Joint states and wrenches of a running robot, its description, and who uses its topics."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSCompatibility, qos_check_compatible
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from icub_learning.clients.topics import joint_state_event, wrench_event
+from icub_learning.evaluation.robot_check.observation import TopicUse
+from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, SENSOR, STATE
+from icub_learning.recording import Recording
+from icub_learning.recording.collector import Collector
+
+JOINT_STATE_TYPE = "sensor_msgs/msg/JointState"
+
+
+class RobotListener:
+    """Collects what a robot sends while its node spins.
+
+    Args:
+        node: node whose executor hands over the messages.
+        joint_states, wrench: topics.
+        description: topic of the URDF, as robot_state_publisher keeps it.
+
+    Attributes:
+        collector: what has come so far.
+        description: text of the URDF; "" while none has come.
+        n_clock: messages on /clock.
+        wrench_frame: frame of the newest wrench; None while none has come.
+        began: when the first joint state came, by time.monotonic [s]; 0 before.
+    """
+
+    def __init__(self, node: Node, joint_states: str, wrench: str, description: str = "robot_description") -> None:
+        self._node = node
+        self.collector = Collector()
+        self.description, self.n_clock, self.began = "", 0, 0.0
+        self.wrench_frame: str | None = None
+        self._topics = [
+            node.create_subscription(JointState, joint_states, self._take_joint_state, DEEP_BEST_EFFORT).topic_name,
+            node.create_subscription(WrenchStamped, wrench, self._take_wrench, DEEP_BEST_EFFORT).topic_name,
+        ]
+        node.create_subscription(String, description, self._take_description, STATE)
+        node.create_subscription(Clock, "/clock", self._take_clock, SENSOR)
+
+    @property
+    def recording(self) -> Recording:
+        """What has come so far."""
+        return self.collector.recording(with_wrench=self.collector.n_wrenches > 0)
+
+    def topics(self) -> tuple[TopicUse, ...]:
+        """Return who publishes and subscribes now."""
+        return tuple(topic_use(self._node, name) for name in self._topics)
+
+    def other_joint_states(self) -> list[str]:
+        """Return other topics on which joint states are published."""
+        found = [name for name, types in self._node.get_topic_names_and_types() if JOINT_STATE_TYPE in types]
+        return sorted(name for name in found if name not in self._topics and self._node.count_publishers(name))
+
+    def _take_joint_state(self, message: JointState) -> None:
+        self.began = self.began or time.monotonic()
+        self.collector.add_joint_state(joint_state_event(message, time.time_ns()))
+
+    def _take_wrench(self, message: WrenchStamped) -> None:
+        self.wrench_frame = message.header.frame_id
+        self.collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
+
+    def _take_description(self, message: String) -> None:
+        self.description = message.data
+
+    def _take_clock(self, _message: Clock) -> None:
+        self.n_clock += 1
+
+
+def topic_use(node: Node, name: str) -> TopicUse:
+    """Return who publishes a topic, and which subscriptions no publisher serves, as far as discovery has come."""
+    publishers = node.get_publishers_info_by_topic(name)
+    unserved = [
+        f"{_full_name(subscription)} on {name}, because of {reason}"
+        for subscription in node.get_subscriptions_info_by_topic(name)
+        if (reason := _reason(publishers, subscription))
+    ]
+    return TopicUse(name, tuple(_full_name(publisher) for publisher in publishers), tuple(unserved))
+
+
+def _reason(publishers: Iterable[Any], subscription: Any) -> str:
+    """Why a subscription receives nothing of any publisher, in the words of the middleware; "" if it receives."""
+    reasons = []
+    for publisher in publishers:
+        compatible, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
+        if compatible != QoSCompatibility.ERROR:
+            return ""
+        reasons.append(" ".join(reason.removeprefix("ERROR: ").rstrip(";").split()))
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def _full_name(endpoint: Any) -> str:
+    return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"

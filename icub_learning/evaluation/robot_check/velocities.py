@@ -1,0 +1,68 @@
+"""Velocities against the positions that they should lead to."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
+
+WINDOW = 0.25  # [s] over which velocities are summed up: a delay of some milliseconds counts little
+LEAST_WAY = 0.02  # [rad], root mean square in a window, of a joint that tells
+NEAR = (0.7, 1.4)  # ratio of the way by velocities to the way by positions
+IN_DEGREES = (40.0, 80.0)  # about 180 / pi
+TRUSTED = 0.8  # correlation of the two
+
+
+def check_velocities(seen: Observation) -> list[Finding]:
+    """Compare velocities, summed up over short windows, with the changes of the positions."""
+    velocity = seen.recording.velocity
+    estimated: dict[str, object] = {"velocity_source": "estimated"}
+    if velocity is None or not velocity.size or not velocity.any():
+        moved = bool(np.ptp(seen.recording.position, axis=0).any()) if len(seen.recording.position) else False
+        if velocity is not None and velocity.size and not moved:
+            return [Finding("velocities", OPEN, "the robot stood still: velocities cannot be judged")]
+        how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
+        remedy = (
+            "nothing has to be done: they are estimated from positions; measured ones help where positions are coarse"
+        )
+        settings = {} if velocity is None else estimated
+        return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
+    ratios = _ratios(seen.recording.joint_stamps * 1e-9, seen.recording.position, velocity)
+    named = [
+        (name, ratio) for name, ratio in zip(seen.recording.joint_names, ratios, strict=True) if np.isfinite(ratio)
+    ]
+    if not named:
+        return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
+    wrong = [(name, ratio) for name, ratio in named if not NEAR[0] < ratio < NEAR[1]]
+    if not wrong:
+        return [Finding("velocities", RIGHT, f"velocities are those of the positions ({len(named)} joints that moved)")]
+    if all(IN_DEGREES[0] < ratio < IN_DEGREES[1] for _, ratio in wrong):
+        text = f"velocities are {wrong[0][1]:.1f} times those of the positions: degrees per second"
+        corrected = replace(seen.recording, velocity=np.radians(velocity))
+        return [Finding("degrees", WRONG, text, "publish rad/s (REP-103): multiply by pi / 180", estimated, corrected)]
+    text = "velocities are not those of the positions: " + ", ".join(
+        f"{name} {ratio:.2g} times" for name, ratio in wrong
+    )
+    remedy = "correct sign or scale in the driver; until then velocity_source: estimated"
+    return [Finding("velocities", WRONG, text, remedy, estimated, replace(seen.recording, velocity=None))]
+
+
+def _ratios(times: Array, position: Array, velocity: Array) -> Array:
+    """Way by velocities over way by positions for each joint, (n_joints,); NaN where a joint tells nothing.
+
+    Where the two are no multiples of each other the ratio is 0.
+    """
+    steps = np.diff(times)
+    good = (steps > 0) & (steps < WINDOW)
+    means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
+    summed = np.vstack([np.zeros(position.shape[1]), np.cumsum(means, axis=0)])
+    edges = np.unique(np.searchsorted(times, np.arange(times[0], times[-1], WINDOW)))
+    by_velocity, by_position = np.diff(summed[edges], axis=0), np.diff(position[edges], axis=0)
+    if len(by_position) < 4:
+        return np.full(position.shape[1], np.nan)
+    square = (by_position**2).mean(axis=0)
+    both = (by_velocity * by_position).mean(axis=0)
+    correlation = both / np.sqrt(np.maximum(square * (by_velocity**2).mean(axis=0), 1e-12))
+    ratio = both / np.maximum(square, 1e-12)
+    return np.where(np.sqrt(square) < LEAST_WAY, np.nan, np.where(np.abs(correlation) > TRUSTED, ratio, 0.0))

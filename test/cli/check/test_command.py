@@ -1,0 +1,87 @@
+"""`check` as a command: sentences, exit codes, and parameters that the node takes."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+import yaml
+from helpers.planted_faults import degrees, no_frame, reaction, unset_stamps
+from helpers.sound_robots import cut, zoo_robot
+
+from icub_learning.cli.check import command
+from icub_learning.cli.main import main
+from icub_learning.dynamics.settings import Settings
+from icub_learning.recording import write
+from icub_learning.settings import pick
+
+CLI = (sys.executable, "-m", "icub_learning.cli")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    recording = zoo_robot("icub_left_arm_wrench_100hz").recording
+    return cut(recording, 3.0, 8.0)
+
+
+def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, capsys):
+    write(no_frame(unset_stamps(reaction(degrees(arm)))), tmp_path / "arm.mcap")
+    files = ["--parameters", str(tmp_path / "arm.yaml"), "--json", str(tmp_path / "arm.json")]
+    assert main(["check", "--recording", str(tmp_path / "arm.mcap"), "--urdf", "icub", *files]) == 1
+    shown = capsys.readouterr().out
+    assert "WRONG degrees          positions look like degrees" in shown
+    assert "-> publish radians (REP-103)" in shown
+    assert "4 wrong: stamps_unset, degrees, frame, gravity" in shown
+    assert json.loads((tmp_path / "arm.json").read_text())["faults"] == ["stamps_unset", "degrees", "frame", "gravity"]
+    values = yaml.safe_load((tmp_path / "arm.yaml").read_text())["inverse_dynamics"]["ros__parameters"]
+    assert values.pop("frame_id") == "l_upper_arm"
+    settings = pick(Settings, values)
+    assert (settings.urdf, settings.output, settings.sensor) == ("icub", "wrench", "l_arm_ft_sensor")
+    assert (settings.stamp_source, settings.wrench_direction) == ("arrival", "child_to_parent")
+    assert settings.joints == list(arm.joint_names)
+
+
+def test_a_sound_recording_without_a_urdf_is_recognized_by_its_joints(arm, tmp_path, capsys):
+    write(arm, tmp_path / "arm.npz")
+    assert main(["check", "--recording", str(tmp_path / "arm.npz")]) == 0
+    shown = capsys.readouterr().out
+    assert "nothing wrong was found" in shown
+    assert "    urdf: icub\n" in shown
+    assert "    sensor: l_arm_ft_sensor\n" in shown
+
+
+def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
+    write(replace(arm, joint_names=tuple("abcdefg")), tmp_path / "arm.npz")
+    assert main(["check", "--recording", str(tmp_path / "arm.npz")]) == 2
+    shown = capsys.readouterr().err
+    assert "--urdf" in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.ros
+def test_a_running_robot(arm, tmp_path, ros_domain, start_process):
+    """Played from a file, its stamps are those of another day."""
+    write(degrees(arm), tmp_path / "arm.mcap")
+    listener = start_process(*CLI, "check", "--duration", "3")
+    start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--wait", "20")
+    assert listener.wait(40) == 1, listener.output
+    assert "2 wrong: clock, degrees" in listener.output
+    assert "right qos" in listener.output
+    assert "    urdf: icub\n" in listener.output
+
+
+@pytest.mark.ros
+def test_silence_names_other_topics(ros_domain, capfd, monkeypatch, arm, tmp_path, start_process):
+    monkeypatch.setattr(command, "PATIENCE", 3.0)
+    write(arm, tmp_path / "arm.mcap")
+    start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--joint-states", "/left/joint_states", "--wait", "20")
+    assert main(["check", "--urdf", "icub"]) == 2
+    shown = capfd.readouterr().err
+    assert "no joint state came on /joint_states within 3 s" in shown
+    assert "/left/joint_states" in shown
+
+
+@pytest.mark.parametrize("arguments", [["--duration", "0"], ["--recording", "/no/such/file.mcap"]])
+def test_bad_options_are_one_line(arguments, capfd):
+    assert main(["check", *arguments]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
