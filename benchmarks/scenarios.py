@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from benchmarks import (
     any_robot,
     core,
+    fleet,
     history,
     kernel_methods,
     kilohertz,
@@ -52,6 +53,9 @@ SCENARIOS = {
         recognition_settings.run,
     ),
     "object-lessons": Scenario("objects taught by 20 and by 3 views, over seeds and choices of objects", objects.run),
+    "fleet": Scenario(
+        "bytes and seconds of a fleet that pools its models, up to 10 robots and computed beyond", fleet.run
+    ),
     "kernel-subsampling": Scenario("Nyström: few centres against much regularization", kernel_methods.run_subsampling),
     "kernel-incremental": Scenario("Nyström: the path over m beside separate fits", kernel_methods.run_incremental),
     "kernel-falkon": Scenario("FALKON beside direct Nyström and scikit-learn", kernel_methods.run_falkon),

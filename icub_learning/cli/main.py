@@ -24,6 +24,7 @@ COMMANDS = {
     "tune": ("tune.command", "choose a learner's settings from a recording, or from pictures of objects"),
     "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
     "model": ("model.command", "what model files hold, how two differ, pooling two, and whether they are whole"),
+    "fleet": ("fleet", "pool what many robots have learned, each sample once, and hand it back"),
     "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),
 }
 

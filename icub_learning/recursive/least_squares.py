@@ -230,26 +230,36 @@ class RecursiveLeastSquares:
         triangle[:] = self._triangle
         return Certainty(triangle, self.n_features)
 
-    def merge(self, other: "RecursiveLeastSquares") -> None:
+    def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> None:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.
 
         Where samples were forgotten, each learner's samples keep their present weight. O(d^3).
 
+        Args:
+            other: the other learner.
+            common: a learner of exactly those samples that both have seen, which then count once; None: there are none.
+
         Raises:
-            ParameterError: `other` is no RecursiveLeastSquares or has other sizes; nothing changes then.
+            ParameterError: one of them is no RecursiveLeastSquares or has other sizes, or `other` has forgotten some of
+                the common samples; nothing changes then.
         """
-        if not isinstance(other, RecursiveLeastSquares):
-            raise ParameterError("other", type(other).__name__, "a RecursiveLeastSquares")
-        if (other.n_features, other.n_outputs) != (self.n_features, self.n_outputs):
-            sizes = f"{self.n_features} features and {self.n_outputs} outputs, as this learner"
-            raise ParameterError("other", (other.n_features, other.n_outputs), sizes)
-        factor, weights = pooling.pool(
-            (self.factor, self.weights), (other.factor, other.weights), other.prior, other._initial_weights
-        )
+        for name, one in (("other", other), ("common", common)):
+            if name == "common" and one is None:
+                continue
+            if not isinstance(one, RecursiveLeastSquares):
+                raise ParameterError(name, type(one).__name__, "a RecursiveLeastSquares")
+            if (one.n_features, one.n_outputs) != (self.n_features, self.n_outputs):
+                sizes = f"{self.n_features} features and {self.n_outputs} outputs, as this learner"
+                raise ParameterError(name, (one.n_features, one.n_outputs), sizes)
+        if common is None:
+            start, known = (np.diag(np.sqrt(other.prior)), other._initial_weights), 0
+        else:
+            start, known = (common.factor, common.weights), common.n_samples
+        factor, weights = pooling.pool((self.factor, self.weights), (other.factor, other.weights), start)
         pivots = np.diag(factor) ** 2
         self._triangle = pack_factor(factor / np.diag(factor)[:, None], pivots)
         self._weights[:, : self.n_features] = weights.T
-        self.n_samples += other.n_samples
+        self.n_samples += other.n_samples - known
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays, which need no pickle; see `from_state`."""

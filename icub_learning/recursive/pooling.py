@@ -4,6 +4,10 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
+
+FORGOTTEN = 1e-6  # by which a singular value may lie below 1 through rounding
+NOTHING_NEW = 1e-12  # length of an equivalent row below which it is rounding
 
 
 def equivalent_rows(factor: Array, prior: Array) -> tuple[Array, Array, Array]:
@@ -24,24 +28,28 @@ def append_rows(factor: Array, rows: Array) -> Array:
     return np.triu(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
 
 
-def pool(first: tuple[Array, Array], second: tuple[Array, Array], prior: Array, mean: Array) -> tuple[Array, Array]:
-    """Return factor and weights of a learner with the first one's prior and the samples of both.
+def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return factor and weights of a learner that has seen what two have seen, what both have in common once.
 
-    A = A_1 + (A_2 - diag(prior)), and W solves A W = A_1 W_1 + (A_2 W_2 - diag(prior) mean). Neither A_i is formed:
-    d equivalent rows stand for the second learner's samples and are appended to the first factor.
+    A = A_1 + (A_2 - A_c), and W solves A W = A_1 W_1 + (A_2 W_2 - A_c W_c). No A is formed: d equivalent rows stand for
+    what the second learner has seen beyond the common part, and are appended to the first factor.
 
     Args:
         first, second: (factor (d, d), weights (d, T)) of the two learners.
-        prior: (d,), the second learner's present regularization.
-        mean: (d, T), the initial weights of the second learner, the mean of its prior.
+        common: the same of what the second one started from: its prior and the mean of that, or a learner.
+
+    Raises:
+        ParameterError: the second learner knows less than the common part, because it has forgotten.
     """
-    (factor_1, weights_1), (factor_2, weights_2) = first, second
-    root = np.sqrt(prior)
-    singular, vectors, lengths = equivalent_rows(factor_2, prior)
-    equivalent = lengths[:, None] * vectors * root
-    # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - diag(prior) mean.
-    moment = (singular**2)[:, None] * (vectors @ (root[:, None] * (weights_2 - mean)))
-    safe = np.where(lengths > 0, lengths, np.inf)
+    (factor_1, weights_1), (factor_2, weights_2), (root, mean) = first, second, common
+    _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)
+    if singular[-1] < 1.0 - FORGOTTEN:
+        raise ParameterError("other", float(singular[-1]), "a learner that has forgotten nothing of what both share")
+    lengths = np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+    equivalent = lengths[:, None] * (vectors @ root)
+    # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - A_c W_c.
+    moment = (singular**2)[:, None] * (vectors @ (root @ (weights_2 - mean)))
+    safe = np.where(lengths > NOTHING_NEW, lengths, np.inf)
     targets = moment / safe[:, None] + equivalent @ mean
     factor = append_rows(factor_1, equivalent)
     weights = weights_1

@@ -124,3 +124,32 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(other):
         learner.merge(other)
     for key, value in learner.state().items():
         np.testing.assert_array_equal(value, before[key])
+
+
+def test_what_both_have_seen_counts_once():
+    rng = np.random.default_rng(8)
+    parts = [samples(rng, n, 7, 2) for n in (40, 25, 30)]
+    common = RecursiveLeastSquares(7, 2, 0.3)
+    common.update(*parts[0])
+    mine, theirs = (RecursiveLeastSquares.from_state(common.state()) for _ in range(2))
+    mine.update(*parts[1])
+    theirs.update(*parts[2])
+    mine.merge(theirs, common)
+    z, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    factor, weights = batch_solution(z, y, 0.3)
+    assert relative_error(mine.factor, factor) < 1e-12
+    assert relative_error(mine.weights, weights) < 1e-11
+    assert mine.n_samples == 95
+    before = mine.weights
+    mine.merge(common, common)  # nothing new
+    assert relative_error(mine.weights, before) < 1e-14
+
+
+def test_a_learner_that_has_forgotten_the_common_samples_is_refused():
+    rng = np.random.default_rng(9)
+    common = RecursiveLeastSquares(5, 1, 0.3, forgetting=0.9)
+    common.update(*samples(rng, 40, 5, 1))
+    mine, theirs = (RecursiveLeastSquares.from_state(common.state()) for _ in range(2))
+    theirs.update(*samples(rng, 3, 5, 1))
+    with pytest.raises(ParameterError, match="forgotten"):
+        mine.merge(theirs, common)

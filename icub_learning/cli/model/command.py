@@ -116,6 +116,7 @@ def _merge(args: argparse.Namespace) -> int:
 
     from icub_learning.cli.model.opened import is_recognizer, open_model
     from icub_learning.models import write_model
+    from icub_learning.models.ledger import accounted
 
     first, second = (open_model(path) for path in args.files)
     second.header.check_origin(first.header, any_urdf=args.any_urdf)
@@ -127,7 +128,7 @@ def _merge(args: argparse.Namespace) -> int:
         first.learner.merge(second.learner)
         statistics = {"samples": first.learner.n_samples}
     header = replace(first.header, statistics=statistics, saved_at=time.time())
-    written = write_model(args.to, first.learner.state(), header)
+    written = write_model(args.to, accounted(first.learner), header)
     print(f"{written}: {', '.join(f'{value} {name}' for name, value in statistics.items())}")
     save_figures(args.json, {"file": str(written), "statistics": statistics})
     return 0

@@ -265,8 +265,10 @@ class AggregatedEstimator:
     def _parameters(self) -> Array:
         return np.zeros(0) if self._rigid is None else self._rigid.parameters
 
-    def merge(self, other: "AggregatedEstimator") -> None:
+    def merge(self, other: "AggregatedEstimator", common: "AggregatedEstimator | None" = None) -> None:
         """Pool what another estimator of the same regressor and features learned; the choice of experts stays.
+
+        What is in `common` counts once.
 
         Raises:
             ParameterError: regressor or features differ; nothing changes then.
@@ -276,9 +278,9 @@ class AggregatedEstimator:
         self._pool.check_poolable(other._pool)
         if self._rigid is not None:
             assert other._rigid is not None
-            self._rigid.merge(other._rigid)
-        self._pool.merge(other._pool)
-        self._noise.merge(other._noise)
+            self._rigid.pool(other._rigid, None if common is None else common._rigid)
+        self._pool.merge(other._pool, None if common is None else common._pool)
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
         self._combined = None
 
     def state(self, kind: str) -> dict[str, Array]:

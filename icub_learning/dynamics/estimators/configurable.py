@@ -13,6 +13,7 @@ from icub_learning.dynamics.estimators.taring import Tare
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.errors import ParameterError
 from icub_learning.models import nested, scalar
+from icub_learning.models.ledger import Ledger
 
 EstimatorT = TypeVar("EstimatorT", bound="ConfigurableEstimator")
 
@@ -26,17 +27,25 @@ class ConfigurableEstimator:
     Attributes:
         method: as given.
         regressor: regressor of the robot.
+        ledger: whose samples were learned.
     """
 
     _AGGREGATED = ""  # kind of the saved state of an aggregate
     _RIGID_BODIES = False  # whether there is a rigid-body part, which then holds the tare
     _FIXED: Any = None  # class of the method with fixed settings
 
-    def __init__(self, method: Any, tare: Tare | None = None, filters: OutputFilterWeights | None = None) -> None:
+    def __init__(
+        self,
+        method: Any,
+        tare: Tare | None = None,
+        filters: OutputFilterWeights | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
         self.method: Any = method
         self.regressor: Regressor = method.regressor
         self._tare = Tare(self.regressor.n_outputs) if tare is None else tare
         self._filters = OutputFilterWeights(self.regressor.n_outputs) if filters is None else filters
+        self.ledger = Ledger() if ledger is None else ledger
         self._last_stamp: int | None = None  # [ns]
 
     @property
@@ -110,14 +119,16 @@ class ConfigurableEstimator:
         """
         self._tare.add(change)
 
-    def merge(self, other: "ConfigurableEstimator") -> None:
+    def merge(self, other: "ConfigurableEstimator", common: "ConfigurableEstimator | None" = None) -> None:
         """Pool what another estimator with the same regressor and features learned; each keeps its own tare.
+
+        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed.
 
         As if one had seen all samples, but for the rigid-body predictions that either robot made when its samples
         came: features learned what these left.
 
         Raises:
-            ParameterError: regressor, features or input scales differ; nothing changes then.
+            ParameterError: regressor, features or input scales differ, or a common one is needed; nothing changes then.
         """
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
@@ -125,7 +136,11 @@ class ConfigurableEstimator:
             raise ParameterError(
                 "other", "of other settings", "with fixed settings if this one has them, without if not"
             )
-        self.method.merge(other.method)
+
+        def pool(one: "ConfigurableEstimator", shared: "ConfigurableEstimator | None") -> None:
+            self.method.merge(one.method, None if shared is None else shared.method)
+
+        self.ledger.merge(self, other, common, pool)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
@@ -143,5 +158,6 @@ class ConfigurableEstimator:
         made = cls.__new__(cls)
         n_outputs = method.regressor.n_outputs
         filters = OutputFilterWeights.from_state(state, FILTERS, n_outputs)
-        ConfigurableEstimator.__init__(made, method, Tare.from_state(state, n_outputs), filters)
+        ledger = Ledger.from_state(state, int(method.n_samples))
+        ConfigurableEstimator.__init__(made, method, Tare.from_state(state, n_outputs), filters, ledger)
         return made

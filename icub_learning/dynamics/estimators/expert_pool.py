@@ -125,11 +125,11 @@ class ExpertPool:
         ):
             raise ParameterError("frequencies", "different", "the same in both models")
 
-    def merge(self, other: "ExpertPool") -> None:
-        """Pool what another pool with the same features saw."""
-        for mine, theirs in zip(self._learners, other._learners, strict=True):
-            for learner, its in zip(mine, theirs, strict=True):
-                learner.merge(its)
+    def merge(self, other: "ExpertPool", common: "ExpertPool | None" = None) -> None:
+        """Pool what another pool with the same features saw, what is in `common` once. Raises ParameterError."""
+        for s, (mine, theirs) in enumerate(zip(self._learners, other._learners, strict=True)):
+            for r, (learner, its) in enumerate(zip(mine, theirs, strict=True)):
+                learner.merge(its, None if common is None else common._learners[s][r])
         self._certainties = None
 
     def state(self) -> dict[str, Array]:

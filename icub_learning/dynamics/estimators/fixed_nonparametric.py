@@ -105,14 +105,18 @@ class FixedNonparametricEstimator:
             self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of predicting nothing
         self.n_samples += 1
 
-    def merge(self, other: "FixedNonparametricEstimator") -> None:
-        """Pool the data of another estimator with the same features. Raises ParameterError; nothing changes then."""
+    def merge(self, other: "FixedNonparametricEstimator", common: "FixedNonparametricEstimator | None" = None) -> None:
+        """Pool the data of another estimator with the same features, those of `common` once.
+
+        Raises:
+            ParameterError: the features differ; nothing changes then.
+        """
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, "a NonparametricEstimator")
         check_same_kind(self.learner, other.learner)
-        self.learner.merge(other.learner)  # type: ignore[arg-type]
-        self._noise.merge(other._noise)
-        self.n_samples += other.n_samples
+        self.learner.merge(other.learner, None if common is None else common.learner)  # type: ignore[arg-type]
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self.n_samples += other.n_samples - (0 if common is None else common.n_samples)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""

@@ -130,8 +130,10 @@ class FixedSemiparametricEstimator:
             self._noise = NoiseVariance(self.regressor.n_outputs)  # what was before is that of rigid bodies alone
         self.parametric.learn(rows, measured)
 
-    def merge(self, other: "FixedSemiparametricEstimator") -> None:
-        """Pool the data of another estimator with the same regressor and features.
+    def merge(
+        self, other: "FixedSemiparametricEstimator", common: "FixedSemiparametricEstimator | None" = None
+    ) -> None:
+        """Pool the data of another estimator with the same regressor and features, those of `common` once.
 
         As if one had seen all samples, but for the parametric predictions among the features' inputs: they stay those
         that either robot made then.
@@ -143,10 +145,10 @@ class FixedSemiparametricEstimator:
             raise ParameterError("other", type(other).__name__, "a SemiparametricEstimator")
         self.parametric.check_poolable(other.parametric)
         check_same_kind(self.learner, other.learner)
-        self.learner.merge(other.learner)  # type: ignore[arg-type]
+        self.learner.merge(other.learner, None if common is None else common.learner)  # type: ignore[arg-type]
         self._residual_weights = None
-        self._noise.merge(other._noise)
-        self.parametric.merge(other.parametric)
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self.parametric.pool(other.parametric, None if common is None else common.parametric)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""

@@ -81,14 +81,19 @@ class NystromLearner(RandomFeatureLearner):
             self._begin(samples[pivoted_cholesky(samples, self._n_centers, self._length_scale)])
             self._seen = np.zeros((0, self.n_inputs))
 
-    def merge(self, other: RandomFeatureLearner) -> None:
-        """Pool the data of another learner with the same centres. Raises ParameterError if they differ."""
-        if not isinstance(other, NystromLearner) or not self.ready or not other.ready:
-            raise ParameterError("other", type(other).__name__, "a NystromLearner, both with their centres")
-        if not np.array_equal(self._features.centers, other._features.centers):
-            raise ParameterError("centers", "different", "the same in both models: start both from one saved model")
-        self._warm_up.check_same(other._warm_up)
-        self._rls.merge(other._rls)
+    def merge(self, other: RandomFeatureLearner, common: RandomFeatureLearner | None = None) -> None:
+        """Pool the data of another learner with the same centres, those of `common` once.
+
+        Raises:
+            ParameterError: centres or scales differ; nothing changes then.
+        """
+        for one in (other,) if common is None else (other, common):
+            if not isinstance(one, NystromLearner) or not self.ready or not one.ready:
+                raise ParameterError("other", type(one).__name__, "a NystromLearner, all with their centres")
+            if not np.array_equal(self._features.centers, one._features.centers):
+                raise ParameterError("centers", "different", "the same in all models: start them from one saved model")
+            self._warm_up.check_same(one._warm_up)
+        self._rls.merge(other._rls, None if common is None else common._rls)
         self._certainty = None
 
     def set_scale(self, mean: Any, scale: Any) -> None:

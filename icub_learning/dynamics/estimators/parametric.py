@@ -19,6 +19,7 @@ from icub_learning.dynamics.regressors.regressor import Regressor, offset_indice
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
+from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
 NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
@@ -94,6 +95,7 @@ class ParametricEstimator:
         self._noise = NoiseVariance(regressor.n_outputs)
         self._weights = OutputWeights(output_weights, regressor.n_outputs)
         self._filters = OutputFilterWeights(regressor.n_outputs)
+        self.ledger = Ledger()
 
     @property
     def n_samples(self) -> int:
@@ -228,18 +230,26 @@ class ParametricEstimator:
         if type(other) is not type(self) or other.regressor.parameter_names != self.regressor.parameter_names:
             raise ParameterError("other", type(other).__name__, "a ParametricEstimator of the same parameters")
 
-    def merge(self, other: "ParametricEstimator") -> None:
-        """Pool the data of another estimator of the same regressor.
+    def merge(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
+        """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
 
         With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
         of the estimator that learned it.
 
+        Args:
+            other: the other estimator.
+            common: an estimator of exactly those samples that both have seen, where one is needed.
+
         Raises:
-            ParameterError: the other one estimates other parameters; nothing changes then.
+            ParameterError: the other one estimates other parameters, or a common one is needed; nothing changes then.
         """
         self.check_poolable(other)
-        self._rls.merge(other._rls)
-        self._noise.merge(other._noise)
+        self.ledger.merge(self, other, common, self.pool)
+
+    def pool(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
+        """Pool the data of another estimator, those of `common` once, whatever the ledgers say; errors as `merge`."""
+        self._rls.merge(other._rls, None if common is None else common._rls)
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
@@ -290,6 +300,7 @@ class ParametricEstimator:
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
         estimator._filters = OutputFilterWeights.from_state(state, FILTERS, regressor.n_outputs)
+        estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
 
     def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:

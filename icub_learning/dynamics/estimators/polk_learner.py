@@ -128,12 +128,15 @@ class PolkLearner:
             size = np.sqrt(self._squares / self._warm_up.n_samples)
             self._target_scale = np.where(size > 0, size, 1.0)
 
-    def merge(self, other: "PolkLearner") -> None:
+    def merge(self, other: "PolkLearner", common: "PolkLearner | None" = None) -> None:
         """Learn the points of another learner as samples, with its predictions as targets.
 
         Raises:
-            ParameterError: scales differ; nothing changes then.
+            ParameterError: scales differ, or both share samples (`common`), which cannot be taken out of a dictionary;
+                nothing changes then.
         """
+        if common is not None:
+            raise ParameterError("other", "a learner with samples in common", "one without, for polk")
         if not isinstance(other, PolkLearner):
             raise ParameterError("other", type(other).__name__, "a PolkLearner")
         self._warm_up.check_same(other._warm_up)

@@ -109,12 +109,17 @@ class RandomFeatureLearner:
         else:
             self._rls.update(row(x), y)
 
-    def merge(self, other: "RandomFeatureLearner") -> None:
-        """Pool the data of another learner with the same features. Raises ParameterError if they differ."""
-        if not np.array_equal(self._random.frequencies, other._random.frequencies):
-            raise ParameterError("frequencies", "different", "the same in both models")
-        self._warm_up.check_same(other._warm_up)
-        self._rls.merge(other._rls)
+    def merge(self, other: "RandomFeatureLearner", common: "RandomFeatureLearner | None" = None) -> None:
+        """Pool the data of another learner with the same features, those of `common` once.
+
+        Raises:
+            ParameterError: features or scales differ; nothing changes then.
+        """
+        for one in (other,) if common is None else (other, common):
+            if not np.array_equal(self._random.frequencies, one._random.frequencies):
+                raise ParameterError("frequencies", "different", "the same in both models")
+            self._warm_up.check_same(one._warm_up)
+        self._rls.merge(other._rls, None if common is None else common._rls)
         self._certainty = None
 
     def set_scale(self, mean: ArrayLike, scale: ArrayLike) -> None:

@@ -43,7 +43,7 @@ class Report:
 
     Attributes:
         findings: in the order of the checks.
-        settings: of the inverse dynamics node to start with; None where no joint of the messages is in the URDF.
+        settings: settings of the inverse dynamics node to start with; None where no joint is in the URDF.
     """
 
     findings: tuple[Finding, ...]

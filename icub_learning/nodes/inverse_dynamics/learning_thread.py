@@ -15,6 +15,7 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.stream import Sample
 from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries
 from icub_learning.nodes.common.timing import DurationWindow
 
@@ -85,7 +86,7 @@ class LearningThread:
         self.times = DurationWindow()
         self._estimator = estimator
         self._regressor: Any = regressor
-        self._good: dict[str, Any] = estimator.state()
+        self._good: dict[str, Any] = accounted(estimator)
         self._good_samples: int = estimator.n_samples
         self._thinning, self._longest_work = Thinning(backlog), longest_work
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, and _WAKE
@@ -130,7 +131,7 @@ class LearningThread:
         """
 
         def keep(estimator: Any) -> tuple[Any, str]:
-            state = estimator.state()
+            state = accounted(estimator)
             if broken_entries(state):
                 self._restore()
                 self._on_error("what was learned held numbers that are not finite: the last good state is restored")
@@ -146,7 +147,7 @@ class LearningThread:
         """Return the state and its number of samples after `stop`; the last good state if the thread has not ended."""
         if self._thread.is_alive():
             return self._good, self._good_samples
-        state = self._estimator.state()
+        state = accounted(self._estimator)
         return (self._good, self._good_samples) if broken_entries(state) else (state, self._estimator.n_samples)
 
     def supervise(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.models.ledger import accounted
 from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
 from icub_learning.nodes.common.waiting import WaitingUntil
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
@@ -45,7 +46,7 @@ class ModelServices:
             taken: list[tuple[dict[str, Any], int]] = []
 
             def take(estimator: Any) -> tuple[Any, str]:
-                taken.append((estimator.state(), estimator.n_samples))
+                taken.append((accounted(estimator), estimator.n_samples))
                 return estimator, ""
 
             await self._asked(take, deadline, changes=False)
@@ -72,9 +73,10 @@ class ModelServices:
 
         def pool(state: dict[str, Any]) -> Act:
             def act(estimator: Any) -> tuple[Any, str]:
-                other = type(estimator).from_state(state, estimator.regressor)
+                other, before = type(estimator).from_state(state, estimator.regressor), estimator.n_samples
                 estimator.merge(other)
-                return estimator, f"merged {other.n_samples} samples; the model now holds {estimator.n_samples}"
+                new = estimator.n_samples - before
+                return estimator, f"merged {new} samples that are new; the model now holds {estimator.n_samples}"
 
             return act
 

@@ -82,12 +82,17 @@ class CalibratedVariance:
         self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1
 
-    def merge(self, other: "CalibratedVariance") -> None:
-        """Take the other one's variance where nothing is known yet: errors fade, so one's own tell more."""
+    def merge(self, other: "CalibratedVariance", n_common: int = 0) -> None:
+        """Take the other one's variance where nothing is known yet: errors fade, so one's own tell more.
+
+        Args:
+            other: the other variance.
+            n_common: how many of its samples this one has too.
+        """
         if not self.n_samples:
             self._mean_square, self._factor = other._mean_square.copy(), other._factor.copy()
             self._weight, self._age = other._weight, other._age
-        self.n_samples += other.n_samples
+        self.n_samples += other.n_samples - n_common
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays."""

@@ -55,13 +55,19 @@ class NoiseVariance:
         noise.value = value.copy()
         return noise
 
-    def merge(self, other: "NoiseVariance") -> None:
-        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES)."""
-        if not other.n_samples:
+    def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
+        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES).
+
+        Args:
+            other: the other estimate.
+            n_common: how many of its samples this one has too.
+        """
+        fresh = other.n_samples - n_common
+        if fresh <= 0:
             return
         if self.n_samples:
-            mine, theirs = (min(noise.n_samples, MEMORY_SAMPLES) for noise in (self, other))
+            mine, theirs = (min(count, MEMORY_SAMPLES) for count in (self.n_samples, fresh))
             self.value = (mine * self.value + theirs * other.value) / (mine + theirs)
         else:
             self.value = other.value.copy()
-        self.n_samples += other.n_samples
+        self.n_samples += fresh

@@ -1,0 +1,163 @@
+"""What a fleet of robots has learned: models gathered as files, pooled so that each sample counts once, and spread."""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from icub_learning.dynamics.assembly import AnyEstimator
+from icub_learning.dynamics.saved_model import estimator_of
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.ledger import Holdings, accounted, held_by, read_holdings, shared
+
+POOLED = "pooled.npz"
+NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # of a robot
+DIGEST = 16  # characters
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What one file added.
+
+    Attributes:
+        robot: name of the robot.
+        samples: number of samples in its model.
+        new: those of them that nobody had brought before.
+    """
+
+    robot: str
+    samples: int
+    new: int
+
+
+class Fleet:
+    """A folder with the pooled model of a fleet, and with models that later ones have something in common with.
+
+    `pooled.npz` is what all robots know. `spread/` keeps the last pooled models, from which robots go on, and `robots/`
+    the last model of each robot, from which it may go on as well. A later model shares with the pooled one exactly what
+    one of these holds: that is taken out before the two are added.
+
+    Args:
+        folder: made where it is missing.
+        keep: number of pooled models that are kept.
+
+    Raises:
+        ParameterError: `keep` is below 1.
+    """
+
+    def __init__(self, folder: Path, keep: int = 20) -> None:
+        if keep < 1:
+            raise ParameterError("keep", keep, "at least 1")
+        self.folder, self._keep = folder, keep
+
+    @property
+    def pooled(self) -> Path:
+        """File of the pooled model, which is there once something was gathered."""
+        return self.folder / POOLED
+
+    def gather(self, files: Sequence[tuple[str, Path]], *, any_urdf: bool = False) -> list[Gathered]:
+        """Add the models of robots to the pooled one. All of them are added, or none.
+
+        Args:
+            files: names of robots, each with the file of its model.
+            any_urdf: whether the URDFs of the robots may differ.
+
+        Raises:
+            ParameterError: a name is none; a model shares samples with the pooled one that no kept model holds alone,
+                has forgotten some of them, or was learned with other features.
+            StateError: a file is no model of inverse dynamics, or one of another robot.
+        """
+        pooled, header = self._newest()
+        taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
+        results = []
+        for robot, path in files:
+            if not NAME.fullmatch(robot):
+                raise ParameterError("robot", robot, "letters, digits, - and _")
+            model, own = _read(path)
+            if header is None:
+                header = own
+            own.check_origin(header, any_urdf=any_urdf)
+            before = 0 if pooled is None else pooled.n_samples
+            pooled = self._added(pooled, model, robot, taken)
+            results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
+            taken.append((robot, model, own))
+        if pooled is None or header is None or not any(one.new for one in results):
+            return results
+        for robot, model, own in taken:
+            written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, own)
+            for old in (self.folder / "robots").glob(f"{robot}.*.npz"):
+                if old != written:
+                    old.unlink()
+        _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
+        for old in sorted((self.folder / "spread").glob("*.npz"))[: -self._keep]:
+            old.unlink()
+        _write(self.pooled, pooled, header)
+        return results
+
+    def spread(self, targets: Sequence[Path]) -> int:
+        """Write the pooled model to files, each completely or not at all; return its number of bytes.
+
+        Raises:
+            StateError: nothing was gathered, or a file cannot be written.
+        """
+        state, header = read_model(self.pooled)
+        written = [write_model(target, state, header) for target in targets]
+        return written[0].stat().st_size if written else 0
+
+    def _newest(self) -> tuple[AnyEstimator | None, ModelHeader | None]:
+        return _read(self.pooled) if self.pooled.exists() else (None, None)
+
+    def _added(
+        self, pooled: AnyEstimator | None, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
+    ) -> AnyEstimator:
+        """Return the pooled model with what a robot's model adds. Raises ParameterError."""
+        if pooled is None:
+            return estimator_of(accounted(model))
+        both = shared(held_by(pooled), held_by(model))
+        common: Any = None
+        if both and both not in (held_by(pooled), held_by(model)):
+            common = next((one for _, one, _ in taken if held_by(one) == both), None) or self._known(both)
+            if common is None:
+                text = f"{sum(both.values())} of the {model.n_samples} samples of {robot}"
+                bound = "those of a model that was gathered from it or spread to it; let it go on from pooled.npz"
+                raise ParameterError("shared samples", text, bound)
+        try:
+            pooled.merge(model, common)  # type: ignore[arg-type]
+        except ParameterError as error:
+            raise ParameterError(f"the model of {robot}", str(error), "one that can be pooled") from None
+        return pooled
+
+    def _known(self, holdings: Holdings) -> AnyEstimator | None:
+        """Return a kept model that holds exactly these samples, None without one."""
+        for path in self._kept(_digest(holdings)):
+            state, _ = read_model(path)
+            if read_holdings(state) == holdings:
+                return estimator_of(state)
+        return None
+
+    def _kept(self, digest: str) -> Iterator[Path]:
+        for place in ("spread", "robots"):
+            yield from (self.folder / place).glob(f"*.{digest}.npz")
+
+
+def _read(path: Path) -> tuple[AnyEstimator, ModelHeader]:
+    state, header = read_model(path)
+    if header is None:
+        raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
+    if "estimator" not in state:
+        raise StateError(f"{path} is no model of inverse dynamics", name=str(path), value=header.kind)
+    return estimator_of(state), header
+
+
+def _write(path: Path, model: AnyEstimator, header: ModelHeader) -> Path:
+    statistics = {**header.statistics, "samples": model.n_samples}
+    return write_model(path, accounted(model), replace(header, statistics=statistics, saved_at=time.time()))
+
+
+def _digest(holdings: Holdings) -> str:
+    return hashlib.sha256(json.dumps(holdings, sort_keys=True).encode()).hexdigest()[:DIGEST]

@@ -1,0 +1,136 @@
+"""Whose samples an estimator holds, so that models of a fleet are pooled without counting anything twice."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError, StateError
+
+SOURCES, COUNTS = "ledger.sources", "ledger.counts"  # entries of a saved state
+LENGTH = 32  # characters of a source
+
+Holdings = dict[str, int]  # by source, how many of its first samples
+
+
+class Accountable(Protocol):
+    """An estimator that knows whose samples it holds."""
+
+    ledger: "Ledger"
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        ...
+
+
+OneT = TypeVar("OneT", bound=Accountable)
+
+
+class Ledger:
+    """The sources of an estimator's samples.
+
+    Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that
+    belongs to earlier sources. A source only ever adds samples, so that a source and a number name the same samples
+    wherever they are found, and two models share, of each source, the smaller of their two numbers (as version vectors
+    do; Parker et al., "Detection of mutual inconsistency in distributed systems", 1983).
+
+    Args:
+        held: samples of other sources.
+    """
+
+    def __init__(self, held: Mapping[str, int] | None = None) -> None:
+        self._held: Holdings = dict(held or {})
+        self._source = uuid4().hex
+
+    def holdings(self, n_samples: int) -> Holdings:
+        """Return how many samples of which source there are; `n_samples` are all that the estimator has learned."""
+        own = n_samples - sum(self._held.values())
+        return {**self._held, **({self._source: own} if own > 0 else {})}
+
+    def merge(self, mine: OneT, other: OneT, common: OneT | None, pool: Callable[[OneT, OneT | None], None]) -> None:
+        """Pool another estimator with that of this ledger so that shared samples count once.
+
+        Where the other one has nothing new, nothing is done.
+
+        Args:
+            mine: the estimator of this ledger.
+            other: the other one.
+            common: an estimator of exactly the samples that both share; not needed if one of them holds all of those of
+                the other, or if they share none.
+            pool: adds the samples of its first argument that are not those of its second one, None for none, to `mine`.
+
+        Raises:
+            ParameterError: `common` is needed and absent or another one, or as `pool` raises; nothing changes then.
+        """
+        own, theirs = held_by(mine), held_by(other)
+        both = shared(own, theirs)
+        if both == theirs and theirs:
+            return
+        known = None
+        if both:
+            if both == own:
+                known = mine
+            elif common is not None and held_by(common) == both:
+                known = common
+            else:
+                text = f"{sum(both.values())} of its {sum(theirs.values())} samples are here already"
+                bound = "pooled with `common`, a model of exactly these, so that they do not count twice"
+                raise ParameterError("other", text, f"{bound} (icub-learning fleet gather keeps such models)")
+        pool(other, known)
+        self._held = {source: max(own.get(source, 0), theirs.get(source, 0)) for source in own | theirs}
+        # What is learned from now on comes after samples of others: it is told apart from what came before.
+        self._source = uuid4().hex
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], n_samples: int) -> "Ledger":
+        """Rebuild from what `accounted` returned; a state that does not tell is a source that nobody else has.
+
+        Raises:
+            StateError: the entries do not account for the samples of the estimator.
+        """
+        if SOURCES not in state:
+            return cls({uuid4().hex: n_samples} if n_samples else {})
+        return cls(read_holdings(state, n_samples))
+
+
+def held_by(estimator: Accountable) -> Holdings:
+    """Return how many samples of which source an estimator holds."""
+    return estimator.ledger.holdings(estimator.n_samples)
+
+
+def shared(one: Holdings, other: Holdings) -> Holdings:
+    """Return what two models have both seen."""
+    return {source: min(count, other[source]) for source, count in one.items() if source in other}
+
+
+def accounted(estimator: Any) -> dict[str, Array]:
+    """Return the state of an estimator and, if it has a ledger, whose samples it holds: what is written to files.
+
+    The state alone depends on settings and samples only; sources are as unique as the moments when they began.
+    """
+    ledger = getattr(estimator, "ledger", None)
+    state: dict[str, Array] = estimator.state()
+    if ledger is None:
+        return state
+    found = ledger.holdings(estimator.n_samples)
+    sources = sorted(found)
+    counts = np.array([found[source] for source in sources], dtype=np.int64)
+    return {**state, SOURCES: np.array(sources, dtype=f"<U{LENGTH}"), COUNTS: counts}
+
+
+def read_holdings(state: Mapping[str, Any], n_samples: int | None = None) -> Holdings:
+    """Return the holdings of a saved state. Raises StateError if they are none, or not of so many samples."""
+    try:
+        sources, counts = np.atleast_1d(state[SOURCES]), np.atleast_1d(state[COUNTS])
+        found = {str(source): int(count) for source, count in zip(sources, counts, strict=True)}
+    except (KeyError, TypeError, ValueError) as error:
+        raise StateError(f"state does not say whose samples it holds: {error}", name=SOURCES) from None
+    total = sum(found.values())
+    if len(found) != len(sources) or any(count < 1 for count in found.values()):
+        raise StateError("state names a source twice, or with less than one sample", name=SOURCES)
+    if n_samples is not None and total != n_samples:
+        raise StateError(f"state accounts for {total} of {n_samples} samples", name=COUNTS, value=total)
+    return found

@@ -1,0 +1,56 @@
+"""`icub-learning fleet` on files."""
+
+import json
+
+import numpy as np
+from helpers.robots import RIGHT_ARM
+
+from icub_learning.cli.main import main
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.saved_model import ModelDescription
+from icub_learning.dynamics.settings import Settings
+from icub_learning.models import read_model, write_model
+from icub_learning.models.ledger import accounted
+from icub_learning.robots import find_urdf
+
+
+def robot_file(path, seed):
+    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", output_weights="equal")
+    regressor = assembly.make_regressor(settings)
+    estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
+    for _ in range(30):
+        estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))
+    return str(write_model(path, accounted(estimator), ModelDescription(settings, regressor).header(30)))
+
+
+def test_gather_and_spread(tmp_path, capsys):
+    files = [robot_file(tmp_path / f"robot_{seed}", seed) for seed in range(2)]
+    folder, figures = str(tmp_path / "fleet"), str(tmp_path / "fleet.json")
+    assert main(["fleet", "gather", folder, files[0], f"other={files[1]}", "--json", figures]) == 0
+    assert "60 samples more" in capsys.readouterr().out
+    expected = {"robot_0": {"samples": 30, "new": 30}, "other": {"samples": 30, "new": 30}}
+    assert json.loads((tmp_path / "fleet.json").read_text())["robots"] == expected
+    assert main(["fleet", "gather", folder, *files]) == 0
+    assert "0 samples more" in capsys.readouterr().out
+    targets = [str(tmp_path / f"to_{number}.npz") for number in range(2)]
+    assert main(["fleet", "spread", folder, *targets]) == 0
+    _, header = read_model(targets[1])
+    assert header.statistics["samples"] == 60
+
+
+def test_merging_two_that_share_samples_names_the_remedy(tmp_path, capsys):
+    one, other = (robot_file(tmp_path / f"robot_{seed}", seed) for seed in range(2))
+    both = str(tmp_path / "both.npz")
+    assert main(["model", "merge", one, other, "--to", both]) == 0
+    assert main(["model", "merge", both, one, "--to", both]) == 0  # nothing new
+    assert "60 samples" in capsys.readouterr().out.splitlines()[-1]
+    more = str(tmp_path / "more.npz")
+    assert main(["model", "merge", one, robot_file(tmp_path / "robot_2", 2), "--to", more]) == 0
+    assert main(["model", "merge", both, more, "--to", both]) == 2
+    assert "30 of its 60 samples are here already" in capsys.readouterr().err
+
+
+def test_bad_input_is_one_line(tmp_path, capsys):
+    assert main(["fleet", "spread", str(tmp_path), "x.npz"]) == 2
+    assert main(["fleet", "gather", str(tmp_path), "absent.npz"]) == 2
+    assert capsys.readouterr().err.count("\n") == 2

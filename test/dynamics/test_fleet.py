@@ -1,0 +1,188 @@
+"""Robots of a fleet pool what they learned: the result is that of one robot that saw all, each sample once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.fleet import Fleet
+from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
+from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import read_model, write_model
+from icub_learning.models.ledger import accounted, held_by, read_holdings
+from icub_learning.simulation.zoo import ZOO
+
+ROBOT = ZOO["icub_wrench_100hz"]
+N = 120  # samples of each robot and round
+
+
+@pytest.fixture(scope="module")
+def motions():
+    """Samples (q, v, a, wrench) of five motions of the same robot."""
+    found = []
+    for seed in range(5):
+        made = ROBOT.record(8.0, seed)
+        recording = made.recording
+        found.append(list(zip(made.position, made.velocity, made.acceleration, recording.wrench, strict=True))[100:])
+    return found
+
+
+def settings(kind):
+    # All samples and outputs count alike: each robot would use the noise that it has found itself.
+    own = {"forgetting": 1.0, "output_weights": "equal", "n_random_features": 60}
+    if kind == "fixed features":
+        own |= {"length_scale": 3.0, "nonparametric_regularization": 0.1}
+    return Settings(estimator="parametric" if kind == "parametric" else "nonparametric", **ROBOT.settings, **own)
+
+
+class Robots:
+    """Robots that learn, save, load, and one that sees everything."""
+
+    def __init__(self, kind, folder, n=3):
+        self.settings = settings(kind)
+        self.regressor = assembly.make_regressor(self.settings)
+        self.folder, self.kind = folder, kind
+        self.robots = [self.new() for _ in range(n)]
+        self.all = self.new()
+        self.fleet = Fleet(folder / "fleet")
+
+    def new(self):
+        made = assembly.make_estimator(self.settings, self.regressor)
+        if self.kind == "fixed features":  # robots that find their own scales of inputs cannot share features
+            made.method.learner.set_scale(np.zeros(21), np.repeat([1.0, 1.0, 3.0], 7))
+        return made
+
+    def learn(self, number, samples):
+        for sample in samples:
+            self.robots[number].update(*sample)
+            self.all.update(*sample)
+
+    def save(self, number):
+        header = ModelDescription(self.settings, self.regressor).header(self.robots[number].n_samples)
+        return write_model(self.folder / f"robot_{number}.npz", accounted(self.robots[number]), header)
+
+    def gather(self, *numbers):
+        found = self.fleet.gather([(f"robot_{number}", self.save(number)) for number in numbers])
+        return [one.new for one in found]
+
+    def load(self, number, path):
+        self.robots[number] = type(self.all).from_state(read_model(path)[0], self.regressor)
+
+    def pooled(self):
+        return estimator_of(read_model(self.fleet.pooled)[0])
+
+    def difference(self, samples):
+        """Largest difference between the pooled model and the one that saw all, relative to what it predicts."""
+        mine, expected = self.weights(self.pooled()), self.weights(self.all)
+        return float(np.abs(mine - expected).max() / np.abs(expected).max())
+
+    def weights(self, model):
+        if self.kind == "parametric":
+            return model.parameters
+        if self.kind == "fixed features":
+            return np.array(model.method.learner.live_weights)
+        return model.method._pool.weights()  # what experts there are; which of them is right is each robot's own choice
+
+
+@pytest.mark.parametrize("kind", ["parametric", "fixed features", "several features"])
+def test_three_robots_know_what_one_that_saw_all_knows_and_so_twice(kind, motions, tmp_path):
+    robots = Robots(kind, tmp_path)
+    for number in range(3):
+        robots.learn(number, motions[number][:N])
+    assert robots.gather(0, 1, 2) == [N, N, N]
+    assert robots.difference(motions[3]) < 1e-8
+    assert robots.pooled().n_samples == 3 * N
+    before = read_model(robots.fleet.pooled)[0]
+    assert robots.gather(2, 0, 1) == [0, 0, 0]  # again, in another order
+    for name, value in read_model(robots.fleet.pooled)[0].items():
+        np.testing.assert_array_equal(value, before[name], name)
+
+    # Two go on from the pooled model, the third from its own; then all are gathered, also twice.
+    robots.fleet.spread([tmp_path / "spread_0.npz", tmp_path / "spread_1.npz"])
+    for number in range(2):
+        robots.load(number, tmp_path / f"spread_{number}.npz")
+    for number in range(3):
+        robots.learn(number, motions[number][N : 2 * N])
+    assert robots.gather(0, 1, 2) == [N, N, N]
+    assert robots.gather(0, 1, 2) == [0, 0, 0]
+    assert robots.difference(motions[3]) < 1e-8
+    assert robots.pooled().n_samples == robots.all.n_samples
+
+    # A third round, from the first pooled model and from the second one.
+    robots.fleet.spread([tmp_path / "spread_2.npz"])
+    robots.load(2, tmp_path / "spread_2.npz")
+    for number in range(3):
+        robots.learn(number, motions[number][2 * N : 3 * N])
+    assert robots.gather(2, 1, 0) == [N, N, N]
+    assert robots.difference(motions[3]) < 1e-8
+
+
+def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
+    robots = Robots("parametric", tmp_path, n=1)
+    robots.learn(0, motions[0][:N])
+    robots.gather(0)
+    robots.load(0, robots.save(0))
+    robots.learn(0, motions[0][N : N + 50])
+    assert robots.gather(0) == [50]
+    assert len(held_by(robots.pooled())) == 2
+    assert robots.difference(motions[3]) < 1e-8
+
+
+def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):
+    """Two robots went on from a model that the fleet never saw."""
+    robots = Robots("parametric", tmp_path, n=2)
+    robots.learn(0, motions[0][:N])
+    seed = robots.save(0).rename(tmp_path / "seed.npz")
+    for number in range(2):
+        robots.load(number, seed)
+        robots.learn(number, motions[number][N : N + 20])
+    with pytest.raises(ParameterError, match=f"{N} of the {N + 20} samples of robot_1"):
+        robots.gather(0, 1)
+    assert not robots.fleet.pooled.exists()
+    robots.fleet.gather([("seed", seed)])
+    assert robots.gather(0, 1) == [20, 20]
+    assert robots.difference(motions[3]) < 1e-8
+
+
+def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_path):
+    robots = Robots("parametric", tmp_path)
+    robots.learn(0, motions[0][:N])
+    copies = [estimator_of(accounted(robots.robots[0])) for _ in range(3)]
+    for copy, motion in zip(copies[:2], motions, strict=False):
+        copy.update(*motion[N])
+    before = copies[0].state()
+    with pytest.raises(ParameterError, match=f"{N} of its {N + 1} samples"):
+        copies[0].merge(copies[1])
+    with pytest.raises(ParameterError, match="common"):
+        copies[0].merge(copies[1], robots.new())
+    for name, value in copies[0].state().items():
+        np.testing.assert_array_equal(value, before[name], name)
+    copies[0].merge(copies[1], copies[2])
+    assert copies[0].n_samples == N + 2
+
+
+def test_what_was_forgotten_cannot_be_taken_out(motions, tmp_path):
+    robots = Robots("parametric", tmp_path)
+    robots.settings = replace(robots.settings, forgetting=0.99)
+    robots.robots = [robots.new() for _ in range(2)]
+    for number in range(2):
+        robots.learn(number, motions[number][:N])
+    robots.gather(0, 1)
+    robots.learn(0, motions[0][N : N + 100])
+    with pytest.raises(ParameterError, match="forgotten"):
+        robots.gather(0)
+
+
+@pytest.mark.parametrize("counts", [[1, 1], [0, 3], [2]])
+def test_ledgers_that_do_not_add_up_are_refused(counts):
+    state = {"ledger.sources": np.array(["a", "b"]), "ledger.counts": np.array(counts)}
+    with pytest.raises(StateError):
+        read_holdings(state, 3)
+
+
+def test_a_name_that_is_no_file_name_is_refused(motions, tmp_path):
+    robots = Robots("parametric", tmp_path, n=1)
+    with pytest.raises(ParameterError, match="robot"):
+        robots.fleet.gather([("../robot", robots.save(0))])
