@@ -23,7 +23,8 @@ class RobotSettings(Validated):
 
     urdf: str = setting(
         "icub",
-        f"robot description: a path, XML text, package://PACKAGE/FILE, or a known robot ({', '.join(KNOWN_ROBOTS)})",
+        f"robot description: a path, XML text, package://PACKAGE/FILE, a known robot ({', '.join(KNOWN_ROBOTS)}), or in"
+        " a node topic: what robot_state_publisher keeps on robot_description",
     )
     joints: Sequence[str] = setting((), "joints to learn from, in the order of all arrays")
     output: str = setting(

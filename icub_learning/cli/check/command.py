@@ -116,6 +116,8 @@ def _observation(args: argparse.Namespace, urdf: str, recording: object, **known
     sensor = args.sensor or ""
     if not sensor and recording.wrench is not None:
         sensor = guess_sensor(found, recording.joint_names, str(known.get("wrench_frame") or ""))
+    if urdf.lstrip().startswith("<"):
+        urdf = "topic"  # as the node takes it
     return urdf, Observation(recording, found, sensor, **known)  # type: ignore[arg-type]
 
 

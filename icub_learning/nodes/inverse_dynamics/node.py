@@ -33,6 +33,12 @@ from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplat
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
+from icub_learning.nodes.inverse_dynamics.robot_description import (
+    TOPIC,
+    joints_of_controller,
+    movable_joints,
+    receive_urdf,
+)
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -52,7 +58,7 @@ class InverseDynamicsNode(ManagedNode):
     def on_configure(self) -> None:
         """Build learner, stream, topics and services from the parameters."""
         settings = parameters.values(self, PARAMETERS)
-        self._settings = pick(Settings, settings, urdf=find_urdf(settings["urdf"]))
+        self._settings = self._about_the_robot(settings)
         self._regressor = assembly.make_regressor(self._settings)
         estimator = assembly.make_estimator(self._settings, self._regressor)
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
@@ -101,6 +107,17 @@ class InverseDynamicsNode(ManagedNode):
         self._active = False
         super().on_deactivate(None)
         self._models.save_now()
+
+    def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
+        """Return the settings with URDF and joints that other nodes describe, where the parameters say so."""
+        by_topic, timeout = settings["urdf"] == TOPIC, settings["description_timeout"]
+        urdf = receive_urdf(self, timeout) if by_topic else find_urdf(settings["urdf"])
+        joints = tuple(settings["joints"])
+        if not joints and settings["controller"]:
+            joints = joints_of_controller(self, settings["controller"], timeout)
+        elif not joints and by_topic:
+            joints = movable_joints(urdf)
+        return pick(Settings, settings, urdf=urdf, joints=joints)
 
     def _make_keeper(self, settings: dict[str, Any], estimator: Any) -> tuple[Any, ModelKeeper]:
         """Return the estimator of the model file, or the given one where there is none, and what keeps the file."""

@@ -19,6 +19,12 @@ class NodeSettings:
     )
     learning: bool = setting(True, "learn from the start; ~/set_learning switches it while the node runs", live=True)
     frame_id: str = setting("", "frame of published wrenches; empty: the sensor's link in the URDF")
+    controller: str = setting(
+        "", "node whose parameter `joints` names the learned joints where `joints` is empty, such as a controller's"
+    )
+    description_timeout: float = setting(
+        10.0, "longest wait for robot_description (urdf: topic) and for the controller", unit="s", low=0.1, high=600.0
+    )
     any_urdf: bool = setting(False, "take models of the same robot although they were learned with another URDF of it")
     report_period: float = setting(
         1.0, "period of ~/inertial_parameters and /diagnostics", unit="s", low=0.05, high=60.0
