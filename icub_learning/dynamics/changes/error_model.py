@@ -1,7 +1,7 @@
 """What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 
@@ -46,7 +46,7 @@ class ErrorModel:
         self._slow_moment = np.zeros((m, m))
         self._slow_mean = np.zeros(m)
         self._past = np.zeros((FAR + 1, m))  # newest last
-        self._bound = float(chi2.ppf(1.0 - TAIL, m))
+        self._bound = float(chdtri(m, TAIL))  # scipy.stats.chi2 is the same, and takes half a second to import
         self.floor = np.zeros((m, m))
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
         self._kept = np.ones(2)  # of the fast and the slow part after a block
