@@ -296,6 +296,15 @@ def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_wha
     assert learned.index(max(learned)) == 100
 
 
+def test_measurements_from_before_the_first_joint_state_are_not_refused():
+    stream, _ = make()
+    for k in range(3 * WAITING_MEASUREMENTS):
+        stream.measurement(START + k * PERIOD, [0, 0, 0])
+        stream.pair()
+    assert len(stream._waiting) <= WAITING_MEASUREMENTS
+    assert not stream.counts.refused
+
+
 def test_memory_is_bounded_when_one_side_falls_silent():
     stream, _ = make()
     for k in range(3 * REMEMBERED_STATES):
