@@ -441,7 +441,7 @@ class InverseDynamicsStream:
         self.counts.last_refusal = f"{error.reason}: {error}"
 
     def _refuse_unmatched(self, stamp: int) -> None:
-        """Count a measurement without joint state, unless none has come yet, or all are newer: topics begin one by one."""
+        """Count a measurement without joint state, unless it is older than all of these: topics begin one by one."""
         if self._first_stamp is None or stamp < self._first_stamp - self._tolerance:
             return
         text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
