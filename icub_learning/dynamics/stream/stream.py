@@ -444,7 +444,11 @@ class InverseDynamicsStream:
         """Count a measurement without joint state, unless it is older than all of these: topics begin one by one."""
         if self._first_stamp is None or stamp < self._first_stamp - self._tolerance:
             return
+        nearest = min(self._records, key=lambda record: abs(record.stamp - stamp), default=None)
         text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
+        if nearest is not None:
+            taken = "" if nearest.measured is None else ", and has its measurement"
+            text += f"; the nearest is at {nearest.stamp} ns{taken}"
         self._refuse(SampleError("measurement_without_state", text, value=stamp))
 
     def _drop_incomplete(self) -> None:
