@@ -1,8 +1,8 @@
 """Ten million updates at a condition of 1e8, beside the batch solution of the same samples; and silent inputs.
 
-With the forgetting factors f_i the learner minimizes sum_i (f_(i+1) ... f_n) |y_i - z_i w|^2 plus the regularization. The
-batch solution comes from QR decompositions of ten thousand weighted rows and the faded triangle of those before. Automatic
-forgetting sees what is to be learned change twice, after a third and two thirds of the samples.
+With the forgetting factors f_i the learner minimizes sum_i (f_(i+1) ... f_n) |y_i - z_i w|^2 plus the regularization.
+The batch solution comes from QR decompositions of ten thousand weighted rows and the faded triangle of those before.
+Automatic forgetting sees what is to be learned change twice, after a third and two thirds of the samples.
 """
 
 import argparse
