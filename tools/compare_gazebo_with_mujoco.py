@@ -68,13 +68,17 @@ def main() -> None:
 
 
 def in_mujoco(recording: Recording, settings: SimulationSettings, joints: tuple[str, ...]) -> Recording:
-    """Return what MuJoCo's arm shows while it follows the positions of a recording."""
+    """Return what MuJoCo's arm shows while it follows the positions of a recording, from when all are within limits."""
     simulation = ArmSimulation(settings)
     order = [recording.joint_names.index(name) for name in joints]
-    seconds = (recording.joint_stamps - recording.joint_stamps[0]) * 1e-9
+    position, velocity = recording.position[:, order], recording.velocity[:, order]
+    low, high = simulation.arm.limits
+    beyond = np.flatnonzero(((position < low) | (position > high)).any(axis=1))
+    begin = int(beyond[-1]) + 1 if len(beyond) else 0  # Gazebo starts all joints at 0, where the elbow cannot be
+    seconds = (recording.joint_stamps[begin:] - recording.joint_stamps[begin]) * 1e-9
     points = slice(EVERY, None, EVERY)
     simulation.command_trajectory(
-        joints, MIN_BLEND + seconds[points], recording.position[points][:, order], recording.velocity[points][:, order]
+        joints, MIN_BLEND + seconds[points], position[begin:][points], velocity[begin:][points]
     )
     shown = []
     for step in range(round((seconds[-1] + MIN_BLEND) / (TIME_STEP_NS * 1e-9))):
