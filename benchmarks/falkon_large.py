@@ -34,7 +34,7 @@ def run(quick: bool) -> Result:
     return Result(
         rows,
         [
-            f"n = {n}, d = {D}, m = {m}, synthetic; in single precision the inputs take {4 * n * D / 2**20:.0f} MiB, and "
+            f"n = {n}, d = {D}, m = {m}, synthetic; in single precision inputs take {4 * n * D / 2**20:.0f} MiB, and "
             f"K_nm would take {4 * n * m / 2**20:.0f} MiB",
             "peak memory: resident, of the largest process, with the pages of the file that the system kept mapped",
         ],
