@@ -7,7 +7,7 @@
 
 The arm is **simulated**, with friction, cables and encoders. The controller runs 500 times a simulated second, and each
 sample is learned, as fast as this machine can. Publishes `joint_states` (sensor_msgs/JointState, with the torques of the
-motors and simulated stamps) and, twice a simulated second, `tracking_error` (std_msgs/Float64, RMS over all joints [rad]).
+motors and simulated stamps) and, twice a simulated second, `tracking_error` (std_msgs/Float64, RMS over joints [rad]).
 """
 
 import numpy as np
