@@ -9,7 +9,7 @@ from benchmarks.scenarios import SCENARIOS
 
 
 def main() -> None:
-    names = "\n".join(f"  {name:16}{scenario.description}" for name, scenario in SCENARIOS.items())
+    names = "\n".join(f"  {name:22}{scenario.description}" for name, scenario in SCENARIOS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
