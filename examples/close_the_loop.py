@@ -6,7 +6,7 @@
     ros2 param set /close_the_loop model nominal                           # or none, or learned
 
 The arm is **simulated**, with friction, cables and encoders. The controller runs 500 times a simulated second, and each
-sample is learned, as fast as this machine can. Publishes `joint_states` (sensor_msgs/JointState, with the torques of the
+sample is learned, as fast as this machine can. Publishes `joint_states` (sensor_msgs/JointState, with torques of the
 motors and simulated stamps) and, twice a simulated second, `tracking_error` (std_msgs/Float64, RMS over joints [rad]).
 """
 
