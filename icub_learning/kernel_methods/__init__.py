@@ -1,24 +1,29 @@
 """Kernel learning whose cost is tailored to the data, as scikit-learn estimators."""
 
-from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
-from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
-from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor, functional_sgd
-from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
-from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
-from icub_learning.kernel_methods.spectral.iterative import (
-    AcceleratedGradient,
-    ConjugateGradientKRLS,
-    Landweber,
-    NuMethod,
-)
-from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
-from icub_learning.kernel_methods.subsampling.falkon import FALKON
-from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
-from icub_learning.kernel_methods.subsampling.nytro import NYTRO
-from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
-from icub_learning.kernel_methods.tensor.regressor import TensorKernelRegressor
-from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
+from typing import TYPE_CHECKING
+
+from icub_learning.lazy import lazy
+
+if TYPE_CHECKING:
+    from icub_learning.kernel_methods.kernels import Kernel
+    from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
+    from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
+    from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor, functional_sgd
+    from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
+    from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
+    from icub_learning.kernel_methods.spectral.iterative import (
+        AcceleratedGradient,
+        ConjugateGradientKRLS,
+        Landweber,
+        NuMethod,
+    )
+    from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
+    from icub_learning.kernel_methods.subsampling.falkon import FALKON
+    from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
+    from icub_learning.kernel_methods.subsampling.nytro import NYTRO
+    from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
+    from icub_learning.kernel_methods.tensor.regressor import TensorKernelRegressor
+    from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
 __all__ = [
     "FALKON",
@@ -45,3 +50,32 @@ __all__ = [
     "functional_sgd",
     "matching_pursuit",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "AcceleratedGradient": "spectral.iterative",
+        "ConjugateGradientKRLS": "spectral.iterative",
+        "FALKON": "subsampling.falkon",
+        "functional_sgd": "online.polk",
+        "IncrementalNystromKRLS": "subsampling.nystrom",
+        "IncrementalRandomFeaturesKRLS": "random_features",
+        "Kernel": "kernels",
+        "KernelDictionary": "online.dictionary",
+        "KRLS": "spectral.krls",
+        "Landweber": "spectral.iterative",
+        "matching_pursuit": "online.dictionary",
+        "NuMethod": "spectral.iterative",
+        "NystromKRLS": "subsampling.nystrom",
+        "NYTRO": "subsampling.nytro",
+        "OneVsAllClassifier": "one_vs_all",
+        "POLKClassifier": "online.polk",
+        "POLKRegressor": "online.polk",
+        "PreconditionedKRLS": "subsampling.preconditioned",
+        "RandomFeaturesKRLS": "random_features",
+        "SpectralCutoff": "spectral.krls",
+        "StochasticKernelMachine": "online.stochastic",
+        "SymmetricTensor": "tensor.symmetric_tensor",
+        "TensorKernelRegressor": "tensor.regressor",
+    },
+)

@@ -10,8 +10,7 @@ from icub_learning.arrays import Array, finite, integer, real, vector
 from icub_learning.dynamics.estimators.warm_up import WarmUp
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.kernel_methods.online.functional_gradient import compression_budget
+from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 from icub_learning.models import nested, part, reading_state, scalar
 
 REGULARIZATION = 1e-6  # of the functional gradient steps; it only keeps the norm finite on an endless stream

@@ -14,24 +14,12 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, read_samples
 from icub_learning.kernel_methods.kernels import Kernel, blocks
-from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 
 SCHEDULES = ("constant", "diminishing")
 DECAY = 0.75  # eta_t = eta t^-DECAY: the sum of the steps is infinite, that of their squares finite
 AVERAGING = 32  # steps that the average covers by default
 DECAY_OF_AVERAGE = 3  # p: after t steps the average covers at most (t + p) / (1 + p) of them
-
-
-def compression_budget(parsimony: float, step_size: float) -> float:
-    """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
-
-    With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
-
-    Args:
-        parsimony: K >= 0.
-        step_size: eta > 0.
-    """
-    return float(parsimony * step_size**1.5)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,8 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.online.dictionary import KernelDictionary
-from icub_learning.kernel_methods.online.functional_gradient import compression_budget
+from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 from icub_learning.models import nested, part, scalar
 from icub_learning.recognition.classifiers.classifier import SettableRecoding
 from icub_learning.recognition.settings import DEFAULTS

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 # Each costs a tenth of a second of processor time or more.
-HEAVY = ("scipy.stats", "matplotlib", "mujoco", "onnxruntime", "onnx", "cv2", "rosbags", "trimesh")
+HEAVY = ("scipy.stats", "sklearn", "matplotlib", "mujoco", "onnxruntime", "onnx", "cv2", "rosbags", "trimesh")
 
 
 def test_the_inverse_dynamics_node_imports_nothing_heavy():
