@@ -79,8 +79,10 @@ def test_silence_names_other_topics(ros_domain, capfd, monkeypatch):
     context = rclpy.Context()
     rclpy.init(context=context)
     try:
-        rclpy.create_node("driver", context=context).create_publisher(JointState, "/left/joint_states", 1)
+        driver = rclpy.create_node("driver", context=context)
+        publisher = driver.create_publisher(JointState, "/left/joint_states", 1)
         assert main(["check", "--urdf", "icub"]) == 2
+        assert publisher.topic == "/left/joint_states"
     finally:
         rclpy.shutdown(context=context)
     shown = capfd.readouterr().err
