@@ -74,6 +74,7 @@ setup(
         "trimesh",
         "pillow",
         "tqdm",
+        "viser",
         "PyYAML",
     ],
     entry_points={

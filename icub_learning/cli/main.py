@@ -12,6 +12,7 @@ from icub_learning.errors import IcubLearningError
 # numerics, ROS and plots in `run` only, so that the help of a command appears at once.
 COMMANDS = {
     "demo": ("demo.command", "a simulated iCub learns its inverse dynamics, then objects, live"),
+    "view": ("view", "running nodes, or a recording, as a page in a browser: see, teach, save"),
     "teach": ("teach.command", "show the robot objects and say what they are"),
     "launch": ("launch", "start a simulation, a robot's or a recording's nodes together"),
     "simulate": ("simulate", "record the simulated iCub's arm or eye, faster than real time"),
