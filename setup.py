@@ -74,6 +74,7 @@ setup(
         "trimesh",
         "pillow",
         "tqdm",
+        "fast-simplification",
         "viser",
         "PyYAML",
     ],

@@ -41,10 +41,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Serve the page until Ctrl-C."""
     from icub_learning.arrays import integer
+    from icub_learning.errors import ParameterError
     from icub_learning.view.page.guard import is_local, new_token
     from icub_learning.view.page.page import HIGHEST_PORT
 
-    integer("--port", args.port, 0, HIGHEST_PORT)
+    if integer("--port", args.port, 0) > HIGHEST_PORT:
+        raise ParameterError("--port", args.port, f"within [0, {HIGHEST_PORT}]")
     token = args.token or ("" if is_local(args.host) else new_token())
     if args.recording is not None:
         _play(args, token)

@@ -23,18 +23,18 @@ class BodyView:
                 seconds = gui.add_number("observe [s]", OBSERVED, min=0.1, max=600.0, step=0.5)
 
                 def identify() -> Answer:
-                    return ask(choice.learner, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
+                    return ask(choice.name, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
 
                 Action(server, "Identify load", identify, "observes what is carried while the arm moves", "observing")
                 Action(
                     server,
                     "Tare",
-                    lambda: ask(choice.learner, "tare"),
+                    lambda: ask(choice.name, "tare"),
                     "moves the offsets of the force/torque sensor: with nothing in the hand",
                 )
             with gui.add_folder("Learning"):
-                Action(server, "Learn", lambda: ask(choice.learner, "set_learning", data=True), "learn from now on")
-                Action(server, "Predict only", lambda: ask(choice.learner, "set_learning", data=False), "stop learning")
+                Action(server, "Learn", lambda: ask(choice.name, "set_learning", data=True), "learn from now on")
+                Action(server, "Predict only", lambda: ask(choice.name, "set_learning", data=False), "stop learning")
         self._masses = gui.add_html("")
         self._shown: object = None
 

@@ -1,31 +1,29 @@
-"""Which of several nodes of a kind the page is about."""
+"""Which of several nodes, or objects, the page is about."""
 
 from collections.abc import Sequence
 
 import viser
 
 NONE = "none is running"
+NODE = "the node that is shown, and whose services are called"
 
 
 class Choice:
-    """A dropdown with the learners that are running, at the top of what it decides.
+    """A dropdown with what there is, at the top of what it decides."""
 
-    Attributes:
-        learner: name of the chosen node; "" as long as there is none.
-    """
-
-    def __init__(self, server: viser.ViserServer, label: str) -> None:
-        self._box = server.gui.add_dropdown(label, (NONE,), hint="the node that is shown, and whose services are called")
+    def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = NONE) -> None:
+        self._none = none
+        self._box = server.gui.add_dropdown(label, (none,), hint=hint)
         self._names: tuple[str, ...] = ()
 
     @property
-    def learner(self) -> str:
-        """Name of the chosen node."""
-        return "" if self._box.value == NONE else self._box.value
+    def name(self) -> str:
+        """The chosen name; "" as long as there is none."""
+        return "" if self._box.value == self._none else str(self._box.value)
 
     def offer(self, names: Sequence[str]) -> None:
         """Offer these names; the choice stays as long as it is among them, else the last one is taken."""
-        offered = tuple(names) or (NONE,)
+        offered = tuple(names) or (self._none,)
         if offered == self._names:
             return
         before, self._names = self._box.value, offered

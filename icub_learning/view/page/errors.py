@@ -1,13 +1,14 @@
 """How well the learners do: errors over time, and the weights of P, NP and SP in what is predicted."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import viser
 
-from icub_learning.arrays import Array
-from icub_learning.reporting.colours import COLOURS, LABELS, PALE
+from icub_learning.reporting.colours import COLOURS, LABELS
 from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.page.curves import EMPTY, HEIGHT, axes, line
+from icub_learning.view.page.curves import line, plot
 from icub_learning.view.shown.curves import ERROR_SPAN, ErrorCurve
 from icub_learning.view.shown.state import Learner, State
 
@@ -20,21 +21,12 @@ class ErrorsView:
     """Errors of all learners that predict the same outputs, for the two groups of outputs that come first."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        gui = server.gui
-        self._legend = gui.add_html("")
-        self._plots = [
-            gui.add_uplot(
-                (EMPTY,) * (MOST_LINES + 1),
-                ({"label": "s"}, *(line("-", PALE, 2.0) for _ in range(MOST_LINES))),
-                scales={"x": {"time": False}, "y": {"distr": 3}},
-                axes=axes(""),
-                title="-",
-                legend={"show": False},
-                height=HEIGHT,
-            )
-            for _ in range(2)
-        ]
-        self._weights = gui.add_html("")
+        self._server = server
+        self._folder = server.gui.add_folder("Errors")
+        with self._folder:
+            self._legend = server.gui.add_html("")
+        self._titles: dict[str, viser.GuiHtmlHandle] = {}
+        self._plots: dict[str, viser.GuiUplotHandle] = {}
         self._kept: dict[str, ErrorCurve] = {}
         self._names: tuple[str, ...] = ()
 
@@ -43,31 +35,51 @@ class ErrorsView:
         if chosen is None or len(chosen.curves) < 2:
             return
         entries = lines_of(state, chosen)
-        names = tuple(name for name, _, _ in entries)
+        groups = dict(list(chosen.groups().items())[:2])
+        names = (*(name for name, _, _ in entries), *groups)
         if names != self._names:
-            self._names, self._kept = names, {}
-            self._legend.content = style.legend([(LABELS.get(name, name), _colour(name, i)) for i, name in enumerate(names)])
-            for plot in self._plots:
-                series = [line(name, _colour(name, i), 2.0) for i, name in enumerate(names)]
-                plot.series = ({"label": "s"}, *series, *(line("-", PALE, 0.0) for _ in range(MOST_LINES - len(series))))
-        groups = list(chosen.groups().items())[:2]
-        for place, plot in enumerate(self._plots):
-            if plot.visible != (place < len(groups)):
-                plot.visible = place < len(groups)
-            if place >= len(groups):
+            self._names = names
+            self._make([name for name, _, _ in entries], groups)
+        for group, (columns, unit) in groups.items():
+            row = [one.curves.rmse(columns, part) for _, one, part in entries]
+            if not np.isfinite(row).all():
                 continue
-            group, (columns, unit) = groups[place]
-            row = [max(FLOOR, value) for _, one, part in entries if np.isfinite(value := one.curves.rmse(columns, part))]
-            if len(row) != len(entries):
+            kept = self._kept[group]
+            if not kept.add(chosen.curves.newest_stamp * 1e-9, [max(FLOOR, value) for value in row]):
                 continue
-            kept = self._kept.setdefault(group, ErrorCurve())
-            kept.add(chosen.curves.newest_stamp * 1e-9, row)
-            title = f"error of {group}, RMSE over {ERROR_SPAN:g} s: now {', '.join(number(v, 2) for v in row)} {unit}"
-            if plot.title != title:
-                plot.title = title
-            if len(kept.seconds) > 1:
-                plot.data = _data(kept)
-        self._weights.content = weights_text(chosen)
+            now = ", ".join(f"{name} {number(value, 2)}" for (name, _, _), value in zip(entries, row, strict=True))
+            self._titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
+            seconds = np.array(kept.seconds) - kept.seconds[0]
+            self._plots[group].data = (seconds, *np.array(kept.values).T)
+
+    def _make(self, lines: list[str], groups: Mapping[str, tuple[slice, str]]) -> None:
+        for part in (*self._plots.values(), *self._titles.values()):
+            part.remove()
+        self._plots, self._titles = {}, {}
+        self._kept = {group: ErrorCurve() for group in groups}
+        entries = [(LABELS.get(name, name), _colour(name, place)) for place, name in enumerate(lines)]
+        self._legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
+        drawn = [line(name, _colour(name, place), 2.0) for place, name in enumerate(lines)]
+        with self._folder:
+            for group in groups:
+                self._titles[group] = self._server.gui.add_html("")
+                self._plots[group] = plot(
+                    self._server, 0.0, 1.0, drawn, scales={"x": {"time": False}, "y": {"distr": 3}}
+                )
+
+
+class WeightsView:
+    """The weights of P, NP and SP in what is predicted."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        with server.gui.add_folder("Weights"):
+            self._content = server.gui.add_html(style.note("known after some seconds, of a learner that weighs experts"))
+
+    def update(self, learner: Learner | None) -> None:
+        """Show those of a learner."""
+        content = weights_text(learner) if learner is not None else ""
+        if content and content != self._content.content:
+            self._content.content = content
 
 
 def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:
@@ -96,14 +108,8 @@ def weights_text(learner: Learner) -> str:
         [output, *(f"{100.0 * weights[kind]:.0f} %" if kind in weights else "-" for kind in KINDS)]
         for output, weights in learner.weights.items()
     ]
-    return style.note("what each of them adds to the prediction", style.MUTED, True) + style.table(["weights", *KINDS], rows)
+    return style.table(["in the prediction", *KINDS], rows)
 
 
 def _colour(name: str, place: int) -> str:
     return COLOURS.get(name, list(COLOURS.values())[place % len(KINDS)])
-
-
-def _data(kept: ErrorCurve) -> tuple[Array, ...]:
-    seconds, values = np.array(kept.seconds), np.array(kept.values)
-    columns = [values[:, min(place, values.shape[1] - 1)] for place in range(MOST_LINES)]
-    return seconds - seconds[0], *columns

@@ -1,5 +1,8 @@
 """What the camera sees, what it is recognized as, and teaching by mouse."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import viser
 from numpy.typing import NDArray
@@ -44,13 +47,13 @@ class TeachingView:
 
     def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
         gui = server.gui
-        with gui.add_form("Teach what is in front of the camera") as form:
+        with gui.add_form("Teach what is in front of the camera", visible=False) as form:
             name = gui.add_text("name", "", hint="of the object; a new name adds an object")
             frames = gui.add_number("frames", FRAMES, min=1, max=1000, step=1, hint="that are learned")
 
             def teach() -> Answer:
                 return ask(
-                    choice.learner,
+                    choice.name,
                     "teach",
                     takes=PATIENCE,
                     label=name.value.strip(),
@@ -60,13 +63,13 @@ class TeachingView:
 
             action = Action(server, "Teach", teach, "learns the next frames under this name", "watching")
         form.on_submit(lambda event: action.press(event))
-        with gui.add_folder("Known objects"):
+        with gui.add_folder("Known objects", visible=False) as known:
             self._known = gui.add_html(style.note("none yet"))
-            self._which = Choice(server, "object")
+            self._which = Choice(server, "object", "that is forgotten or renamed", "none is known")
             Action(
                 server,
                 "Forget",
-                lambda: ask(choice.learner, "forget_object", label=self._which.learner),
+                lambda: ask(choice.name, "forget_object", label=self._which.name),
                 "forgets the chosen object",
             )
             new = gui.add_text("new name", "")
@@ -74,15 +77,16 @@ class TeachingView:
                 server,
                 "Rename",
                 lambda: ask(
-                    choice.learner, "rename_object", old_label=self._which.learner, new_label=new.value.strip()
+                    choice.name, "rename_object", old_label=self._which.name, new_label=new.value.strip()
                 ),
                 "gives the chosen object the new name",
             )
-        self._choice = choice
+        self._parts, self._choice = (form, known), choice
 
     def update(self, state: State) -> None:
-        """Show which objects are known."""
-        known = state.objects.get(self._choice.learner, {})
+        """Show which objects are known; without a node there is nothing to teach."""
+        show(self._parts, bool(self._choice.name))
+        known = state.objects.get(self._choice.name, {})
         self._which.offer(list(known))
         rows = [[label, str(count)] for label, count in known.items()]
         content = style.table(["object", "frames learned"], rows) if rows else style.note("none yet")
@@ -95,14 +99,14 @@ class DetectionView:
 
     def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
         gui = server.gui
-        with gui.add_form("Teach to find an object") as form:
+        with gui.add_form("Teach to find an object", visible=False) as form:
             name = gui.add_text("name", "", hint="of the object")
             seconds = gui.add_number("seconds", COLLECTED, min=0.5, max=600.0, step=0.5, hint="images are collected")
             source = gui.add_dropdown("boxes from", ("motion", "boxes"), hint="what moves, or another node's boxes")
 
             def teach() -> Answer:
                 return ask(
-                    choice.learner,
+                    choice.name,
                     "teach_detection",
                     takes=seconds.value + PATIENCE,
                     label=name.value.strip(),
@@ -112,20 +116,31 @@ class DetectionView:
 
             action = Action(server, "Teach detector", teach, "collects images, then trains", "collecting and training")
         form.on_submit(lambda event: action.press(event))
-        self._known = gui.add_html("")
-        self._which = Choice(server, "object")
-        Action(
-            server, "Forget", lambda: ask(choice.learner, "forget_object", label=self._which.learner), "forgets the object"
-        )
-        self._choice = choice
+        with gui.add_folder("Known objects", visible=False) as known:
+            self._known = gui.add_html(style.note("none yet"))
+            self._which = Choice(server, "object", "that is forgotten", "none is known")
+
+            def forget() -> Answer:
+                return ask(choice.name, "forget_object", label=self._which.name)
+
+            Action(server, "Forget", forget, "forgets the chosen object")
+        self._parts, self._choice = (form, known), choice
 
     def update(self, state: State) -> None:
-        """Show which objects are known."""
-        known = state.objects.get(self._choice.learner, {})
+        """Show which objects are known; without a node there is nothing to teach."""
+        show(self._parts, bool(self._choice.name))
+        known = state.objects.get(self._choice.name, {})
         self._which.offer(list(known))
         content = style.table(["object", "images"], [[label, str(count)] for label, count in known.items()])
         if known and self._known.content != content:
             self._known.content = content
+
+
+def show(parts: Iterable[Any], visible: bool) -> None:
+    """Show parts of the page, or hide them."""
+    for part in parts:
+        if part.visible != visible:
+            part.visible = visible
 
 
 def drawn(image: NDArray[np.uint8], boxes: Boxes | None) -> NDArray[np.uint8]:

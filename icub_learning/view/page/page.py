@@ -1,6 +1,10 @@
 """The page as a whole: where its parts stand, and one update of all of them."""
 
+import socket
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import viser
 
@@ -10,7 +14,7 @@ from icub_learning.view.page.body import BodyView
 from icub_learning.view.page.choice import Choice
 from icub_learning.view.page.curves import CurvesView
 from icub_learning.view.page.doing import DoingView
-from icub_learning.view.page.errors import ErrorsView
+from icub_learning.view.page.errors import ErrorsView, WeightsView
 from icub_learning.view.page.guard import Guard, guarding, is_local
 from icub_learning.view.page.models import ModelsView
 from icub_learning.view.page.nodes import NodesView
@@ -73,24 +77,22 @@ class Page:
         with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
             self._errors = ErrorsView(server)
             self._curves = CurvesView(server)
+            self._weights = WeightsView(server)
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
                 self._body = BodyView(server, self._choice, ask)
-                ModelsView(server, self._choice, ask)
+                self._models = [ModelsView(server, self._choice, ask)]
             with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
                 self._nodes = NodesView(server)
         self._robot = RobotView(server, self._say)
         self._live = ask is not None
         self._doing: DoingView | None = None
-        self._objects: viser.PanelHandle | None = None
-        self._teaching: TeachingView | None = None
-        self._detection: DetectionView | None = None
         if ask is not None:
             self._make_left(ask, folder)
 
     def _make_left(self, ask: Ask, folder: Path | None) -> None:
         server = self._server
-        panel = self._objects = server.gui.add_panel()
+        panel = server.gui.add_panel()
         if folder is not None:
             with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
                 self._doing = DoingView(server, folder)
@@ -98,11 +100,11 @@ class Page:
             self._camera = CameraView(server)
             self._recognizer = Choice(server, "recognizer")
             self._teaching = TeachingView(server, self._recognizer, ask)
-            ModelsView(server, self._recognizer, ask)
+            self._models.append(ModelsView(server, self._recognizer, ask))
         with panel.add_tab("Detector", viser.Icon.SQUARE):
             self._detector = Choice(server, "detector")
             self._detection = DetectionView(server, self._detector, ask)
-            ModelsView(server, self._detector, ask)
+            self._models.append(ModelsView(server, self._detector, ask))
         panel.dock_left()
         panel.set_width(LEFT)
 
@@ -115,24 +117,34 @@ class Page:
         """Show a state; to be called some ten times a second."""
         with self._server.atomic():
             self._choice.offer([name for name, one in state.learners.items() if one.alive])
-            learner = state.learners.get(self._choice.learner)
+            learner = state.learners.get(self._choice.name)
             if self._waiting.visible != (learner is None):
                 self._waiting.visible = learner is None
-            self._robot.update(state, learner)
-            self._errors.update(state, learner)
-            self._curves.update(learner)
+            self._safely(self._robot.update, state, learner)
+            self._safely(self._errors.update, state, learner)
+            self._safely(self._curves.update, learner)
+            self._safely(self._weights.update, learner)
             if not self._live:
                 return
-            self._body.update(learner)
-            self._nodes.update(state)
             self._recognizer.offer(state.recognizers)
             self._detector.offer(state.detectors)
-            self._camera.update(state)
-            if self._teaching is not None and self._detection is not None:
-                self._teaching.update(state)
-                self._detection.update(state)
+            self._safely(self._body.update, learner)
+            for part in (self._nodes, self._camera, self._teaching, self._detection):
+                self._safely(part.update, state)
+            for models in self._models:
+                models.update()
             if self._doing is not None:
-                self._doing.update(state.doing)
+                self._safely(self._doing.update, state.doing)
+
+    def _safely(self, update: Callable[..., None], *given: Any) -> None:
+        """Update a part; whatever goes wrong in it is said once, and the others go on."""
+        try:
+            update(*given)
+        except Exception as error:
+            text = f"{type(update.__self__).__name__}: {type(error).__name__}: {error}"  # type: ignore[attr-defined]
+            if text not in self._said:
+                traceback.print_exc()
+                self._say(text)
 
     def close(self) -> None:
         """Close the port and all pages."""
@@ -164,8 +176,6 @@ def start(host: str, port: int, token: str) -> viser.ViserServer:
 
 def check_port(host: str, port: int) -> None:
     """Raise IcubLearningError unless a server can listen there: viser would take the next port without a word."""
-    import socket
-
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

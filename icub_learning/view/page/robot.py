@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import viser
@@ -17,6 +18,7 @@ from icub_learning.view.shown.state import Learner, State
 
 ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external": RED}
 LONGEST_ARROW = 0.35  # [m], of the largest force or effort seen so far
+BESIDE = {"measured": -0.02, "predicted": 0.02, "external": 0.0}  # [m]: equal ones would hide each other
 SMALLEST_RANGE = {"N": 20.0, "N m": 2.0}  # what the longest arrow stands for at least
 MOVED = 1e-4  # entries of a pose that changed by less are not sent
 
@@ -93,16 +95,18 @@ class RobotView:
 
     def _add(self, name: str, shape: Shape) -> None:
         scene, colour = self._server.scene, tuple(round(255 * value) for value in shape.colour)
-        placed = {"position": shape.placement[:3, 3], "wxyz": _quaternion(shape.placement)}
+        # Without shadows: a browser without a graphics card draws each frame twice for them.
+        placed: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
+        placed |= {"position": shape.placement[:3, 3], "wxyz": _quaternion(shape.placement), "color": colour}
         if shape.kind == "mesh":
             vertices, faces = load_mesh(shape)
-            scene.add_mesh_simple(name, vertices, faces, color=colour, side="double", **placed)
+            scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
         elif shape.kind == "box":
-            scene.add_box(name, dimensions=shape.size, color=colour, **placed)
+            scene.add_box(name, dimensions=shape.size, **placed)
         elif shape.kind == "sphere":
-            scene.add_icosphere(name, radius=shape.size[0], color=colour, **placed)
+            scene.add_icosphere(name, radius=shape.size[0], **placed)
         else:
-            scene.add_cylinder(name, radius=shape.size[0], height=shape.size[1], color=colour, **placed)
+            scene.add_cylinder(name, radius=shape.size[0], height=shape.size[1], **placed)
 
     def _draw_arrows(self, learner: Learner | None, poses: dict[str, Array]) -> None:
         shown = self._arrows_of(learner, poses) if learner is not None and len(learner.curves) else {}
@@ -113,8 +117,7 @@ class RobotView:
                 if handle is not None:
                     handle.visible = False
                 continue
-            # The external one is the thickest and the measured one the thinnest: where two coincide both are seen.
-            radius = {"measured": 0.006, "predicted": 0.009, "external": 0.012}[kind]
+            radius = 0.008
             if handle is None or len(handle.points) != len(points):
                 self._arrows[kind] = self._server.scene.add_arrows(
                     f"/arrows/{kind}", points, rgb(colour), shaft_radius=radius, head_radius=2.2 * radius, head_length=0.05
@@ -132,11 +135,11 @@ class RobotView:
             if pose is None:
                 return {}
             scale = self._scale("N", [values[:3] for values in newest.values()])
-            start = pose[:3, 3]
-            return {
-                kind: np.stack([start, start + scale * (pose[:3, :3] @ values[:3])])[None].astype(np.float32)
-                for kind, values in newest.items()
-            }
+            arrows = {}
+            for kind, values in newest.items():
+                start = pose[:3, 3] + BESIDE[kind] * np.array([0.0, 1.0, 0.0])
+                arrows[kind] = np.stack([start, start + scale * (pose[:3, :3] @ values[:3])])[None].astype(np.float32)
+            return arrows
         assert self._geometry is not None
         axes = self._geometry.joint_axes(learner.outputs)
         if set(axes) != set(learner.outputs):
@@ -145,7 +148,7 @@ class RobotView:
         return {
             kind: np.array(
                 [
-                    [axes[name][0], axes[name][0] + scale * value * axes[name][1]]
+                    [axes[name][0] + BESIDE[kind], axes[name][0] + BESIDE[kind] + scale * value * axes[name][1]]
                     for name, value in zip(learner.outputs, values, strict=True)
                 ],
                 dtype=np.float32,

@@ -93,15 +93,14 @@ class ErrorCurve:
         self.seconds: list[float] = []
         self.values: list[list[float]] = []
 
-    def add(self, seconds: float, row: list[float]) -> None:
-        """Append a point, unless it is too near to the last one; time that went back starts anew."""
+    def add(self, seconds: float, row: list[float]) -> bool:
+        """Append a point unless it is too near to the last one; return whether it was. Time set back starts anew."""
         if self.seconds and seconds < self.seconds[-1]:
             self.seconds, self.values, self._step = [], [], 1.0
-        if self.seconds and (seconds < self.seconds[-1] + self._step or len(row) != len(self.values[-1])):
-            if len(row) == len(self.values[-1]):
-                return
-            self.seconds, self.values = [], []
+        if self.seconds and seconds < self.seconds[-1] + self._step:
+            return False
         self.seconds.append(seconds)
         self.values.append(row)
         if len(self.seconds) > self._capacity:
             self.seconds, self.values, self._step = self.seconds[::2], self.values[::2], 2.0 * self._step
+        return len(self.seconds) > 1

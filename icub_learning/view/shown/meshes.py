@@ -13,7 +13,7 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.robots import KNOWN_ROBOTS, find_urdf
 
-MOST_TRIANGLES = 12_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
+MOST_TRIANGLES = 4_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
 GREY = (0.72, 0.74, 0.77)
 
 
@@ -90,22 +90,10 @@ def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
             raise ValueError("no triangles")
     except Exception as error:  # readers of many formats raise errors of many types
         raise ModelError(f"{path} cannot be read: {error}", name="mesh", value=str(path), bound="a mesh") from error
-    vertices, faces = coarser(vertices, faces)
+    if len(faces) > MOST_TRIANGLES:
+        import fast_simplification
+
+        vertices, faces = fast_simplification.simplify(
+            vertices.astype(np.float32), faces.astype(np.int32), target_count=MOST_TRIANGLES
+        )
     return vertices.astype(np.float32), faces.astype(np.uint32)
-
-
-def coarser(vertices: Array, faces: NDArray[np.integer]) -> tuple[Array, NDArray[np.integer]]:
-    """Merge neighbouring vertices (n, 3) on ever wider grids until at most MOST_TRIANGLES triangles (m, 3) are left."""
-    cells = 400  # of the grid along the longest side
-    low, longest = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
-    original = vertices, faces
-    while len(faces) > MOST_TRIANGLES and longest > 0.0 and cells > 10:
-        vertices, faces = original
-        x, y, z = np.rint((vertices - low) * (cells / longest)).astype(np.int64).T
-        place = np.unique((x * (cells + 1) + y) * (cells + 1) + z, return_inverse=True)[1]
-        counts = np.bincount(place)
-        vertices = np.stack([np.bincount(place, column) / counts for column in vertices.T], axis=1)
-        faces = place[faces]
-        faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])]
-        cells = int(cells / 1.5)
-    return vertices, faces

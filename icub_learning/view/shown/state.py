@@ -1,4 +1,7 @@
-"""All that the page shows at one moment; sources fill it, parts of the page read it."""
+"""All that the page shows at one moment; sources fill it, parts of the page read it.
+
+What holds arrays is compared by identity: a new message is a new object.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +17,7 @@ WRENCH_OUTPUTS = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torq
 TOGETHER = 3  # joints whose curves are shown at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Load:
     """What is carried: mass [kg], centre of mass (3,) [m] in the frame of `link`."""
 
@@ -23,7 +26,7 @@ class Load:
     link: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Masses:
     """Masses of links [kg], as learned and as the URDF says, (n,) each; `total` of both; samples learned."""
 
@@ -104,7 +107,7 @@ class Recognized:
     scores: dict[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Boxes:
     """Objects found in an image: boxes (n, 4) [px], labels and scores."""
 
