@@ -74,7 +74,7 @@ def _attach(args: argparse.Namespace, token: str) -> None:
         while not stopped():
             source.poll()
             now = time.monotonic()
-            if now - shown >= PERIOD and page.watched:
+            if now - shown >= PERIOD:
                 shown = now
                 page.update(source.state)
             spin(max(0.0, POLL - (time.monotonic() - now)))
@@ -88,8 +88,9 @@ def _play(args: argparse.Namespace, token: str) -> None:
     from icub_learning.view.page.page import Page
     from icub_learning.view.played.source import RecordedSource
 
-    source = RecordedSource(*_recorded(args))
-    page = Page(args.host, args.port, token, duration=source.duration)
+    recording, urdf, predicted, frame = _recorded(args)
+    source = RecordedSource(recording, urdf, predicted, frame)
+    page = Page(args.host, args.port, token, duration=source.duration, predicted=bool(predicted))
     assert page.player is not None
     print(f"page: {page.address}", flush=True)
     with stop_signals() as stopped:
@@ -98,8 +99,7 @@ def _play(args: argparse.Namespace, token: str) -> None:
             time.sleep(PERIOD)
             now = time.monotonic()
             passed, last = now - last, now
-            if page.watched:
-                page.update(source.at(page.player.advance(passed)))
+            page.update(source.at(page.player.advance(passed)))
     page.close()
 
 

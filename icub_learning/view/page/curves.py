@@ -9,15 +9,16 @@ import viser
 from icub_learning.arrays import Array
 from icub_learning.reporting.colours import COLOURS, GREEN, RED
 from icub_learning.view.page import style
-from icub_learning.view.shown.curves import SIGMAS, SPAN, Curves
+from icub_learning.view.shown.curves import SIGMAS, Curves
 from icub_learning.view.shown.state import TOGETHER, Learner
 
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
+EDGE = "rgba(42, 157, 92, 0.35)"
 HEIGHT = 120  # [px] of one plot
 SECONDS = {"label": "s"}  # the series of the lower axis
 
 
-def plot(server: viser.ViserServer, start: float, end: float, lines: Sequence[dict[str, Any]], **options: Any) -> Any:
+def plot(server: viser.ViserServer, lines: Sequence[dict[str, Any]], **options: Any) -> Any:
     """Add a plot of lines over seconds.
 
     Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when anything but its data
@@ -25,17 +26,17 @@ def plot(server: viser.ViserServer, start: float, end: float, lines: Sequence[di
 
     Args:
         server: of the page.
-        start, end: of the lower axis, before there are data [s].
         lines: made by `line`.
         options: further ones of add_uplot.
     """
-    x = np.array([start, end])
+    x = np.array([0.0, 1.0])
     return server.gui.add_uplot(
-        (x, *(np.full(2, np.nan) for _ in lines)),
+        (x, *(x + 1.0 for _ in lines)),  # positive, for logarithmic scales
         (SECONDS, *lines),
         axes=({"size": 28}, {"size": 44, "space": 22}),
         legend={"show": False},
         height=HEIGHT,
+        padding=(8, 12, 0, 0),
         **options,
     )
 
@@ -47,34 +48,29 @@ def line(name: str, colour: str, width: float = 1.5, dash: tuple[float, ...] = (
 
 
 class CurvesView:
-    """A choice of outputs, and a plot for each of them."""
+    """A choice of outputs, and a plot for each of them.
 
-    def __init__(self, server: viser.ViserServer) -> None:
+    Args:
+        server: of the page.
+        predicted: whether there are predictions, not measurements alone.
+    """
+
+    def __init__(self, server: viser.ViserServer, predicted: bool = True) -> None:
         gui = server.gui
         self._group = gui.add_dropdown("outputs", ("-",), hint="which curves are shown")
-        gui.add_html(
-            style.legend([("measured", COLOURS["measured"]), (f"predicted, ± {SIGMAS:g}σ", GREEN), ("external", RED)])
-        )
-        lines = (
-            line("-2σ", "rgba(42,157,92,0.35)", 0.5),
-            line("+2σ", "rgba(42,157,92,0.35)", 0.5),
-            line("measured", COLOURS["measured"]),
-            line("predicted", GREEN),
-            line("external", RED, 1.2, (4, 3)),
-        )
+        lines, entries = [line("measured", COLOURS["measured"])], [("measured", COLOURS["measured"])]
+        options: dict[str, Any] = {}
+        if predicted:
+            entries += [(f"predicted, ± {SIGMAS:g}σ", GREEN), ("external", RED)]
+            edges = [line(name, EDGE, 0.5) for name in ("-2σ", "+2σ")]
+            lines = [*edges, *lines, line("predicted", GREEN), line("external", RED, 1.2, (4, 3))]
+            options["bands"] = ({"series": (2, 1), "fill": BAND},)
+        gui.add_html(style.legend(entries))
+        self._predicted = predicted
         self._titles, self._plots = [], []
         for _ in range(TOGETHER):
             self._titles.append(gui.add_html(""))
-            self._plots.append(
-                plot(
-                    server,
-                    -SPAN,
-                    0.0,
-                    lines,
-                    bands=({"series": (2, 1), "fill": BAND},),
-                    scales={"x": {"time": False}, "y": {"auto": True}},
-                )
-            )
+            self._plots.append(plot(server, lines, scales={"x": {"time": False}, "y": {"auto": True}}, **options))
 
     def update(self, learner: Learner | None) -> None:
         """Show the newest seconds of a learner."""
@@ -85,23 +81,18 @@ class CurvesView:
             self._group.options = tuple(groups)
         columns, unit = groups.get(self._group.value) or next(iter(groups.values()))
         names = learner.outputs[columns]
-        seconds = learner.curves.seconds - learner.curves.seconds[-1]
         for place, (title, drawn) in enumerate(zip(self._titles, self._plots, strict=True)):
             content = style.note(f"{names[place]} [{unit}]", style.INK, True) if place < len(names) else ""
             if title.content != content:
                 title.content, drawn.visible = content, bool(content)
             if content:
-                drawn.data = data_of(learner.curves, seconds, columns.start + place)
+                drawn.data = data_of(learner.curves, columns.start + place, self._predicted)
 
 
-def data_of(curves: Curves, seconds: Array, column: int) -> tuple[Array, ...]:
-    """Return what one plot shows: seconds before now, edges of the band, measured, predicted and external.
-
-    The first point is always SPAN ago, so that the axis stays where it is as long as the curves are shorter.
-    """
-    half = SIGMAS * curves.deviation[:, column]
-    predicted = curves.predicted[:, column]
-    lines = predicted - half, predicted + half, curves.measured[:, column], predicted, curves.external[:, column]
-    if seconds[0] <= -SPAN:
-        return seconds, *lines
-    return np.append(-SPAN, seconds), *(np.append(np.nan, one) for one in lines)
+def data_of(curves: Curves, column: int, predicted: bool) -> tuple[Array, ...]:
+    """Return what one plot shows: seconds; edges of the band, measured, predicted and external, or measured alone."""
+    measured = curves.measured[:, column]
+    if not predicted:
+        return curves.seconds, measured
+    middle, half = curves.predicted[:, column], SIGMAS * curves.deviation[:, column]
+    return curves.seconds, middle - half, middle + half, measured, middle, curves.external[:, column]

@@ -63,9 +63,7 @@ class ErrorsView:
         with self._folder:
             for group in groups:
                 self._titles[group] = self._server.gui.add_html("")
-                self._plots[group] = plot(
-                    self._server, 0.0, 1.0, drawn, scales={"x": {"time": False}, "y": {"distr": 3}}
-                )
+                self._plots[group] = plot(self._server, drawn, scales={"x": {"time": False}, "y": {"distr": 3}})
 
 
 class WeightsView:

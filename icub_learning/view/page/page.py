@@ -40,6 +40,7 @@ class Page:
         ask: calls services; None: there are none, and no buttons.
         folder: of a program whose progress and pictures are shown, or None.
         duration: length of a recording that is played [s], or None.
+        predicted: whether there are predictions, not measurements alone.
 
     Attributes:
         player: the slider of a recording, or None.
@@ -57,6 +58,7 @@ class Page:
         ask: Ask | None = None,
         folder: Path | None = None,
         duration: float | None = None,
+        predicted: bool = True,
     ) -> None:
         assert token or is_local(host)
         self._server = server = start(host, port, token)
@@ -72,12 +74,12 @@ class Page:
         self._note = gui.add_html("", visible=False)
         self.player = Player(server, duration) if duration is not None else None
         self._choice = Choice(server, "learner")
-        self._waiting = gui.add_html(style.note(WAITING if ask is not None else NOTHING_PREDICTED))
+        self._waiting = gui.add_html(style.note(WAITING if predicted else NOTHING_PREDICTED))
         tabs = gui.add_tab_group()
         with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
-            self._errors = ErrorsView(server)
-            self._curves = CurvesView(server)
-            self._weights = WeightsView(server)
+            self._errors = ErrorsView(server) if predicted else None
+            self._curves = CurvesView(server, predicted)
+            self._weights = WeightsView(server) if ask is not None else None
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
                 self._body = BodyView(server, self._choice, ask)
@@ -85,7 +87,7 @@ class Page:
             with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
                 self._nodes = NodesView(server)
         self._robot = RobotView(server, self._say)
-        self._live = ask is not None
+        self._live, self._predicted = ask is not None, predicted
         self._doing: DoingView | None = None
         if ask is not None:
             self._make_left(ask, folder)
@@ -108,22 +110,22 @@ class Page:
         panel.dock_left()
         panel.set_width(LEFT)
 
-    @property
-    def watched(self) -> bool:
-        """Whether a browser shows the page."""
-        return bool(self._server.get_clients())
-
     def update(self, state: State) -> None:
-        """Show a state; to be called some ten times a second."""
+        """Show a state; to be called some ten times a second, whether a browser is there or not."""
         with self._server.atomic():
             self._choice.offer([name for name, one in state.learners.items() if one.alive])
             learner = state.learners.get(self._choice.name)
-            if self._waiting.visible != (learner is None):
-                self._waiting.visible = learner is None
+            if self._errors is not None:  # also while nobody looks: whoever comes later sees how they have fallen
+                self._safely(self._errors.update, state, learner)
+            if not self._server.get_clients():
+                return
+            waiting = learner is None or not self._predicted
+            if self._waiting.visible != waiting:
+                self._waiting.visible = waiting
             self._safely(self._robot.update, state, learner)
-            self._safely(self._errors.update, state, learner)
             self._safely(self._curves.update, learner)
-            self._safely(self._weights.update, learner)
+            if self._weights is not None:
+                self._safely(self._weights.update, learner)
             if not self._live:
                 return
             self._recognizer.offer(state.recognizers)

@@ -5,7 +5,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.evaluation.metrics import group_rmse
 
-SPAN = 20.0  # [s] of the curves
+SPAN = 8.0  # [s] of the curves
 PERIOD = 0.05  # [s] between two points of a curve
 ERROR_SPAN = 3.0  # [s] under the mean of squared errors
 SIGMAS = 2.0  # half the width of the band around a prediction, in standard deviations
