@@ -15,6 +15,7 @@ from std_msgs.msg import String
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
+from icub_learning.view.followed import STATUS
 from icub_learning.view.live import graph
 from icub_learning.view.live.health import health_of, weights_of
 from icub_learning.view.live.learners import LearnerTopics
@@ -27,7 +28,6 @@ LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are
 ASK_PERIOD = 3.0  # [s] between questions that nodes do not answer by themselves
 SETTINGS = ("urdf", "estimator", "output", "sensor")  # parameters of a learner that the page needs
 FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is left out
-STATUS = "status.txt"  # in the folder of a program that is followed
 
 
 class LiveSource:

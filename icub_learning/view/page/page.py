@@ -26,7 +26,7 @@ from icub_learning.view.shown.state import State
 
 LEFT, RIGHT = 330, 430  # [px], widths of the panels
 HIGHEST_PORT = 65535
-BRAND = (61, 126, 166)
+BRAND = (24, 74, 112)
 MOST_LINES = 4  # of what is not drawn as it is
 
 
