@@ -15,8 +15,8 @@ example:
   icub-learning view --recording recording.db3 --urdf ur10 --output joint_torque --joints elbow_joint,wrist_1_joint
 
 The page finds nodes by itself, in the ROS domain of this shell, at any time; objects are taught, loads identified and
-models saved on it by mouse. It asks no other host for anything. Another --host than this machine needs a token, which is
-in the address that is printed. Ctrl-C ends it."""
+models saved on it by mouse. It asks no other host for anything. Another --host than this machine needs a token, which
+is in the address that is printed. Ctrl-C ends it."""
 
 PERIOD = 0.1  # [s] between updates of the page
 POLL = 0.05  # [s] between looks at streams, so that their queues do not overflow
@@ -25,7 +25,9 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)")
+    parser.add_argument(
+        "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
+    )
     parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="to listen on (default: 127.0.0.1)")
     parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
@@ -115,7 +117,9 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
     if not (args.joints or args.output):
         return options.read_recording(args), urdf, {}, ""
     if not (urdf and args.joints and args.output):
-        raise ParameterError("--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf")
+        raise ParameterError(
+            "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
+        )
     recording, settings = options.read_for(args, options.make_settings(args))
     n_events = recording.n_joint_states + len(recording.wrench_stamps)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node

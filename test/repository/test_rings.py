@@ -47,7 +47,7 @@ ALLOWED = {
     "cli": WORLD | {"reporting", "experiments", "nodes", "launching", "clients", "view"},
 }
 
-# The packages of others that they import; nodes, launching, clients, view and cli may use ROS and any package of the locks.
+# The packages of others that they import; those that are not listed may use ROS and any package of the locks.
 FOREIGN = {
     "errors": set(),
     "arrays": {"numpy"},

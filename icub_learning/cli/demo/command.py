@@ -98,13 +98,16 @@ def run(args: argparse.Namespace) -> None:
         if args.part in ("all", "changes"):
             from icub_learning.cli.demo import changes
 
-            StatusLine(args.output).note("a load is grasped and dropped, and a hand pushes: faster than real time, not live")
+            StatusLine(args.output).note(
+                "a load is grasped and dropped, and a hand pushes: faster than real time, not live"
+            )
             figures["changes"] = changes.show(args.output)
         figures["wall_s"] = time.monotonic() - began
         write_json(numbers, figures)
         StatusLine(args.output).note(f"done in {figures['wall_s']:.0f} s")
         html_report.write(args.output / "report.html", figures, args.output)
-        print(f"""
+        print(
+            f"""
 figures: {numbers}
 logs: {args.output / "log"}
 next: icub-learning view                                  any running nodes as a page, to see and to teach
@@ -112,7 +115,9 @@ next: icub-learning view                                  any running nodes as a
       icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself
       icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
 
-Done in {figures["wall_s"]:.0f} s.""", flush=True)
+Done in {figures["wall_s"]:.0f} s.""",
+            flush=True,
+        )
         if page is not None and sys.stdin.isatty():
             page.wait()
 

@@ -50,9 +50,7 @@ def look(node: Node, image: str = "") -> Found:
 
 def _owners(node: Node, topics: list[str], ending: str) -> list[str]:
     """Return the names of nodes that publish topics below their own names."""
-    return sorted(
-        name.removesuffix(ending) for name in topics if name.endswith(ending) and node.count_publishers(name)
-    )
+    return sorted(name.removesuffix(ending) for name in topics if name.endswith(ending) and node.count_publishers(name))
 
 
 def _publishers(node: Node, topics: list[str]) -> list[str]:
@@ -70,7 +68,9 @@ def _subscribed(node: Node, owner: str, kind: str, published: bool = False) -> s
         found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")
     except Exception:  # rclpy's NodeNameNonExistentError: it has left since
         return ""
-    return next((topic for topic, types in found if kind in types and (not published or node.count_publishers(topic))), "")
+    return next(
+        (topic for topic, types in found if kind in types and (not published or node.count_publishers(topic))), ""
+    )
 
 
 def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) -> tuple[str, str]:
@@ -81,6 +81,9 @@ def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) 
             topic = _subscribed(node, owner, kind, published=True)
             if topic:
                 return topic, kind
-    cameras = [(name, kind) for name, kind in topics.items()
-               if kind in (IMAGE, COMPRESSED) and not name.endswith("/annotated") and node.count_publishers(name)]  # fmt: skip
+    cameras = [
+        (name, kind)
+        for name, kind in topics.items()
+        if kind in (IMAGE, COMPRESSED) and not name.endswith("/annotated") and node.count_publishers(name)
+    ]
     return min(cameras, default=("", ""))

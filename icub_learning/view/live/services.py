@@ -71,7 +71,7 @@ class ServiceCalls:
         return Answer(bool(response.success), str(response.message))
 
     def send(self, kind: Any, service: str, takes: float = 0.0, **fields: object) -> "Future[Any]":
-        """Send a request; the future gets its response, or TimeoutError if the service is not there or does not answer."""
+        """Send a request; the future gets its response, or TimeoutError without a service or an answer."""
         request = _Request(kind, service, fields, takes, limit=time.monotonic() + FIND_LIMIT)
         self._new.put(request)
         return request.result

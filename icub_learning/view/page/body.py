@@ -47,7 +47,7 @@ class BodyView:
             return
         self._shown = now
         self._seen.content = (
-            f'<div style="padding:.2rem .65rem;display:flex;gap:.5rem;flex-wrap:wrap">'
+            f'<div class="il-row">'
             f"{style.badge(load_text(learner.load), learner.load is not None and learner.load.mass > 0)}"
             f"{style.badge('contact' if learner.contact else 'no contact', bool(learner.contact))}</div>"
         )

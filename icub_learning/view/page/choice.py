@@ -28,4 +28,4 @@ class Choice:
             return
         before, self._names = self._box.value, offered
         self._box.options = offered
-        self._box.value = before if before in offered else offered[-1]
+        self._box.value = before if before in offered else offered[-1]  # type: ignore[misc]

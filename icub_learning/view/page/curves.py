@@ -15,10 +15,10 @@ from icub_learning.view.shown.state import TOGETHER, Learner
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
 EDGE = "rgba(42, 157, 92, 0.35)"
 HEIGHT = 120  # [px] of one plot
-SECONDS = {"label": "s"}  # the series of the lower axis
+SECONDS: Any = {"label": "s"}  # the series of the lower axis
 
 
-def plot(server: viser.ViserServer, lines: Sequence[dict[str, Any]], **options: Any) -> Any:
+def plot(server: viser.ViserServer, lines: Sequence[Any], **options: Any) -> Any:
     """Add a plot of lines over seconds.
 
     Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when anything but its data

@@ -50,6 +50,8 @@ class DoingView:
             pixels = np.asarray(picture)
         handle = self._pictures.get(path.name)
         if handle is None:
-            self._pictures[path.name] = self._server.gui.add_image(pixels, label=path.stem, format="jpeg", jpeg_quality=85)
+            self._pictures[path.name] = self._server.gui.add_image(
+                pixels, label=path.stem, format="jpeg", jpeg_quality=85
+            )
         else:
             handle.image = pixels

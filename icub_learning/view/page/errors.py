@@ -71,7 +71,9 @@ class WeightsView:
 
     def __init__(self, server: viser.ViserServer) -> None:
         with server.gui.add_folder("Weights"):
-            self._content = server.gui.add_html(style.note("known after some seconds, of a learner that weighs experts"))
+            self._content = server.gui.add_html(
+                style.note("known after some seconds, of a learner that weighs experts")
+            )
 
     def update(self, learner: Learner | None) -> None:
         """Show those of a learner."""

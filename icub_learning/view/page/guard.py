@@ -47,7 +47,8 @@ class Guard:
     """Decides which requests are answered.
 
     A request must name this server in its Host header (a name that somebody else made to point here does not), a page
-    of another origin may open no WebSocket, and where there is a token, it comes in the address once and then in a cookie.
+    of another origin may open no WebSocket, and a token, where there is one, comes in the address once and then in a
+    cookie.
 
     Args:
         host: address that is listened on.

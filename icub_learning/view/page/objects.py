@@ -76,9 +76,7 @@ class TeachingView:
             Action(
                 server,
                 "Rename",
-                lambda: ask(
-                    choice.name, "rename_object", old_label=self._which.name, new_label=new.value.strip()
-                ),
+                lambda: ask(choice.name, "rename_object", old_label=self._which.name, new_label=new.value.strip()),
                 "gives the chosen object the new name",
             )
         self._parts, self._choice = (form, known), choice
@@ -170,7 +168,6 @@ def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
     low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
     entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in known.items()]
     return (
-        f'<div data-label style="padding:.2rem .65rem">'
-        f'{style.large(text)}<span style="font-size:.8rem;color:{style.MUTED}"> {sure}</span></div>'
+        f'<div data-label class="il-text">{style.large(text)}<span style="color:{style.MUTED}"> {sure}</span></div>'
         f"{style.bars(entries, recognized.nearest)}"
     )

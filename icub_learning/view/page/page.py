@@ -70,6 +70,7 @@ class Page:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(RIGHT)
         gui.set_panel_label("icub_learning")
+        gui.add_html(style.SHEET)
         self._said: list[str] = []
         self._note = gui.add_html("", visible=False)
         self.player = Player(server, duration) if duration is not None else None
@@ -184,7 +185,9 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            text = f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
+            text = (
+                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
+            )
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
 
 

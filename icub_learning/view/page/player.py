@@ -3,6 +3,7 @@
 import viser
 
 STEP = 0.05  # [s] of the slider
+SPEEDS = ("0.25 x", "0.5 x", "1 x", "2 x", "4 x")
 
 
 class Player:
@@ -17,7 +18,7 @@ class Player:
         gui = server.gui
         self._duration = max(duration, STEP)
         self._running = gui.add_checkbox("play", True, hint="whether time goes on")
-        self._speed = gui.add_dropdown("speed", ("0.25 x", "0.5 x", "1 x", "2 x", "4 x"), "1 x")
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
         self._slider = gui.add_slider("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
 
     def advance(self, seconds: float) -> float:
@@ -27,5 +28,5 @@ class Player:
             value += seconds * float(self._speed.value.split()[0])
             if value > self._duration:
                 value = 0.0
-            self._slider.value = round(value, 2)
+            self._slider.value = round(value, 2)  # type: ignore[misc]
         return value

@@ -102,7 +102,7 @@ class RobotView:
             vertices, faces = load_mesh(shape)
             scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
         elif shape.kind == "box":
-            scene.add_box(name, dimensions=shape.size, **placed)
+            scene.add_box(name, dimensions=np.array(shape.size), **placed)
         elif shape.kind == "sphere":
             scene.add_icosphere(name, radius=shape.size[0], **placed)
         else:
@@ -120,14 +120,19 @@ class RobotView:
             radius = 0.008
             if handle is None or len(handle.points) != len(points):
                 self._arrows[kind] = self._server.scene.add_arrows(
-                    f"/arrows/{kind}", points, rgb(colour), shaft_radius=radius, head_radius=2.2 * radius, head_length=0.05
+                    f"/arrows/{kind}",
+                    points,
+                    rgb(colour),
+                    shaft_radius=radius,
+                    head_radius=2.2 * radius,
+                    head_length=0.05,
                 )
             else:
                 handle.points = points
                 handle.visible = True
 
     def _arrows_of(self, learner: Learner, poses: dict[str, Array]) -> dict[str, np.ndarray]:
-        """Return arrows (n, 2, 3): of the force in the frame of the sensor, or of each joint's effort along its axis."""
+        """Return arrows (n, 2, 3): of the force at the sensor, or of each joint's effort along its axis."""
         curves = learner.curves
         newest = {"measured": curves.measured[-1], "predicted": curves.predicted[-1], "external": curves.external[-1]}
         if learner.is_wrench:

@@ -8,6 +8,28 @@ from icub_learning.reporting.colours import GREEN, INK, YELLOW
 DARK_RED, DARK_GREEN = "#a3273a", "#1d7040"  # on white: 7:1 and 6:1, for small text
 MUTED = "#5b6168"
 LEVELS = {0: (DARK_GREEN, "OK"), 1: ("#8a5a00", "WARN"), 2: (DARK_RED, "ERROR"), 3: (MUTED, "STALE")}
+# Put into the page once, before anything that uses it.
+SHEET = f"""<style>
+.il-text {{ padding: .1rem .65rem; font-size: .8rem; line-height: 1.35; overflow-wrap: anywhere; }}
+.il-row {{ padding: .2rem .65rem; display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .78rem; }}
+.il-table {{ overflow-x: auto; padding: 0 .3rem; }}
+.il-table table {{ border-collapse: collapse; font-size: .78rem; color: {INK}; }}
+.il-table td, .il-table th {{ text-align: right; padding: .05rem .4rem; font-weight: 400; }}
+.il-table th {{ font-weight: 600; }}
+.il-table td:first-child, .il-table th:first-child {{ text-align: left; }}
+.il-bars {{ padding: .2rem .65rem; font-size: .78rem; }}
+.il-bars div {{ display: flex; align-items: center; gap: .4rem; }}
+.il-bars .name {{ width: 6.5rem; flex: none; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
+.il-bars .ground {{ flex: 1; background: #eef0f2; height: .7rem; }}
+.il-bars .ground span {{ display: block; height: 100%; background: #9fb4c7; }}
+.il-bars .best {{ font-weight: 600; }}
+.il-bars .best .ground span {{ background: {GREEN}; }}
+.il-bars .value {{ width: 3rem; text-align: right; }}
+.il-badge {{ padding: .1rem .5rem; border-radius: .6rem; background: #eef0f2; color: {MUTED}; }}
+.il-badge.on {{ background: {YELLOW}; color: {INK}; }}
+.il-large {{ font-size: 1.25rem; font-weight: 650; color: {INK}; }}
+.il-line {{ display: inline-block; width: 1.1rem; height: .22rem; vertical-align: middle; margin-right: .3rem; }}
+</style>"""
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -18,8 +40,8 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
     """Return a paragraph."""
-    weight = ";font-weight:600" if bold else ""
-    return f'<div style="padding:.1rem .65rem;font-size:.8rem;line-height:1.35;color:{colour}{weight}">{escape(text)}</div>'
+    weight = 600 if bold else 400
+    return f'<div class="il-text" style="color:{colour};font-weight:{weight}">{escape(text)}</div>'
 
 
 def answer(text: str, success: bool | None) -> str:
@@ -30,29 +52,18 @@ def answer(text: str, success: bool | None) -> str:
         success: whether it did what was asked; None: no answer yet.
     """
     colour, mark = {None: (MUTED, "…"), True: (DARK_GREEN, "✓"), False: (DARK_RED, "✗")}[success]
-    return (
-        f'<div role="status" style="padding:.1rem .65rem;font-size:.8rem;color:{colour};overflow-wrap:anywhere">'
-        f"{mark} {escape(text)}</div>"
-    )
+    return f'<div role="status" class="il-text" style="color:{colour}">{mark} {escape(text)}</div>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of text: the first column to the left, the others to the right."""
 
     def line(cells: Sequence[str], tag: str) -> str:
-        parts = (
-            f'<{tag} style="text-align:{"right" if i else "left"};padding:.05rem .4rem;font-weight:'
-            f'{600 if tag == "th" else 400}">{escape(cell)}</{tag}>'
-            for i, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(parts)}</tr>"
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    body = "".join(line(row, "td") for row in rows)
-    top = line(head, "th") if head else ""
-    return (
-        f'<div style="overflow-x:auto;padding:0 .3rem"><table style="border-collapse:collapse;font-size:.78rem;'
-        f'color:{INK}">{top}{body}</table></div>'
-    )
+    lines = [line(head, "th")] if head else []
+    lines += [line(row, "td") for row in rows]
+    return f'<div class="il-table"><table>{"".join(lines)}</table></div>'
 
 
 def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
@@ -60,34 +71,28 @@ def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
     parts = []
     for label, share, text in entries:
         width = 100.0 * min(max(share, 0.0), 1.0)
-        colour, weight = (GREEN, 600) if label == best else ("#9fb4c7", 400)
+        kind = ' class="best"' if label == best else ""
         parts.append(
-            f'<div style="display:flex;align-items:center;gap:.4rem;font-size:.78rem;font-weight:{weight}">'
-            f'<span style="width:6.5rem;flex:none;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">{escape(label)}</span>'
-            f'<span style="flex:1;background:#eef0f2;height:.7rem"><span style="display:block;height:100%;width:{width:.0f}%;'
-            f'background:{colour}"></span></span><span style="width:3rem;text-align:right">{escape(text)}</span></div>'
+            f'<div{kind}><span class="name">{escape(label)}</span><span class="ground">'
+            f'<span style="width:{width:.0f}%"></span></span><span class="value">{escape(text)}</span></div>'
         )
-    return f'<div style="padding:.2rem .65rem">{"".join(parts)}</div>'
+    return f'<div class="il-bars">{"".join(parts)}</div>'
 
 
 def badge(text: str, on: bool) -> str:
     """Return a word in a frame, filled while it holds."""
-    ground, ink = (YELLOW, INK) if on else ("#eef0f2", MUTED)
-    return f'<span style="background:{ground};color:{ink};padding:.1rem .5rem;border-radius:.6rem;font-size:.8rem">{escape(text)}</span>'
+    return f'<span class="il-badge{" on" if on else ""}">{escape(text)}</span>'
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     """Return names beside lines of their colours."""
     parts = (
-        f'<span style="white-space:nowrap"><span style="display:inline-block;width:1.1rem;height:.22rem;background:{colour};'
-        f'vertical-align:middle;margin-right:.3rem"></span>{escape(name)}</span>'
+        f'<span><span class="il-line" style="background:{colour}"></span>{escape(name)}</span>'
         for name, colour in entries
     )
-    return f'<div style="display:flex;flex-wrap:wrap;gap:.2rem .9rem;padding:.2rem .65rem;font-size:.78rem">{"".join(parts)}</div>'
-
-
+    return f'<div class="il-row">{"".join(parts)}</div>'
 
 
 def large(text: str) -> str:
     """Return words that are read from afar."""
-    return f'<span style="font-size:1.25rem;font-weight:650;color:{INK}">{escape(text)}</span>'
+    return f'<span class="il-large">{escape(text)}</span>'

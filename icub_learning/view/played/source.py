@@ -33,7 +33,9 @@ class RecordedSource:
         self, recording: Recording, urdf: str, evaluations: Mapping[str, Evaluation] | None = None, frame: str = ""
     ) -> None:
         if not len(recording.joint_stamps):
-            raise RecordingError("the recording holds no joint states", name="joint_states", value=0, bound="at least one")
+            raise RecordingError(
+                "the recording holds no joint states", name="joint_states", value=0, bound="at least one"
+            )
         self._order = np.argsort(recording.joint_stamps, kind="stable")
         self._stamps = recording.joint_stamps[self._order]
         self._recording = recording
@@ -93,7 +95,8 @@ class _Track:
 def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, tuple[str, ...]]]:
     """Return the wrench, or the efforts, of a recording without predictions."""
     if recording.wrench is not None and len(recording.wrench):
-        name, stamps, values, outputs = "wrench", recording.wrench_stamps, recording.wrench, WRENCH_OUTPUTS
+        name, stamps, values = "wrench", recording.wrench_stamps, recording.wrench
+        outputs: tuple[str, ...] = WRENCH_OUTPUTS
     elif recording.effort is not None:
         name, stamps, values, outputs = "effort", recording.joint_stamps, recording.effort, recording.joint_names
     else:

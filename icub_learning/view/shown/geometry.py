@@ -12,7 +12,6 @@ from icub_learning.errors import ModelError
 from icub_learning.view.shown.meshes import GREY, Shape, find_mesh, mesh_folders
 
 
-
 class RobotGeometry:
     """Shapes and poses of a robot's links.
 

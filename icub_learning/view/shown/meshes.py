@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
         if path is not None and path.suffix.lower() != ".dae":
             import trimesh
 
-            mesh = trimesh.load(path, force="mesh")
+            mesh: Any = trimesh.load(path, force="mesh")
             vertices, faces = np.asarray(mesh.vertices) * scale, np.asarray(mesh.faces)
         else:  # trimesh would want another package for these
             from coal import MeshLoader

@@ -6,9 +6,9 @@ import pytest
 import websockets.exceptions
 import websockets.sync.client
 
+from icub_learning.errors import IcubLearningError
 from icub_learning.view.page.guard import Guard, is_local, new_token
 from icub_learning.view.page.page import Page, check_port
-from icub_learning.errors import IcubLearningError
 
 TOKEN = "x" * 24
 

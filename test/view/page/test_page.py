@@ -1,4 +1,4 @@
-"""The page in a real browser, on running nodes: curves move, a click teaches, a refusal is shown, nobody else is asked."""
+"""The page in a real browser, on running nodes: curves move, a click teaches, a refusal is shown, no host is asked."""
 
 import re
 import sys
