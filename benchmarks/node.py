@@ -87,6 +87,7 @@ def follow(
 
 
 def schedule(pid: int) -> tuple[float, float]:
-    """Return the time that the threads of a process were on a core, and waited for one [s] (Linux)."""
+    """Return the time of a process on a core, and that its threads of now waited for one [s] (Linux)."""
     lines = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-    return sum(int(line[0]) for line in lines) * 1e-9, sum(int(line[1]) for line in lines) * 1e-9
+    used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]  # in user and in system mode
+    return sum(map(int, used)) / os.sysconf("SC_CLK_TCK"), sum(int(line[1]) for line in lines) * 1e-9
