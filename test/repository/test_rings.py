@@ -67,7 +67,7 @@ FOREIGN = {
     "recording": {"numpy", "rosbags", "tqdm"},
     "simulation": {"numpy", "scipy", "pinocchio", "mujoco", "trimesh", "PIL", "yaml"},
     "evaluation": {"numpy", "scipy"},
-    "reporting": {"numpy", "matplotlib"},
+    "reporting": {"numpy", "matplotlib", "PIL"},
     "experiments": {"numpy", "scipy", "sklearn", "threadpoolctl", "matplotlib", "rdata", "tqdm"},
 }
 OPTIONAL = {"dask", "rdata"}  # imported inside functions only: whoever does not call them needs not have them
