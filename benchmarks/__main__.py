@@ -11,7 +11,7 @@ from icub_learning.reporting import page
 
 
 def main() -> None:
-    names = "\n".join(f"  {name:16}{scenario.description}" for name, scenario in SCENARIOS.items())
+    names = "\n".join(f"  {name:22}{scenario.description}" for name, scenario in SCENARIOS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from benchmarks import (
     any_robot,
     core,
+    falkon_large,
     history,
     kernel_methods,
     kilohertz,
@@ -59,6 +60,9 @@ SCENARIOS = {
     "kernel-subsampling": Scenario("Nyström: few centres against much regularization", kernel_methods.run_subsampling),
     "kernel-incremental": Scenario("Nyström: the path over m beside separate fits", kernel_methods.run_incremental),
     "kernel-falkon": Scenario("FALKON beside direct Nyström and scikit-learn", kernel_methods.run_falkon),
+    "kernel-falkon-large": Scenario(
+        "FALKON on five million samples in a file, and over Dask workers", falkon_large.run
+    ),
     "kernel-nytro": Scenario("NYTRO beside Nyström KRLS: time over m", kernel_methods.run_nytro),
     "polk-step": Scenario("POLK's step beside factoring anew, its cost and memory over 1e5 samples", polk.run),
     "tensor-layout": Scenario("tensor kernels: packed beside full, and 250 samples at order 4", tensor.run),

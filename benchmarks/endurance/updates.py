@@ -1,8 +1,8 @@
-"""Ten million updates at a condition of 1e8, beside the batch solution of the same window; and silent inputs.
+"""Ten million updates at a condition of 1e8, beside the batch solution of the same samples; and silent inputs.
 
-With forgetting f the learner minimizes sum_i f^(n - i) |y_i - z_i w|^2 plus the regularization. The batch solution is
-computed from the last samples alone, as far back as their weight is above 1e-17, by a QR decomposition of the stacked,
-weighted rows; without forgetting, by QR decompositions of ten thousand rows and the triangle of those before.
+With the forgetting factors f_i the learner minimizes sum_i (f_(i+1) ... f_n) |y_i - z_i w|^2 plus the regularization.
+The batch solution comes from QR decompositions of ten thousand weighted rows and the faded triangle of those before.
+Automatic forgetting sees what is to be learned change twice, after a third and two thirds of the samples.
 """
 
 import argparse
@@ -14,13 +14,15 @@ import numpy as np
 import scipy.linalg
 
 from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive.adaptive_forgetting import AdaptiveForgetting
 
 D = 12  # features
 CONDITION = 1e8  # of the covariance of the inputs
 REGULARIZATION = 1e-3
 NOISE = 0.1
 BLOCK = 10_000  # rows drawn at once
-LEAST_WEIGHT = 1e-17  # of a sample in the batch solution
+AUTOMATIC = "auto"
+PERIOD = 0.005  # [s] between samples, for automatic forgetting
 SILENT_FORGETTING, SILENT_UPDATES = 0.99, 1_000_000
 DISTANCE_BOUND = 1e-8
 
@@ -35,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = {
         "forgetting 1": long_run(1.0, arguments.updates, arguments.seed),
         "forgetting 0.9999": long_run(0.9999, arguments.updates, arguments.seed),
+        "forgetting auto": long_run(AUTOMATIC, arguments.updates, arguments.seed),
         "silent inputs, forgetting 0.99": silent(min(SILENT_UPDATES, arguments.updates), arguments.seed),
     }
     for name, part in found.items():
@@ -54,6 +57,10 @@ class Stream:
         self._rng = np.random.default_rng(seed)
         directions = np.linalg.qr(self._rng.normal(size=(D, D)))[0]
         self._mix = np.sqrt(np.logspace(0.0, -np.log10(CONDITION), D))[:, None] * directions
+        self.change()
+
+    def change(self) -> None:
+        """Draw other weights by which the next targets are made."""
         self._truth = self._rng.normal(size=(D, 1))
 
     def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,37 +69,42 @@ class Stream:
         return z, z @ self._truth + NOISE * self._rng.normal(size=(n, 1))
 
 
-def long_run(forgetting: float, n: int, seed: int) -> dict[str, Any]:
+def long_run(forgetting: float | str, n: int, seed: int) -> dict[str, Any]:
     """Learn n samples one by one; return the distance of the weights from the batch solution, relative to it."""
     stream = Stream(seed)
-    learner = RecursiveLeastSquares(D, 1, REGULARIZATION, forgetting)
-    window = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(forgetting))) if forgetting < 1.0 else 0
-    kept: list[tuple[np.ndarray, np.ndarray]] = []
-    triangle = np.hstack([np.sqrt(REGULARIZATION) * np.eye(D), np.zeros((D, 1))])  # of all rows, without forgetting
+    automatic = AdaptiveForgetting(1) if forgetting == AUTOMATIC else None
+    learner = RecursiveLeastSquares(D, 1, REGULARIZATION, 1.0 if automatic else float(forgetting))
+    triangle = np.zeros((D + 1, D + 1))  # of all rows so far
     start = time.perf_counter()
-    seconds = 0.0
-    for _ in range(n // BLOCK):
+    seconds, least = 0.0, 1.0
+    blocks = n // BLOCK
+    for block in range(blocks):
+        if automatic is not None and block in (blocks // 3, 2 * blocks // 3):
+            stream.change()
         z, y = stream.rows(BLOCK)
+        factors = np.full(BLOCK, learner.forgetting)
         began = time.perf_counter()
-        for row, target in zip(z, y, strict=True):
+        for k, (row, target) in enumerate(zip(z, y, strict=True)):
+            if automatic is not None:
+                error = row @ learner.weights - target
+                learner.forgetting = factors[k] = automatic.follow(error, learner.leverage(row), PERIOD)
             learner.update(row, target)
         seconds += time.perf_counter() - began
-        if window:
-            kept = [*kept, (z, y)][-(window // BLOCK + 1) :]
-        else:
-            triangle = scipy.linalg.qr(np.vstack([triangle, np.hstack([z, y])]), mode="r")[0][: D + 1]
-    if window:
-        z, y = (np.vstack(part) for part in zip(*kept, strict=True))
-        weight = forgetting ** (0.5 * np.arange(len(z) - 1, -1, -1.0))[:, None]
-        prior = np.sqrt(learner.prior)[:, None] * np.eye(D)
-        stacked = np.vstack([np.hstack([prior, np.zeros((D, 1))]), weight * np.hstack([z, y])])
-        triangle = scipy.linalg.qr(stacked, mode="r")[0][: D + 1]
+        least = min(least, float(factors.min()))
+        fading = np.cumprod(factors[::-1])[::-1]  # of the rows before each one, by all that follow
+        later = np.append(fading[1:], 1.0)
+        rows = np.sqrt(later)[:, None] * np.hstack([z, y])
+        triangle = scipy.linalg.qr(np.vstack([np.sqrt(fading[0]) * triangle, rows]), mode="r")[0][: D + 1]
+    prior = np.hstack([np.sqrt(learner.prior)[:, None] * np.eye(D), np.zeros((D, 1))])
+    triangle = scipy.linalg.qr(np.vstack([prior, triangle]), mode="r")[0][: D + 1]
     batch = scipy.linalg.solve_triangular(triangle[:D, :D], triangle[:D, D:])
     distance = float(np.linalg.norm(learner.weights - batch) / np.linalg.norm(batch))
     return {
         "updates": learner.n_samples,
         "condition of the inputs' covariance": CONDITION,
         "distance": distance,
+        "changes seen": 0 if automatic is None else automatic.changes,
+        "least factor": least,
         "microseconds each": round(1e6 * seconds / max(learner.n_samples, 1), 2),
         "seconds": round(time.perf_counter() - start, 1),
     }

@@ -13,7 +13,8 @@ from icub_learning.arrays import Array, real
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream, Sample, StateRecord
+from icub_learning.dynamics.stream.records import Sample, StateRecord
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
 from icub_learning.errors import ParameterError, RecordingError, SampleError
 from icub_learning.evaluation.motions import KnownMotions, recorded, smooth
 from icub_learning.recording.recording import Event, Recording, WrenchEvent

@@ -49,13 +49,14 @@ class ArrayRows:
             part.add(totals, self.samples[start:stop], self.targets[start:stop])
             return totals
 
-        return add_totals(self._in_stripes(stripe))
+        return add_totals(self.in_stripes(stripe))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
         """Return `function` of the samples, which gives one row for each of theirs."""
-        return np.concatenate(self._in_stripes(lambda start, stop: function(self.samples[start:stop])))
+        return np.concatenate(self.in_stripes(lambda start, stop: function(self.samples[start:stop])))
 
-    def _in_stripes(self, work: Callable[[int, int], T]) -> list[T]:
+    def in_stripes(self, work: Callable[[int, int], T]) -> list[T]:
+        """Return what `work` returns for stripes of rows (start, stop), one for each thread, in order."""
         if self._threads == 1:
             return [work(0, self.n)]
         edges = np.linspace(0, self.n, self._threads + 1).astype(int).tolist()

@@ -23,6 +23,7 @@ TESTED = {
     "kernel_methods_on_a_data_set",
     "merge_two_robots",
     "use_predicted_wrench",
+    "close_the_loop",
 }
 
 

@@ -49,15 +49,34 @@ class FeedForward:
             return
         self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
 
-    def effort(self, predictor: Predictor, watch: Watch | None, motion: Motion) -> Effort:
-        """Return the effort for a motion, with the load where one is carried. Raises ShapeError, NotFiniteError."""
-        made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
-        if watch is not None:
-            made, _ = watch.compensated(made, motion)
+    def effort(
+        self, predictor: Predictor, watch: Watch | None, motion: Motion, correction: Array | None = None
+    ) -> Effort:
+        """Return the effort for a motion, with the load where one is carried.
+
+        Args:
+            predictor: what has been learned.
+            watch: what knows the load, None without.
+            motion: wanted positions, velocities and accelerations, or measured ones with the wanted acceleration.
+            correction: (n_joints,) further acceleration [rad/s^2] that a feedback asks for (computed torque). Rigid
+                bodies alone answer it: features know accelerations of motions, and those of a feedback are others.
+
+        Raises:
+            ShapeError, NotFiniteError: the motion does not fit the joints, or is not finite.
+        """
+        made = self._predict(predictor, watch, motion)
         rigid = self._is_unusual(made)
         wanted = made.parametric if rigid else made.total
+        if correction is not None:
+            more = motion._replace(acceleration=motion.acceleration + correction)
+            wanted = wanted + self._predict(predictor, watch, more).parametric - made.parametric
         values = np.clip(wanted, -self.limits, self.limits)
         return Effort(values, np.sqrt(made.variance), rigid, bool((values != wanted).any()))
+
+    @staticmethod
+    def _predict(predictor: Predictor, watch: Watch | None, motion: Motion) -> Prediction:
+        made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        return made if watch is None else watch.compensated(made, motion)[0]
 
     def _is_unusual(self, made: Prediction) -> bool:
         if not made.parametric.any():

@@ -5,7 +5,8 @@ from collections import deque
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.stream.stream import Estimator, External
+from icub_learning.dynamics.stream.records import External
+from icub_learning.dynamics.stream.stream import Estimator
 from icub_learning.errors import ParameterError
 
 SPAN = 0.5  # [s] over which a tare averages

@@ -1,9 +1,7 @@
 """From joint states and measurements to predictions and learned samples, as node and command line both do it."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -11,36 +9,26 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.output_filter import OutputFilter
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor
+from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.stream.pairing import Pairing
+from icub_learning.dynamics.stream.records import External, Learner, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
-WAITING_MEASUREMENTS = 64  # measurements kept until the joint state that they belong to has arrived
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 
 
-class Estimator(Protocol):
+class Estimator(Learner, Protocol):
     """What a stream needs of an estimator."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-    ) -> None: ...
 
 
 class Watch(Protocol):
@@ -70,91 +58,6 @@ class MotionSource(Protocol):
     def deviation(self) -> Array: ...
 
     def report(self) -> dict[str, Array | float]: ...
-
-
-@dataclass
-class StateRecord:
-    """One joint state on its way from prediction to learning."""
-
-    stamp: int  # ns
-    known: Motion  # at `stamp`, derived without delay: what the prediction was made from
-    prediction: Prediction
-    body: Prediction  # the part of it without the load; the same where none is carried
-    motion: Motion | None = None  # at `stamp`, smoothed by later samples
-    measured: Array | None = None  # (n_outputs,)
-    fault: str | None = None  # of the sensor, see SensorFaults
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One sample to learn from: the motion and the measurement of one instant.
-
-    Attributes:
-        motion: smoothed by later samples.
-        known: derived without delay: what the prediction was made from.
-        measured: (n_outputs,).
-        published: what was predicted for the measurement.
-    """
-
-    motion: Motion
-    known: Motion
-    measured: Array
-    published: Prediction
-
-    def teach(self, estimator: Estimator) -> None:
-        """Update an estimator with this sample."""
-        motion, known = self.motion, self.known
-        estimator.update(
-            motion.position,
-            motion.velocity,
-            motion.acceleration,
-            self.measured,
-            known=(known.position, known.velocity, known.acceleration),
-            stamp=motion.stamp,
-            published=self.published,
-        )
-
-
-@dataclass(frozen=True)
-class External:
-    """A measurement and its external part: what the prediction made for the same instant does not explain.
-
-    Attributes:
-        stamp: stamp of the joint state [ns].
-        measured: (n_outputs,).
-        external: (n_outputs,), measured minus predicted.
-        known: the motion that the prediction was made from.
-    """
-
-    stamp: int
-    measured: Array
-    external: Array
-    known: Motion
-
-
-@dataclass
-class StreamCounts:
-    """How many messages a stream has accepted, paired, learned and refused.
-
-    Attributes:
-        predicted: joint states accepted, each answered by one prediction.
-        measured: measurements paired with a joint state.
-        learned: samples learned by `learn`.
-        withheld: samples not learned because something was carried or touched.
-        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
-        unpaired: joint states for which no measurement came within the tolerance.
-        refused: messages refused, by reason.
-        last_refusal: reason and text of the newest refusal.
-    """
-
-    predicted: int = 0
-    measured: int = 0
-    learned: int = 0
-    withheld: int = 0
-    faults: Counter[str] = field(default_factory=Counter)
-    unpaired: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    last_refusal: str = ""
 
 
 class InverseDynamicsStream:
@@ -210,14 +113,13 @@ class InverseDynamicsStream:
         self.output_names = tuple(output_names)
         self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
-        self._tolerance = round(tolerance * 1e9)  # ns
+        self._pairing = Pairing(round(tolerance * 1e9))
         self._follow_velocity_noise = follow_velocity_noise
         self._output_filter = output_filter
         self._next_look = FIRST_LOOK
-        self._state_stamps, self._measurement_stamps = StampSequence(), StampSequence()
+        self._state_stamps = StampSequence()
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
-        self._waiting: deque[tuple[int, Array]] = deque()  # measurements whose joint state may still come
         self._ready: deque[StateRecord] = deque()  # complete, not yet returned by `complete`
         self._handed_out = 0  # joint states predicted when `complete` last returned samples
         self._paired: list[External] = []  # not yet returned by `pair`
@@ -279,16 +181,13 @@ class InverseDynamicsStream:
         """
         try:
             measured = self._check_output(values)
-            clock_set_back = self._measurement_stamps.accept(stamp)
+            given_up = self._pairing.add(stamp, measured)
         except SampleError as error:
             self._refuse(error)
             raise
         self._run_deferred()
-        if clock_set_back:
-            self._waiting.clear()
-        self._waiting.append((stamp, measured))
-        if len(self._waiting) > WAITING_MEASUREMENTS:
-            self._refuse_unmatched(self._waiting.popleft()[0])
+        if given_up is not None:
+            self._refuse_unmatched(given_up)
 
     def motion_report(self) -> dict[str, Array | float]:
         """Return what was found about motion and noise of the joints, see MotionFilter.report."""
@@ -300,16 +199,16 @@ class InverseDynamicsStream:
         A measurement newer than every joint state waits: the state nearest to it may be the next one.
         """
         self._run_deferred()
-        while self._waiting:
-            stamp, measured = self._waiting[0]
-            newest = self._records[-1].stamp if self._records else self._state_stamps.last
-            if newest < stamp:
-                break
-            self._waiting.popleft()
-            if nearest := self._nearest(stamp):
-                self._pair(nearest, measured)
-            else:
+        newest = self._records[-1].stamp if self._records else self._state_stamps.last
+        while (taken := self._pairing.take(newest)) is not None:
+            stamp, measured = taken
+            nearest = self._pairing.nearest(stamp, self._records)
+            if nearest is None:
                 self._refuse_unmatched(stamp)
+            elif self._pairing.is_surplus(stamp, nearest):
+                self.counts.surplus += 1
+            else:
+                self._pair(nearest, measured)
         paired, self._paired = self._paired, []
         return paired
 
@@ -402,20 +301,12 @@ class InverseDynamicsStream:
             of_body = measured - record.body.total
             self.watch.observe(record.stamp, record.known, of_body, record.body.variance)
 
-    def _nearest(self, stamp: int) -> StateRecord | None:
-        """Return the record without a measurement that is nearest to `stamp`, within the tolerance."""
-        recent = takewhile(lambda record: record.stamp >= stamp - self._tolerance, reversed(self._records))
-        near = [one for one in recent if one.stamp <= stamp + self._tolerance and one.measured is None]
-        return min(near, key=lambda record: abs(record.stamp - stamp), default=None)
-
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
         if record.stamp > self._smoothed_stamp:
             return False
-        passed = self._measurement_stamps.last > record.stamp + self._tolerance
-        awaited = bool(self._waiting) and self._waiting[0][0] <= record.stamp + self._tolerance
         given_up = len(self._records) > REMEMBERED_STATES
-        return self.effort or record.measured is not None or given_up or (passed and not awaited)
+        return self.effort or record.measured is not None or given_up or not self._pairing.is_awaited(record)
 
     def _take_effort(self, record: StateRecord, effort: Array | None) -> None:
         """Pair a joint state with its own effort; a bad effort is refused alone, and the prediction stands."""
@@ -441,10 +332,14 @@ class InverseDynamicsStream:
         self.counts.last_refusal = f"{error.reason}: {error}"
 
     def _refuse_unmatched(self, stamp: int) -> None:
-        """Count a measurement without joint state, unless it is older than all of them: topics begin one by one."""
-        if self._first_stamp is not None and stamp < self._first_stamp - self._tolerance:
+        """Count a measurement without joint state, unless it is older than all of these: topics begin one by one."""
+        tolerance = self._pairing.tolerance
+        if self._first_stamp is None or stamp < self._first_stamp - tolerance:
             return
-        text = f"no joint state within {self._tolerance * 1e-9:g} s of the measurement at {stamp} ns"
+        text = f"no joint state within {tolerance * 1e-9:g} s of the measurement at {stamp} ns"
+        if self._records:
+            nearest = min(self._records, key=lambda record: abs(record.stamp - stamp))
+            text += f"; the nearest is at {nearest.stamp} ns"
         self._refuse(SampleError("measurement_without_state", text, value=stamp))
 
     def _drop_incomplete(self) -> None:
@@ -453,7 +348,7 @@ class InverseDynamicsStream:
         if self._output_filter is not None:
             self._output_filter.reset()
         self._records.clear()
-        self._waiting.clear()
+        self._pairing.clear()
         self._deferred = None
         self._first_stamp = None
         self._smoothed_stamp = 0

@@ -16,13 +16,14 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.controlled_arm import BANDWIDTH, DAMPING, ControlledArm, feedback
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.motions import Reference
+from icub_learning.simulation.arm.readings import Sensors
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 RATE = 500  # [Hz] of the control loop
 LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # [s]
 LOAD = 0.5  # [kg]
 MODELS = ("none", "nominal", "learned")
-Model = Callable[[Array, Array, Array], Array]
+Model = Callable[[Array, Array, Array, Array], Array]  # motion, and the acceleration that the feedback adds
 
 
 class ControlLoop:
@@ -31,7 +32,7 @@ class ControlLoop:
     Args:
         seed: of simulation and features.
         full: whether the model gets the measured motion, with the feedback as an acceleration (computed torque), or the
-            reference (feed-forward).
+            reference (feed-forward). The settings of the learner are those that are shipped.
     """
 
     def __init__(self, seed: int, full: bool = False) -> None:
@@ -41,9 +42,7 @@ class ControlLoop:
             urdf=find_urdf("icub"),
             joints=self._names,
             output="joint_torque",
-            watch="always",
             velocity_delay=Encoders.DELAY,
-            load_link=self.arm.arm.hand,
             seed=seed,
         )
         regressor = assembly.make_regressor(self.settings)
@@ -65,36 +64,39 @@ class ControlLoop:
             if model is None:
                 return self._feedback(q, v, reference)
             if self._full:
-                wanted = to_a + 2 * DAMPING * BANDWIDTH * (to_v - v) + BANDWIDTH**2 * (to_q - q)
-                return model(q, v, wanted)
-            return self._feedback(q, v, reference) + model(to_q, to_v, to_a)
+                return model(q, v, to_a, 2 * DAMPING * BANDWIDTH * (to_v - v) + BANDWIDTH**2 * (to_q - q))
+            return self._feedback(q, v, reference) + model(to_q, to_v, to_a, np.zeros_like(to_a))
 
         return control
 
-    def _rigid(self, q: Array, v: Array, a: Array) -> Array:
-        return self._nominal(q, v, a) @ self._nominal.nominal_parameters
+    def _rigid(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
+        return self._nominal(q, v, a + correction) @ self._nominal.nominal_parameters
 
-    def _learned(self, q: Array, v: Array, a: Array) -> Array:
-        return self._feed_forward.effort(self.stream.predictor, self.stream.watch, Motion(0, q, v, a)).values
+    def _learned(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
+        added = correction if self._full else None
+        return self._feed_forward.effort(self.stream.predictor, self.stream.watch, Motion(0, q, v, a), added).values
+
+    def step(self) -> Sensors:
+        """Advance by one period of the loop, and learn; return what the sensors showed at its end."""
+        for _ in range(1000 // RATE):
+            self.arm.step()
+        shown = self.arm.sensors()
+        try:
+            record = self.stream.joint_state(shown.stamp, self._names, shown.position, shown.velocity, self.arm.torque)
+        except SampleError:
+            return shown
+        self.stream.pair()
+        self.stream.learn()
+        self._count += 1
+        if self._count % 20 == 0:
+            self._feed_forward.follow(record.prediction.variance)
+        return shown
 
     def run(self, seconds: float) -> float:
         """Move and learn for some time; return the RMS tracking error over all joints [rad]."""
         errors = []
         for _ in range(round(seconds * RATE)):
-            for _ in range(1000 // RATE):
-                self.arm.step()
-            shown = self.arm.sensors()
-            try:
-                record = self.stream.joint_state(
-                    shown.stamp, self._names, shown.position, shown.velocity, self.arm.torque
-                )
-            except SampleError:
-                continue
-            self.stream.pair()
-            self.stream.learn()
-            self._count += 1
-            if self._count % 20 == 0:
-                self._feed_forward.follow(record.prediction.variance)
+            self.step()
             errors.append(self.arm.error.copy())
         return float(np.sqrt(np.mean(np.square(errors))))
 
@@ -113,7 +115,4 @@ def run_seed(seed: int, full: bool = False, learning: float = LEARNING) -> dict[
             loop.use(model)
             loop.run(SETTLING)
             errors[f"{model}, {load:g} kg"] = loop.run(JUDGED)
-    watch: Any = loop.stream.watch
-    errors["load found [kg]"] = watch.load.mass if watch is not None and watch.load is not None else 0.0
-    errors["seen"] = dict(watch.counts) if watch is not None else {}
     return errors

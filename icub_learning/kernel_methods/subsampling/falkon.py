@@ -1,4 +1,4 @@
-"""FALKON: Nyström regression by preconditioned iterations that read the data in blocks, in O(m^2) memory."""
+"""FALKON: Nyström regression by preconditioned iterations, in O(m^2) memory or with the kernel matrix kept."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,23 +21,31 @@ from icub_learning.kernel_methods.subsampling.basis import CenterBasis
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
+from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 SOLVERS = ("cg", "gradient")
 SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
+STORAGES = ("auto", "none")
+SINGLE = 1e-4  # residual, relative to that at their start, to which iterations in single precision go
 POWER_ITERATIONS = 8  # passes over the data that estimate the largest step of the gradient variant
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FALKON(CenterRegressor, StreamingRegressor):
-    """Nyström KRLS by conjugate gradients on the preconditioned normal equations, n m t in time, O(m^2) in memory.
+    """Nyström KRLS by conjugate gradients on the preconditioned normal equations, n m t in time.
 
     B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1,
     T = chol(K_mm) and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over
     the centres, T D T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with
     further samples, ten times as many as centres, the condition number is about ten for any lambda, and a residual of
     1e-3 takes less than ten iterations. Centres that depend on earlier ones to working precision are left out of T.
-    Each iteration is one pass over blocks of K_nm, which are not stored; X and y may be memory-mapped arrays (float64
-    or float32) or Dask arrays. In theory lambda = n^(-1/2) and m = n^(1/2) suffice.
+    In theory lambda = n^(-1/2) and m = n^(1/2) suffice. X and y may be memory-mapped arrays (float64 or float32) or
+    Dask arrays.
+
+    Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in single precision, it is kept;
+    else its blocks are computed again in each pass, in O(m^2) memory. What single precision leaves is found in double
+    and solved for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of Numerical
+    Algorithms", 2002, section 12), and iterations go on in double where that does not converge.
 
     Args:
         kernel, length_scale, degree, regularization, n_centers, centers, sampling, random_state: see `CenterRegressor`.
@@ -45,7 +53,8 @@ class FALKON(CenterRegressor, StreamingRegressor):
             centres and at most half of all, 0 for the centres alone.
         max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
-        solver: "cg", or "gradient": gradient descent with the same B.
+        solver: "cg", or "gradient": gradient descent with the same B, in double.
+        storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory allows; "none": never.
         step_size: step of "gradient", below 2 / ||B^T H B|| with the matrix H of the normal equations; "auto": half of
             that bound.
         warm_start: whether to start from the solution of the last fit, on its centres.
@@ -55,6 +64,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         centers_: (m, d).
         n_kept_: centres that are independent to working precision.
         n_iter_: number of iterations done.
+        stored_: whether K_nm was kept.
         path_levels_: 1..n_iter_, or 0 alone if a warm start needed no iteration.
     """
 
@@ -62,6 +72,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
     max_iter: int = 100
     tol: float = 1e-6
     solver: str = "cg"
+    storage: str = "auto"
     step_size: float | str = "auto"
     warm_start: bool = False
 
@@ -70,6 +81,8 @@ class FALKON(CenterRegressor, StreamingRegressor):
         max_iter, tol = check_iterations(self.max_iter, self.tol)
         if self.solver not in SOLVERS:
             raise ParameterError("solver", self.solver, f"one of {', '.join(SOLVERS)}")
+        if self.storage not in STORAGES:
+            raise ParameterError("storage", self.storage, f"one of {', '.join(STORAGES)}")
         before: Array | None = getattr(self, "_coefficients", None) if self.warm_start else None
         if before is not None and before.shape[1] != rows.n_targets:
             raise ShapeError("y", (rows.n, rows.n_targets), f"(n, {before.shape[1]}), as in the last fit")
@@ -79,12 +92,15 @@ class FALKON(CenterRegressor, StreamingRegressor):
             raise ParameterError("centers", centers.shape, "those of the last fit, for a warm start")
         basis = CenterBasis(kernel, centers)
         scatter = self._estimate_scatter(rows, kernel, basis, weights)
-        system = PreconditionedSystem(rows, kernel, basis, scatter, level)
+        keeps = self.storage == "auto" and self.solver == "cg"
+        stored = StoredKernel.make(rows, kernel, basis.centers[basis.kept]) if keeps else None
+        system = PreconditionedSystem(rows, kernel, basis, scatter, level, stored)
+        self.stored_ = stored is not None
         start = np.zeros((system.size, rows.n_targets)) if before is None else system.to_solution(before)
         right, residual = system.right_hand_side(start)
         enough = tol * np.linalg.norm(right, axis=0)
         iterates = (
-            conjugate_gradients(system.apply, start, residual, enough)
+            _refined(system, start, right, residual, enough)
             if self.solver == "cg"
             else self._descend(system, start, right, residual, enough)
         )
@@ -125,17 +141,44 @@ class FALKON(CenterRegressor, StreamingRegressor):
             yield solution, residual
 
 
+def _refined(
+    system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
+) -> Iterator[tuple[Array, Array]]:
+    """Yield (solution, residual) of conjugate gradients: in single precision as far as that leads, then in double."""
+    solution = start
+    while system.stored is not None:
+        before = np.linalg.norm(residual, axis=0)
+        goal = np.maximum(enough, SINGLE * before)
+        step = zero = np.zeros_like(start)
+        for step, left in conjugate_gradients(system.apply_single, zero, residual, goal):
+            yield solution + step, left
+        solution = solution + step
+        if (goal <= enough).all() and (system.rounding(step) <= enough / 2).all():
+            return
+        residual = right - system.apply(solution)
+        if (np.linalg.norm(residual, axis=0) > np.maximum(before / 2, enough)).any():
+            system.stored = None  # single precision is too coarse for this kernel matrix
+    yield from conjugate_gradients(system.apply, solution, residual, enough)
+
+
 class PreconditionedSystem:
     """W beta = b with W = B^T (K_nm^T K_nm + lambda n K_mm) B; each product with W is one pass over the rows.
 
     In the coordinates of the centres' orthonormal basis K_mm is the identity, and B = n^(-1/2) A^-1 with A the Cholesky
-    factor of `scatter` + lambda I.
+    factor of `scatter` + lambda I. `stored` is K_nm if it is kept.
     """
 
     def __init__(
-        self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, scatter: Array, regularization: float
+        self,
+        rows: TrainingRows,
+        kernel: Kernel,
+        basis: CenterBasis,
+        scatter: Array,
+        regularization: float,
+        stored: StoredKernel | None = None,
     ) -> None:
         self.basis = basis
+        self.stored = stored
         self.size = len(basis.kept)
         self._rows = rows
         self._kernel = kernel
@@ -151,18 +194,32 @@ class PreconditionedSystem:
         """Return W beta, (k, T), for beta (k, T)."""
         coordinates = self._precondition(solution)
         (product,) = self._rows.sum(KernelProducts(self._kernel, self._kept, self._expand(coordinates)))
-        return self._reduce(product) + self._level * self._rows.n * self._precondition_transposed(coordinates)
+        return self._reduce(product) + self._ridge(coordinates)
+
+    def apply_single(self, solution: Array) -> Array:
+        """Return W beta as `apply` does, with the products of the stored kernel matrix in single precision."""
+        assert self.stored is not None
+        coordinates = self._precondition(solution)
+        return self._reduce(self.stored.product(self._expand(coordinates))) + self._ridge(coordinates)
+
+    def rounding(self, solution: Array) -> Array:
+        """Return about the norm (T,) of what rounding in single precision adds to W beta, for beta (k, T)."""
+        assert self.stored is not None
+        error = self.stored.rounding(self._expand(self._precondition(solution)))
+        return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
 
     def right_hand_side(self, start: Array) -> tuple[Array, Array]:
         """Return b = B^T K_nm^T Y and b - W start, (k, T) each, in one pass."""
+        if self.stored is not None:
+            right = self._reduce(self.stored.moment)
+            return right, right - self.apply(start) if start.any() else right
         coordinates = self._precondition(start)
         vectors = self._expand(coordinates) if start.any() else None
         moment, *products = self._rows.sum(KernelProducts(self._kernel, self._kept, vectors, start.shape[1]))
         right = self._reduce(moment)
         if vectors is None:
             return right, right
-        ridge = self._level * self._rows.n * self._precondition_transposed(coordinates)
-        return right, right - self._reduce(products[0]) - ridge
+        return right, right - self._reduce(products[0]) - self._ridge(coordinates)
 
     def to_coefficients(self, solution: Array) -> Array:
         """Return alpha = B beta, (m, T)."""
@@ -185,6 +242,9 @@ class PreconditionedSystem:
 
     def _precondition_transposed(self, coordinates: Array) -> Array:
         return _solve(self._root, coordinates, "T") / sqrt(self._rows.n)
+
+    def _ridge(self, coordinates: Array) -> Array:
+        return self._level * self._rows.n * self._precondition_transposed(coordinates)
 
     def _expand(self, coordinates: Array) -> Array:
         return _solve(self.basis.triangle, coordinates)

@@ -12,7 +12,8 @@ from icub_learning.dynamics.control.trajectory_points import complete
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.stream import InverseDynamicsStream, StateRecord
+from icub_learning.dynamics.stream.records import StateRecord
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.nodes.common.conversions import NANOSECONDS, doubles, set_stamp
 from icub_learning.nodes.common.qos import STREAM

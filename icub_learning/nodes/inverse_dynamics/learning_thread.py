@@ -13,7 +13,7 @@ from typing import Any
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.overload import Thinning
-from icub_learning.dynamics.stream.stream import Sample
+from icub_learning.dynamics.stream.records import Sample
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.states import broken_entries
 from icub_learning.nodes.common.timing import DurationWindow

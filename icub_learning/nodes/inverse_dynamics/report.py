@@ -81,6 +81,7 @@ class DynamicsReport(StreamReport):
                 "samples refused by the estimator": learner.refused,
                 "last good state restored": learner.restored,
                 "joint states without measurement": counts.unpaired,
+                "measurements beyond one for each joint state": counts.surplus,
                 **self.cycle.pairs(),
                 "learning": learner.times.summary(),
                 "first measurements": self._sensor,

@@ -1,6 +1,7 @@
 """Efforts for controllers: rigid bodies where features are unsure, limits, and complete trajectories."""
 
 import numpy as np
+import pinocchio
 import pytest
 from scipy.interpolate import CubicSpline
 
@@ -31,6 +32,28 @@ def test_features_are_left_out_where_they_know_little():
     np.testing.assert_array_equal(usual.values, [3.0, -4.0])
     np.testing.assert_array_equal(strange.values, [2.0, -3.0])
     np.testing.assert_array_equal(strange.deviation, [3.0, 3.0])
+
+
+def test_rigid_bodies_alone_answer_what_a_feedback_adds():
+    """The torque of a correction is the mass matrix times it, whatever the features say of its acceleration."""
+    robot = pinocchio.buildSampleModelManipulator()
+    data = robot.createData()
+    rng = np.random.default_rng(0)
+    q, v, a, correction = rng.uniform(-1.0, 1.0, (4, robot.nv))
+
+    class Learned:
+        def predict(self, q, v, a):
+            rigid, features = pinocchio.rnea(robot, data, q, v, a).copy(), 0.1 * a**3
+            return Prediction(rigid + features, rigid, features, np.ones(robot.nv))
+
+    feed_forward = FeedForward(np.full(robot.nv, np.inf))
+    feed_forward.follow(np.ones(robot.nv))
+    plain, corrected = (
+        feed_forward.effort(Learned(), None, Motion(0, q, v, a), more).values for more in (None, correction)
+    )
+    mass = pinocchio.crba(robot, data, q)
+    mass = np.triu(mass) + np.triu(mass, 1).T
+    np.testing.assert_allclose(corrected - plain, mass @ correction, atol=1e-10)
 
 
 def test_limits_hold():

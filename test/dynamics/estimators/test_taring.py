@@ -7,7 +7,7 @@ from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimat
 from icub_learning.dynamics.estimators.taring import ENTRY, FORMAT
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
-from icub_learning.dynamics.stream.stream import External
+from icub_learning.dynamics.stream.records import External
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.robots import find_urdf
 

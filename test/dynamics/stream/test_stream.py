@@ -7,7 +7,8 @@ from helpers.local_polynomials import LocalPolynomials
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.stamps import RESTART_AFTER
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, SPREAD, WAITING_MEASUREMENTS, InverseDynamicsStream
+from icub_learning.dynamics.stream.pairing import MOST_WAITING
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, SPREAD, InverseDynamicsStream
 from icub_learning.errors import SampleError
 
 JOINTS = ("shoulder", "elbow")
@@ -130,6 +131,34 @@ def test_measurement_without_a_state_is_refused_and_the_rest_goes_on():
     assert "0.002" in stream.counts.last_refusal
     assert 15 not in [y[0] for *_, y in recorder.learned]
     assert stream.counts.predicted == 29
+
+
+def test_of_measurements_that_come_more_often_those_nearest_to_joint_states_are_learned():
+    stream, recorder = make()
+    for step in range(300):  # measurements at 1 kHz, joint states at 200 Hz
+        if step % 5 == 0:
+            send(stream, step // 5)
+        stream.measurement(START + step * PERIOD // 5, [step, 0, 0])
+        stream.pair()
+        stream.learn()
+    learned = [y[0] for *_, y in recorder.learned]
+    assert len(learned) > 40
+    assert all(step % 5 == 0 for step in learned[1:])  # of the first one nobody knows yet how often they come
+    assert not stream.counts.refused
+    assert stream.counts.surplus > 150
+
+
+def test_a_jittered_measurement_of_the_same_rate_is_never_left_out():
+    stream, recorder = make()
+    jitter = np.random.default_rng(0).uniform(-0.38, 0.38, 200) * PERIOD
+    for k in range(200):
+        send(stream, k)
+        stream.measurement(START + k * PERIOD + round(jitter[k]), [k, 0, 0])
+        stream.pair()
+        stream.learn()
+    assert stream.counts.surplus == 0
+    assert not stream.counts.refused
+    assert len(recorder.learned) > 190
 
 
 def test_efforts_are_learned_from_the_joint_states_themselves():
@@ -296,6 +325,15 @@ def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_wha
     assert learned.index(max(learned)) == 100
 
 
+def test_measurements_from_before_the_first_joint_state_are_not_refused():
+    stream, _ = make()
+    for k in range(3 * MOST_WAITING):
+        stream.measurement(START + k * PERIOD, [0, 0, 0])
+        stream.pair()
+    assert len(stream._pairing) <= MOST_WAITING
+    assert not stream.counts.refused
+
+
 def test_memory_is_bounded_when_one_side_falls_silent():
     stream, _ = make()
     for k in range(3 * REMEMBERED_STATES):
@@ -303,8 +341,8 @@ def test_memory_is_bounded_when_one_side_falls_silent():
         stream.pair()
         stream.learn()
     assert len(stream._records) <= REMEMBERED_STATES + 5
-    for k in range(3 * WAITING_MEASUREMENTS):
+    for k in range(3 * MOST_WAITING):
         stream.measurement(START + (10**6 + k) * PERIOD, [0, 0, 0])
         stream.pair()
-    assert len(stream._waiting) <= WAITING_MEASUREMENTS
-    assert stream.counts.refused["measurement_without_state"] == 2 * WAITING_MEASUREMENTS
+    assert len(stream._pairing) <= MOST_WAITING
+    assert stream.counts.refused["measurement_without_state"] == 2 * MOST_WAITING

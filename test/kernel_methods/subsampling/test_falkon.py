@@ -14,8 +14,10 @@ from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, OneVsAllClassifier, PreconditionedKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
+from icub_learning.kernel_methods.subsampling import stored_kernel
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
 from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem
+from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, SIGMA = 3000, 1.5
 
@@ -228,6 +230,57 @@ def test_targets_may_be_whole_numbers(data):
         FALKON(regularization=1e-2, random_state=0).fit(x, counts.astype(float)).predict(x),
         atol=1e-10,
     )
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data):
+    """What remains of the normal equations, computed in double from the whole matrix, is what tol allows."""
+    x, y = data
+    settings = {"kernel": kernel, "length_scale": SIGMA, "regularization": 1e-4, "n_centers": 200, "random_state": 0}
+    kept = FALKON(tol=tol, **settings).fit(x, y)
+    computed = FALKON(tol=tol, storage="none", **settings).fit(x, y)
+    assert kept.stored_
+    assert not computed.stored_
+    direct = NystromKRLS(**settings).fit(x, y).predict(x)
+    for fitted in (kept, computed):
+        np.testing.assert_allclose(fitted.predict(x), direct, atol=20 * tol)
+    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each round in single precision begins its directions anew
+
+
+def test_centres_that_nearly_coincide_are_left_to_double_precision(data):
+    """K_mm is singular to 1e-12: single precision alone could not reach the residual asked for."""
+    x, y = data
+    rng = np.random.default_rng(3)
+    centers = np.vstack([x[:60], x[:60] + 1e-5 * rng.normal(size=(60, 4))])
+    settings = {"length_scale": 3.0, "regularization": 1e-9, "centers": centers, "max_iter": 400}
+    kept = FALKON(tol=1e-7, **settings).fit(x, y[:, 0])
+    computed = FALKON(tol=1e-7, storage="none", **settings).fit(x, y[:, 0])
+    np.testing.assert_allclose(kept.predict(x), computed.predict(x), atol=1e-5)
+
+
+def test_the_error_of_single_precision_is_not_underestimated(data):
+    x, y = data
+    stored = StoredKernel(ArrayRows(x, y), Kernel(length_scale=SIGMA), x[:150])
+    block = Kernel(length_scale=SIGMA)(x, x[:150])
+    np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-12, atol=1e-9)
+    vectors = np.random.default_rng(2).normal(size=(150, 2)) * [1e-30, 1e30]
+    exact = block.T @ (block @ vectors)
+    wrong = stored.product(vectors) - exact
+    assert (np.linalg.norm(wrong, axis=0) < 3e-6 * np.linalg.norm(exact, axis=0)).all()
+    assert (np.linalg.norm(wrong, axis=0) < 1.5 * np.linalg.norm(stored.rounding(vectors), axis=0)).all()
+
+
+def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data, monkeypatch):
+    x, y = data
+    settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 0}
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50 - 1)
+    assert not FALKON(**settings).fit(x, y).stored_
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50)
+    assert FALKON(**settings).fit(x, y).stored_
+    assert not FALKON(kernel="linear", **settings).fit(x, y).stored_  # its values have no bound
+    with pytest.raises(ParameterError, match="storage"):
+        FALKON(storage="disk").fit(x, y)
 
 
 OUT_OF_CORE = """

@@ -161,7 +161,7 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         expected["stamp_repeated"] = 2
         probe.wrench(now + PERIOD // 2, [0, 0, np.nan, 0, 0, 0])
         expected["not_finite"] += 1
-        probe.wrench(now + PERIOD // 2, np.ones(6))  # nobody's: it waits until a later state has come, then is refused
+        probe.wrench(now + PERIOD, np.ones(6))  # nobody's: it waits until a later state has come, then is refused
         expected["measurement_without_state"] = 1
         probe.spin(0.05)
         drive(probe, arm, range(51, 250))

@@ -1,0 +1,86 @@
+"""Which joint state a measurement belongs to: the one nearest in time."""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import takewhile
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.stream.records import StateRecord
+
+MOST_WAITING = 64  # measurements kept until the joint state that they belong to has arrived
+SMOOTHING = 8  # measurements over which the time between two of them is averaged
+PAUSE = 4  # times the usual time between measurements: a longer one is a pause, and says nothing about their rate
+
+
+class Pairing:
+    """Measurements that wait for the joint state nearest to them in time.
+
+    Topics have rates of their own. Of measurements that come more often than joint states, the one nearest to each
+    joint state is paired; the others are left out.
+
+    Args:
+        tolerance: largest difference between the stamps of a measurement and its joint state [ns].
+    """
+
+    def __init__(self, tolerance: int) -> None:
+        self.tolerance = tolerance
+        self._stamps = StampSequence()
+        self._waiting: deque[tuple[int, Array]] = deque()  # oldest first
+        self._period = 0.0  # [ns] usual time between measurements; 0: not known yet
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def last(self) -> int:
+        """Stamp of the newest measurement [ns]."""
+        return self._stamps.last
+
+    def add(self, stamp: int, measured: Array) -> int | None:
+        """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
+
+        Raises:
+            SampleError: its stamp is not later than that of the measurement before; nothing changes.
+        """
+        last = self._stamps.last
+        if self._stamps.accept(stamp):  # the clock was set back
+            self._waiting.clear()
+        elif last and (not self._period or stamp - last < PAUSE * self._period):
+            self._period += (stamp - last - self._period) / (SMOOTHING if self._period else 1)
+        self._waiting.append((stamp, measured))
+        return self._waiting.popleft()[0] if len(self._waiting) > MOST_WAITING else None
+
+    def clear(self) -> None:
+        """Forget what waits: the clock was set back."""
+        self._waiting.clear()
+
+    def take(self, newest: int) -> tuple[int, Array] | None:
+        """Return the oldest measurement that waits, unless it is later than `newest`, the last joint state [ns]."""
+        return self._waiting.popleft() if self._waiting and self._waiting[0][0] <= newest else None
+
+    def is_awaited(self, record: StateRecord) -> bool:
+        """Return whether a measurement that belongs to a joint state may be waiting, or still come."""
+        latest = record.stamp + self.tolerance
+        return self.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
+
+    def nearest(self, stamp: int, records: Sequence[StateRecord]) -> StateRecord | None:
+        """Return the joint state nearest to a measurement within the tolerance, None without.
+
+        Args:
+            stamp: stamp of the measurement [ns].
+            records: joint states, oldest first. Those without a measurement are preferred.
+        """
+        recent = takewhile(lambda record: record.stamp >= stamp - self.tolerance, reversed(records))
+        near = [record for record in recent if record.stamp <= stamp + self.tolerance]
+        return min(near, key=lambda one: (one.measured is not None, abs(one.stamp - stamp)), default=None)
+
+    def is_surplus(self, stamp: int, record: StateRecord) -> bool:
+        """Return whether a joint state has a measurement, or one nearer than this is about to come.
+
+        Args:
+            stamp: stamp of the measurement that `take` returned last [ns].
+            record: the joint state nearest to it.
+        """
+        following = self._waiting[0][0] if self._waiting else stamp + self._period
+        return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

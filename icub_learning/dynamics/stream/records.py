@@ -1,0 +1,113 @@
+"""What becomes of joint states and measurements on their way through a stream."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.motion.motion import Motion
+
+
+class Learner(Protocol):
+    """What learns a sample."""
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None: ...
+
+
+@dataclass
+class StateRecord:
+    """One joint state on its way from prediction to learning."""
+
+    stamp: int  # ns
+    known: Motion  # at `stamp`, derived without delay: what the prediction was made from
+    prediction: Prediction
+    body: Prediction  # the part of it without the load; the same where none is carried
+    motion: Motion | None = None  # at `stamp`, smoothed by later samples
+    measured: Array | None = None  # (n_outputs,)
+    fault: str | None = None  # of the sensor, see SensorFaults
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample to learn from: the motion and the measurement of one instant.
+
+    Attributes:
+        motion: smoothed by later samples.
+        known: derived without delay: what the prediction was made from.
+        measured: (n_outputs,).
+        published: what was predicted for the measurement.
+    """
+
+    motion: Motion
+    known: Motion
+    measured: Array
+    published: Prediction
+
+    def teach(self, estimator: Learner) -> None:
+        """Update an estimator with this sample."""
+        motion, known = self.motion, self.known
+        estimator.update(
+            motion.position,
+            motion.velocity,
+            motion.acceleration,
+            self.measured,
+            known=(known.position, known.velocity, known.acceleration),
+            stamp=motion.stamp,
+            published=self.published,
+        )
+
+
+@dataclass(frozen=True)
+class External:
+    """A measurement and its external part: what the prediction made for the same instant does not explain.
+
+    Attributes:
+        stamp: stamp of the joint state [ns].
+        measured: (n_outputs,).
+        external: (n_outputs,), measured minus predicted.
+        known: the motion that the prediction was made from.
+    """
+
+    stamp: int
+    measured: Array
+    external: Array
+    known: Motion
+
+
+@dataclass
+class StreamCounts:
+    """How many messages a stream has accepted, paired, learned and refused.
+
+    Attributes:
+        predicted: joint states accepted, each answered by one prediction.
+        measured: measurements paired with a joint state.
+        learned: samples learned by `learn`.
+        withheld: samples not learned because something was carried or touched.
+        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
+        unpaired: joint states for which no measurement came within the tolerance.
+        surplus: measurements that came more often than joint states; those nearest to joint states are paired.
+        refused: messages refused, by reason.
+        last_refusal: reason and text of the newest refusal.
+    """
+
+    predicted: int = 0
+    measured: int = 0
+    learned: int = 0
+    withheld: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    unpaired: int = 0
+    surplus: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    last_refusal: str = ""
