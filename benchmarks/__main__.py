@@ -1,4 +1,4 @@
-"""Runs the named benchmarks, all of them where none is named, and writes tables, JSON, pictures and one page with them."""
+"""Runs the named benchmarks, or all, and writes tables, JSON, pictures and one page with them."""
 
 import argparse
 from pathlib import Path
