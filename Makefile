@@ -29,9 +29,9 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 	@echo 'PYTHON=python3.12 make ... chooses the interpreter (3.10 to 3.13); ARGS="..." goes to what is run.'
 
-demo:  ## a simulated iCub learns its inverse dynamics, then objects, live (under 5 minutes); results under out/
+demo:  ## a simulated iCub learns its inverse dynamics, then objects, live in a browser (VIEW=0: without); under 5 minutes
 	@tools/setup
-	@.venv/bin/icub-learning demo $(ARGS)
+	@.venv/bin/icub-learning demo $(if $(filter 0,$(VIEW)),--no-view) $(ARGS)
 
 check:  ## lint, types and unit tests without ROS (in 90 s): the short loop while working
 	@tools/setup test

@@ -74,6 +74,8 @@ setup(
         "trimesh",
         "pillow",
         "tqdm",
+        "fast-simplification",
+        "viser",
         "PyYAML",
     ],
     entry_points={

@@ -1,11 +1,13 @@
-"""Runs the named benchmarks, all of them where none is named, and writes tables, JSON and pictures."""
+"""Runs the named benchmarks, or all, and writes tables, JSON, pictures and one page with them."""
 
 import argparse
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from benchmarks.report import machine
 from benchmarks.scenarios import SCENARIOS
+from icub_learning.reporting import page
 
 
 def main() -> None:
@@ -27,10 +29,18 @@ def main() -> None:
         print(names)
         return
     arguments.out.mkdir(parents=True, exist_ok=True)
+    parts = []
     with threadpool_limits(1):
         for name in arguments.names or SCENARIOS:
             print(f"{name}: {SCENARIOS[name].description}", flush=True)
-            SCENARIOS[name].run(arguments.quick).write(arguments.out / name)
+            result = SCENARIOS[name].run(arguments.quick)
+            result.write(arguments.out / name)
+            parts += result.parts(name, SCENARIOS[name].description, arguments.out / name)
+    report = arguments.out / "report.html"
+    form = "quick form: for a look, not for figures" if arguments.quick else "full form"
+    head = [page.paragraph(f"{form}; {page.written()}", "note"), page.machine_table(machine())]
+    page.write_page(report, page.page("Benchmarks", head + parts))
+    print(f"report: {report}")
 
 
 if __name__ == "__main__":

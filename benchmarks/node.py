@@ -2,7 +2,9 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tqdm import tqdm
@@ -45,12 +47,20 @@ def run(quick: bool) -> Result:
     return Result(rows, remarks)
 
 
-def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict[str, tuple[float, float]]]:
+def follow(
+    short: str, seconds: float, logs: Path, others: Mapping[str, int] = MappingProxyType({})
+) -> tuple[dict[str, Any], dict[str, tuple[float, float]]]:
     """Run the simulation and one estimator's node in the ROS domain of this process.
 
+    Args:
+        short: short name of the estimator.
+        seconds: simulated time.
+        logs: folder for the logs.
+        others: process ids of further processes whose time is measured, by name.
+
     Returns:
-        The figures of `timing_of` with the number of joint states; and the shares of the time that "simulation" and
-        "node" were on a core, and waited for one.
+        The figures of `timing_of` with the number of joint states; and the shares of the time that "simulation",
+        "node" and the others were on a core, and waited for one.
     """
     names = {"simulation": SIMULATION, "node": NODES[short]}
     lines = commands(TASK, RATE)
@@ -59,9 +69,10 @@ def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict
             processes.start(name, lines[name], {"OMP_NUM_THREADS": "1"})
         with ArmSession(processes, {short: names["node"]}, lambda _: None) as session:
             session.start()
-            before = {which: schedule(processes.pid(name)) for which, name in names.items()}
+            pids = {which: processes.pid(name) for which, name in names.items()} | dict(others)
+            before = {which: schedule(pid) for which, pid in pids.items()}
             session.follow(seconds, lambda _: "")
-            after = {which: schedule(processes.pid(name)) for which, name in names.items()}
+            after = {which: schedule(pid) for which, pid in pids.items()}
             session.finish()
             monitor = session.monitor
     joint_states, predictions = monitor.joint_states.arrays()[0], monitor.predictions[short].arrays()[0]
@@ -70,12 +81,13 @@ def follow(short: str, seconds: float, logs: Path) -> tuple[dict[str, Any], dict
     found["joint_states_lost_here"] = stream_of(joint_states)["lost"]
     parts = {
         which: [(end - start) / seconds for start, end in zip(before[which], after[which], strict=True)]
-        for which in names
+        for which in pids
     }
     return found, {which: (on, waiting) for which, (on, waiting) in parts.items()}
 
 
 def schedule(pid: int) -> tuple[float, float]:
-    """Return the time that the threads of a process were on a core, and waited for one [s] (Linux)."""
+    """Return the time of a process on a core, and that its threads of now waited for one [s] (Linux)."""
     lines = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-    return sum(int(line[0]) for line in lines) * 1e-9, sum(int(line[1]) for line in lines) * 1e-9
+    used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]  # in user and in system mode
+    return sum(map(int, used)) / os.sysconf("SC_CLK_TCK"), sum(int(line[1]) for line in lines) * 1e-9

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.reporting import page
+
 PACKAGES = ("numpy", "scipy", "eigenpy", "numba", "hyhound", "padasip", "river")
 
 
@@ -46,6 +48,14 @@ class Result:
             figure = Figure(figsize=(10, 4.5), layout="constrained")
             self.draw(figure)
             figure.savefig(path.with_suffix(".png"), dpi=120)
+
+    def parts(self, name: str, description: str, path: Path) -> list[str]:
+        """The result as a section of a page; `path` is what `write` was given."""
+        rows = [[_text(value) for value in row.values()] for row in self.rows]
+        found = [page.section(name), page.paragraph(description), page.table(list(self.rows[0]), rows)]
+        if self.draw:
+            found.append(page.picture(path.with_suffix(".png")))
+        return [*found, *(page.paragraph(remark, "note") for remark in self.remarks)]
 
 
 def machine() -> dict[str, Any]:

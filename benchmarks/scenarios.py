@@ -21,6 +21,7 @@ from benchmarks import (
     recognition_settings,
     round_trip,
     tensor,
+    view,
 )
 from benchmarks.report import Result
 
@@ -44,6 +45,9 @@ SCENARIOS = {
     "cycle-parts": Scenario("what a cycle of the inverse dynamics node consists of", parts.run),
     "node-round-trip": Scenario("round trips through the node beside a bare echo node, 100 to 1000 Hz", round_trip.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
+    "view": Scenario(
+        "the page in a browser: delay of predictions with it and without, its own cost and memory", view.run
+    ),
     "objects-learn": Scenario("one example of an object, over d and T, beside re-solving", object_learning.run_learn),
     "objects-history": Scenario(
         "cost of the 100 000th example of an object beside the first ones", object_learning.run_history

@@ -12,6 +12,7 @@ from icub_learning.errors import IcubLearningError
 # numerics, ROS and plots in `run` only, so that the help of a command appears at once.
 COMMANDS = {
     "demo": ("demo.command", "a simulated iCub learns its inverse dynamics, then objects, live"),
+    "view": ("view", "running nodes, or a recording, as a page in a browser: see, teach, save"),
     "teach": ("teach.command", "show the robot objects and say what they are"),
     "check": ("check.command", "what is right and wrong with a robot's messages, and parameters to start with"),
     "launch": ("launch", "start a simulation, a robot's or a recording's nodes together"),

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.experiments.report.page import make_page
     from icub_learning.experiments.report.plans import PLANS
     from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
-    from icub_learning.files import replacing
+    from icub_learning.reporting.page import write_page
 
     names = list(dict.fromkeys(args.only or EXPERIMENTS))
     for name in names:
@@ -56,14 +56,7 @@ def run(args: argparse.Namespace) -> int:
             more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
         sections = [_section(one, EXPERIMENTS[one], outcomes.get(one), kept / one) for one in names]
-        try:
-            with replacing(args.report, "w") as file:
-                file.write(make_page(sections, describe_machine(), args.quick))
-        except OSError as error:
-            raise ParameterError(
-                "--report", str(args.report), f"a file that can be written ({error.strerror})"
-            ) from error
-    print(f"page: {args.report}")
+        write_page(args.report, make_page(sections, describe_machine(), args.quick))
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 

@@ -12,12 +12,16 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
+from icub_learning.reporting.colours import BLUE as BLUE
+from icub_learning.reporting.colours import COLOURS as COLOURS
+from icub_learning.reporting.colours import GREEN as GREEN
+from icub_learning.reporting.colours import GREY as GREY
+from icub_learning.reporting.colours import INK as INK
+from icub_learning.reporting.colours import LABELS as LABELS
+from icub_learning.reporting.colours import PALE as PALE
+from icub_learning.reporting.colours import RED as RED
+from icub_learning.reporting.colours import YELLOW as YELLOW
 
-# Distinct in grey and for the colour-blind.
-RED, GREEN, BLUE, YELLOW, INK, GREY = "#d1495b", "#2a9d5c", "#3d7ea6", "#e3a13b", "#22262b", "#8a9099"
-PALE = "#b8bec6"
-COLOURS = {"P": RED, "NP": BLUE, "SP": GREEN, "measured": INK}
-LABELS = {"P": "P: rigid bodies", "NP": "NP: random features", "SP": "SP: both"}
 MOST_POINTS = 3000  # of a line
 SUFFIXES = (".png", ".pdf", ".svg")
 

@@ -51,12 +51,13 @@ def show(folder: Path, seed: int = 0) -> dict[str, Any]:
         "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
         "wall_s": time.monotonic() - began,
     }
-    print(_text(figures))
+    print(text(figures))
     _draw(folder / "changes.png", arm, dropped, pushed)
     return figures
 
 
-def _text(figures: dict[str, Any]) -> str:
+def text(figures: dict[str, Any]) -> str:
+    """Return the figures in words."""
     f = figures
     return f"""
 SIMULATED iCub, {f["simulated_s"]:.0f} s.

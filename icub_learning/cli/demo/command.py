@@ -3,13 +3,13 @@
 import argparse
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icub_learning.cli.demo.status_line import StatusLine
 from icub_learning.reporting.tables import add_json_option, number, write_json
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
@@ -56,6 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=Path("out/demo"),
         help="for pictures, figures and logs (default: out/demo)",
     )
+    parser.add_argument("--no-view", dest="view", action="store_false", help="serve no page to watch it in a browser")
+    parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page, or the next free one")
     parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID (default: one that is not in use)")
     add_json_option(parser)
 
@@ -63,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the parts and report; all processes end with this one."""
     from icub_learning.arrays import integer, real
+    from icub_learning.cli.demo import html_report, watching
     from icub_learning.clients.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
@@ -86,6 +89,7 @@ def run(args: argparse.Namespace) -> None:
             "OPENBLAS_NUM_THREADS": "1",
         }
         os.environ.update(environment)
+        page = stack.enter_context(watching.Page(args.output, args.port, environment)) if args.view else None
         if args.part in ("all", "dynamics"):
             figures = _dynamics(environment, seconds, args.output)
             write_json(numbers, figures)
@@ -94,17 +98,28 @@ def run(args: argparse.Namespace) -> None:
         if args.part in ("all", "changes"):
             from icub_learning.cli.demo import changes
 
+            StatusLine(args.output).note(
+                "a load is grasped and dropped, and a hand pushes: faster than real time, not live"
+            )
             figures["changes"] = changes.show(args.output)
-    figures["wall_s"] = time.monotonic() - began
-    write_json(numbers, figures)
-    print(f"""
+        figures["wall_s"] = time.monotonic() - began
+        write_json(numbers, figures)
+        StatusLine(args.output).note(f"done in {figures['wall_s']:.0f} s")
+        html_report.write(args.output / "report.html", figures, args.output)
+        print(
+            f"""
 figures: {numbers}
 logs: {args.output / "log"}
-next: icub-learning reproduce figure-8.4                  the experiment as in the thesis
+next: icub-learning view                                  any running nodes as a page, to see and to teach
+      icub-learning reproduce figure-8.4                  the experiment as in the thesis
       icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself
       icub-learning launch robot robot:=icub_right_arm    on a real iCub; docs/launch.md
 
-Done in {figures["wall_s"]:.0f} s.""")
+Done in {figures["wall_s"]:.0f} s.""",
+            flush=True,
+        )
+        if page is not None and sys.stdin.isatty():
+            page.wait()
 
 
 def _interrupt(*_: Any) -> None:
@@ -120,7 +135,7 @@ def _dynamics(environment: dict[str, str], seconds: float, folder: Path) -> dict
 
     duration = 2 * seconds + CHANGEOVER
     print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)
-    line = _StatusLine()
+    line = StatusLine(folder)
     with contextlib.ExitStack() as stack:
         processes = stack.enter_context(Processes(folder / "log"))
         for name, command in commands(PLANES[0], report.RATE).items():
@@ -170,7 +185,7 @@ def _objects(environment: dict[str, str], n_views: int, folder: Path) -> dict[st
     from icub_learning.cli.demo.objects import OBJECTS, ObjectSession, commands
     from icub_learning.clients.processes import Processes
 
-    began, line = time.monotonic(), _StatusLine()
+    began, line = time.monotonic(), StatusLine(folder)
     print(f"\nThe same iCub is taught {len(OBJECTS)} objects, one after the other.", flush=True)
     with contextlib.ExitStack() as stack:
         processes = stack.enter_context(Processes(folder / "log"))
@@ -199,26 +214,3 @@ def _progress(monitor: "PredictionMonitor", what: str, seconds: float, total: fl
     done = min(BAR, round(BAR * seconds / total))
     bar = "█" * done + "░" * (BAR - done)
     return f"{what:<10} {bar} {seconds:3.0f}/{total:.0f} s  RMSE {'  '.join(shown)}"
-
-
-class _StatusLine:
-    """A line that is overwritten on a terminal; elsewhere printed when its first word changes, or every ten seconds."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stdout.isatty()
-        self._beginning, self._written = "", 0.0
-
-    def show(self, text: str) -> None:
-        """Show `text` in place of the line before."""
-        beginning, now = text.partition(" ")[0], time.monotonic()
-        if self._terminal:
-            room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be written over
-            print(f"\r\x1b[K{text[:room]}", end="", flush=True)
-        elif beginning != self._beginning or now - self._written >= 10.0:
-            self._beginning, self._written = beginning, now
-            print(text, flush=True)
-
-    def end(self) -> None:
-        """Keep the line as it is."""
-        if self._terminal:
-            print(flush=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from icub_learning.cli import options
+from icub_learning.cli.report import Block, add_report_option, check_report, scratch_picture, write_report
 from icub_learning.reporting.tables import add_json_option, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -28,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_robot_options(parser, required=False)
     options.add_plot_option(parser, "errors and predictions")
     add_json_option(parser)
+    add_report_option(parser)
 
     parts = parser.add_argument_group("what is judged")
     parts.add_argument(
@@ -94,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
         raise ParameterError("--table", "--test or --plot", "given without them")
     if args.plot is not None:
         check_path(args.plot)
+    check_report(args.report)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
         if args.table:
             _run_table(args)
@@ -121,9 +124,18 @@ def _run_single(args: argparse.Namespace) -> None:
     figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
     print(report.text(figures))
     save_figures(args.json, figures)
+    title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"
+
+    def draw(path: Path) -> None:
+        picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
+
     if args.plot is not None:
-        title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"
-        picture.draw(args.plot, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
+        draw(args.plot)
+    if args.report is not None:
+        with scratch_picture(args.plot) as path:
+            if not path.is_file():
+                draw(path)
+            write_report(args.report, f"Inverse dynamics, {title}", [Block("Errors", report.text(figures), [path])])
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -146,6 +158,8 @@ def _run_table(args: argparse.Namespace) -> None:
         print(table.text(rows))
         summary = table.summary_of(rows)
         figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode}
+        if args.report is not None:
+            write_report(args.report, "Inverse dynamics on many recordings", [Block("Errors", table.text(rows))])
         save_figures(args.json, {**figures, "recordings": rows, "geometric_mean": summary, "failures": failures})
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
+from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option
 
@@ -42,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     options.add_plot_option(parser, "the errors over the grid")
     add_json_option(parser)
+    add_report_option(parser)
 
     grid = parser.add_argument_group("grid", "values that are tried; by default around the shipped settings")
     grid.add_argument("--length-scales", nargs="+", type=float, metavar="X", help="length scales of the kernel")
@@ -91,6 +93,7 @@ def run(args: argparse.Namespace) -> None:
         raise RecordingError(f"{path} does not exist", name=str(path), bound="a recording or a folder of images")
     if args.plot is not None:
         check_path(args.plot)
+    check_report(args.report)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
     args.seed = integer("--seed", 0 if args.seed is None else args.seed, 0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.report import Block, scratch_picture, write_report
 from icub_learning.cli.tune.progress import Progress
 from icub_learning.reporting.tables import save_figures
 
@@ -36,5 +37,11 @@ class Result:
         print(f"parameters: {args.parameters}")
         if args.plot is not None:
             self.draw(args.plot)
+        if args.report is not None:
+            with scratch_picture(args.plot) as picture:
+                if not picture.is_file():
+                    self.draw(picture)
+                title = f"Settings chosen from {args.recording.name}"
+                write_report(args.report, title, [Block("Errors over the grid, and the check", self.text, [picture])])
         save_figures(args.json, self.figures)
         self.progress.done()

@@ -19,7 +19,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 
-DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")
+DEMO = (sys.executable, "-m", "icub_learning.cli", "demo", "--no-view")
 SECOND = 10**9
 
 
@@ -120,8 +120,11 @@ def alive(pid: int) -> bool:
 @pytest.mark.ros
 def test_the_whole_of_the_dynamics(tmp_path, start_process, ros_domain):
     options = ("--part", "dynamics", "--seconds", "5", "--domain", str(ros_domain))
-    process = start_process(*DEMO, *options, "--output", str(tmp_path / "out"))
+    process = start_process(*DEMO[:-1], "--port", "0", *options, "--output", str(tmp_path / "out"))
     assert process.wait(100) == 0, process.output
+    address = re.search(r"Watch it in a browser: (http://127\.0\.0\.1:\d+/)", process.output)[1]
+    assert f"page: {address}" in (tmp_path / "out" / "log" / "view.log").read_text()
+    assert "XZ steady" in (tmp_path / "out" / "report.html").read_text()
     assert "SIMULATED" in process.output
     assert "XZ circles" in process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())

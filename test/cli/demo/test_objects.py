@@ -16,7 +16,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.recognition.assembly import Settings
 from icub_learning.simulation.objects.scene import ObjectScene
 
-DEMO = (sys.executable, "-m", "icub_learning.cli", "demo", "--part", "objects")
+DEMO = (sys.executable, "-m", "icub_learning.cli", "demo", "--no-view", "--part", "objects")
 
 
 def view(shown, label, known):

@@ -1,0 +1,63 @@
+"""--report FILE: what a command has printed and drawn, as one HTML file to mail."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from icub_learning.errors import ParameterError
+
+SUFFIXES = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A section: its title, text as it was printed, pictures (PNG files) with units and labels of their own."""
+
+    title: str
+    text: str
+    pictures: Sequence[Path] = ()
+
+
+def add_report_option(parser: argparse.ArgumentParser) -> None:
+    """Add --report FILE."""
+    parser.add_argument(
+        "--report", metavar="FILE", type=Path, help="write tables and pictures to FILE.html, one file to read or mail"
+    )
+
+
+def check_report(path: Path | None) -> None:
+    """Raise ParameterError unless `path` is None or names an HTML file."""
+    if path is not None and path.suffix not in SUFFIXES:
+        raise ParameterError("--report", str(path), "a file name ending in " + ", ".join(SUFFIXES))
+
+
+@contextmanager
+def scratch_picture(path: Path | None) -> Iterator[Path]:
+    """Yield the picture for the report: `path` if that is a PNG file that was drawn, else where to draw one for now."""
+    if path is not None and path.suffix == ".png" and path.is_file():
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder, "picture.png")
+
+
+def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
+    """Write the page and print where it is.
+
+    Raises:
+        ParameterError: the file cannot be written.
+    """
+    from icub_learning.experiments.report.machine import describe_machine
+    from icub_learning.reporting import page
+
+    command = shlex.join(["icub-learning", *sys.argv[1:]])
+    parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(describe_machine())]
+    for block in blocks:
+        parts += [page.section(block.title), *map(page.picture, block.pictures), page.preformatted(block.text)]
+    page.write_page(path, page.page(title, parts))
+    print(f"report: {path}")

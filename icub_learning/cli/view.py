@@ -1,0 +1,131 @@
+"""`icub-learning view`: running nodes, or a recording, as a page in a browser."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from icub_learning.cli import options
+
+DESCRIPTION = "Serve a page that shows running nodes or a recording: the robot, what it predicts, what it sees."
+EXAMPLE = """\
+example:
+  icub-learning view                                  then open http://127.0.0.1:8080/
+  icub-learning view --urdf my_robot.urdf --image /camera/image_raw
+  icub-learning view --recording recording.db3 --urdf ur10 --output joint_torque --joints elbow_joint,wrist_1_joint
+
+The page finds nodes by itself, in the ROS domain of this shell, at any time; objects are taught, loads identified and
+models saved on it by mouse. It asks no other host for anything. Another --host than this machine needs a token, which
+is in the address that is printed. Ctrl-C ends it."""
+
+PERIOD = 0.1  # [s] between updates of the page
+POLL = 0.05  # [s] between looks at streams, so that their queues do not overflow
+NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument(
+        "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
+    )
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="to listen on (default: 127.0.0.1)")
+    parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
+    parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
+    parser.add_argument("--follow", metavar="FOLDER", type=Path, help="of a program, whose pictures are shown too")
+    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
+    options.add_robot_options(parser, required=False)
+    played = parser.add_argument_group("playing a recording")
+    played.add_argument("--recording", metavar="FILE", type=Path, help=options.RECORDING)
+    options.add_reading_options(parser)
+    options.add_learning_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve the page until Ctrl-C."""
+    from icub_learning.arrays import integer
+    from icub_learning.errors import ParameterError
+    from icub_learning.view.page.guard import is_local, new_token
+    from icub_learning.view.page.page import HIGHEST_PORT
+
+    if integer("--port", args.port, 0) > HIGHEST_PORT:
+        raise ParameterError("--port", args.port, f"within [0, {HIGHEST_PORT}]")
+    token = args.token or ("" if is_local(args.host) else new_token())
+    if args.recording is not None:
+        _play(args, token)
+    else:
+        _attach(args, token)
+
+
+def _attach(args: argparse.Namespace, token: str) -> None:
+    """Show running nodes."""
+    import os
+
+    import rclpy
+
+    from icub_learning.clients.topics import ros_node
+    from icub_learning.view.live.source import LiveSource
+    from icub_learning.view.page.page import Page
+
+    os.nice(NICENESS)
+    with ros_node("icub_learning_view") as (node, spin, stopped):
+        streams = rclpy.create_node("icub_learning_view_streams")
+        source = LiveSource(node, streams, args.joint_states, args.urdf or "", args.image, args.follow)
+        page = Page(args.host, args.port, token, source.ask, args.follow)
+        print(f"page: {page.address}", flush=True)
+        shown = 0.0
+        while not stopped():
+            source.poll()
+            now = time.monotonic()
+            if now - shown >= PERIOD:
+                shown = now
+                page.update(source.state)
+            spin(max(0.0, POLL - (time.monotonic() - now)))
+        page.close()
+        streams.destroy_node()
+
+
+def _play(args: argparse.Namespace, token: str) -> None:
+    """Show a recording."""
+    from icub_learning.signals import stop_signals
+    from icub_learning.view.page.page import Page
+    from icub_learning.view.played.source import RecordedSource
+
+    recording, urdf, predicted, frame = _recorded(args)
+    source = RecordedSource(recording, urdf, predicted, frame)
+    page = Page(args.host, args.port, token, duration=source.duration, predicted=bool(predicted))
+    assert page.player is not None
+    print(f"page: {page.address}", flush=True)
+    with stop_signals() as stopped:
+        last = time.monotonic()
+        while not stopped():
+            time.sleep(PERIOD)
+            now = time.monotonic()
+            passed, last = now - last, now
+            page.update(source.at(page.player.advance(passed)))
+    page.close()
+
+
+def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
+    """Return the recording, the URDF or "", what P, NP and SP predict along it, and the frame of its wrenches."""
+    from threadpoolctl import threadpool_limits
+
+    from icub_learning.errors import ParameterError
+    from icub_learning.evaluation.predict_then_learn import compare
+    from icub_learning.robots import find_urdf
+
+    urdf = find_urdf(args.urdf) if args.urdf else ""
+    if not (args.joints or args.output):
+        return options.read_recording(args), urdf, {}, ""
+    if not (urdf and args.joints and args.output):
+        raise ParameterError(
+            "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
+        )
+    recording, settings = options.read_for(args, options.make_settings(args))
+    n_events = recording.n_joint_states + len(recording.wrench_stamps)
+    with threadpool_limits(limits=1, user_api="blas"):  # as in the node
+        predicted = compare(
+            recording,
+            settings,
+            watch=lambda events, short: options.progress_bar(f"{args.recording.name} {short}", "msg", n_events)(events),
+        )
+    return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""

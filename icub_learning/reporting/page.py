@@ -1,0 +1,105 @@
+"""Reports as one HTML file: tables and pictures in it, nothing beside it, no network; light enough to mail.
+
+Demonstration, evaluation, tuning, benchmarks and the reproduced experiments share its style.
+"""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from icub_learning.errors import ParameterError
+from icub_learning.files import replacing
+
+STYLE = """
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #22262b; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 3rem; border-top: 1px solid #d5d8dc; padding-top: 1rem; }
+pre { overflow-x: auto; background: #f6f7f8; padding: .8rem; font-size: 12px; line-height: 1.35; }
+table { border-collapse: collapse; font-size: 13px; } td, th { padding: .15rem .7rem; text-align: right; }
+th { border-bottom: 1px solid #22262b; } td:first-child, th:first-child { text-align: left; }
+tr.worse td { color: #a3273a; font-weight: 600; } img { max-width: 100%; height: auto; }
+.note { color: #5b6168; } .problem { color: #a3273a; }
+"""
+COLOURS = 255  # of a picture in a report, which makes it a third as large
+
+
+def page(title: str, parts: Sequence[str]) -> str:
+    """Return a whole page of parts that are HTML already."""
+    return "\n".join(
+        [
+            "<!doctype html>",
+            f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<style>{STYLE}</style></head><body>",
+            f"<h1>{escape(title)}</h1>",
+            *parts,
+            "</body></html>",
+            "",
+        ]
+    )
+
+
+def written() -> str:
+    """Return when the page is written, as words."""
+    return f"page written {escape(datetime.now().astimezone().isoformat(timespec='minutes'))}"
+
+
+def section(name: str, place: str = "") -> str:
+    """Return the heading of a section; `place` is what a link to it leads to."""
+    return f'<h2 id="{escape(place or name)}">{escape(name)}</h2>'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Return a paragraph; `kind` is "note", "problem" or nothing."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def preformatted(text: str) -> str:
+    """Return text as it stands in a terminal."""
+    return f"<pre>{escape(text.strip())}</pre>"
+
+
+def folded(summary: str, text: str) -> str:
+    """Return text that is shown when its summary is pressed."""
+    return f"<details><summary>{escape(summary)}</summary>{preformatted(text)}</details>"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool] = ()) -> str:
+    """Return a table; marked rows stand out as worse."""
+    lines = ["<table><tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+    for place, row in enumerate(rows):
+        kind = ' class="worse"' if place < len(marked) and marked[place] else ""
+        lines.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
+    return "\n".join([*lines, "</table>"])
+
+
+def machine_table(machine: Mapping[str, Any]) -> str:
+    """Return what figures were measured on, by name."""
+    return table(["measured on", ""], [[name, str(value)] for name, value in machine.items()])
+
+
+def picture(path: Path) -> str:
+    """Return a picture from a PNG file, with fewer colours than it has."""
+    from PIL import Image
+
+    content = io.BytesIO()
+    with Image.open(path) as image:
+        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(content, "PNG", optimize=True)
+    data = base64.b64encode(content.getvalue()).decode()
+    return f'<p><img alt="{escape(path.stem)}" src="data:image/png;base64,{data}"></p>'
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page; the file appears complete or not at all.
+
+    Raises:
+        ParameterError: the file cannot be written.
+    """
+    try:
+        with replacing(path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise ParameterError("--report", str(path), f"a file that can be written ({error.strerror})") from error

@@ -1,0 +1,89 @@
+"""Which nodes there are that the page can show, by the types of their topics."""
+
+from dataclasses import dataclass
+
+from rclpy.node import Node
+
+PREDICTION = "icub_learning_msgs/msg/DynamicsPrediction"
+RECOGNITION = "icub_learning_msgs/msg/Recognition"
+DETECTIONS = "icub_learning_msgs/msg/Detections"
+FEATURES = "icub_learning_msgs/msg/FeatureVector"
+JOINT_STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Names of nodes, each with what it subscribes to.
+
+    Attributes:
+        learners: topic of joint states and of wrenches of each learner; "" for none.
+        recognizers, detectors: names of nodes.
+        image: topic and type of the camera's images that they look at; "" for none.
+    """
+
+    learners: dict[str, tuple[str, str]]
+    recognizers: tuple[str, ...]
+    detectors: tuple[str, ...]
+    image: tuple[str, str]
+
+
+def look(node: Node, image: str = "") -> Found:
+    """Return what is there now.
+
+    Args:
+        node: node that looks.
+        image: topic of images to take; "": the one that a node which recognizes or detects looks at.
+    """
+    topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
+    of_kind = {kind: [name for name, one in topics.items() if one == kind] for kind in (PREDICTION, RECOGNITION)}
+    learners = {
+        owner: (_subscribed(node, owner, JOINT_STATE), _subscribed(node, owner, WRENCH))
+        for owner in _owners(node, of_kind[PREDICTION], "/prediction")
+    }
+    recognizers = _owners(node, of_kind[RECOGNITION], "/recognition")
+    boxes = [name for name, kind in topics.items() if kind == DETECTIONS and name.endswith("/detections")]
+    detectors = _owners(node, boxes, "/detections")
+    watchers = [*detectors, *_publishers(node, [name for name, kind in topics.items() if kind == FEATURES])]
+    return Found(learners, tuple(recognizers), tuple(detectors), _image(node, topics, watchers, image))
+
+
+def _owners(node: Node, topics: list[str], ending: str) -> list[str]:
+    """Return the names of nodes that publish topics below their own names."""
+    return sorted(name.removesuffix(ending) for name in topics if name.endswith(ending) and node.count_publishers(name))
+
+
+def _publishers(node: Node, topics: list[str]) -> list[str]:
+    return [
+        f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+        for name in topics
+        for info in node.get_publishers_info_by_topic(name)
+    ]
+
+
+def _subscribed(node: Node, owner: str, kind: str, published: bool = False) -> str:
+    """Return the topic of a type that a node subscribes to; "" if there is none."""
+    namespace, _, name = owner.rpartition("/")
+    try:
+        found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")
+    except Exception:  # rclpy's NodeNameNonExistentError: it has left since
+        return ""
+    return next(
+        (topic for topic, types in found if kind in types and (not published or node.count_publishers(topic))), ""
+    )
+
+
+def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) -> tuple[str, str]:
+    if given:
+        return given, topics.get(given, IMAGE)
+    for owner in watchers:
+        for kind in (IMAGE, COMPRESSED):
+            topic = _subscribed(node, owner, kind, published=True)
+            if topic:
+                return topic, kind
+    cameras = [
+        (name, kind)
+        for name, kind in topics.items()
+        if kind in (IMAGE, COMPRESSED) and not name.endswith("/annotated") and node.count_publishers(name)
+    ]
+    return min(cameras, default=("", ""))

@@ -1,0 +1,136 @@
+"""What a node that learns inverse dynamics publishes, as the state of a learner."""
+
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from icub_learning.arrays import Array
+from icub_learning.nodes.common.conversions import wrench_to_array
+from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE
+from icub_learning.view.live.raw_topic import RawTopic, sampled
+from icub_learning.view.shown.curves import PERIOD
+from icub_learning.view.shown.state import Learner, Load, Masses
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+
+STEP = round(PERIOD * 1e9)  # [ns]
+TOLERANCE = 20_000_000  # [ns] between a prediction and the measurement that it is compared with
+SILENT = 3.0  # [s] after which a node without predictions is taken to have gone
+
+
+class LearnerTopics:
+    """Subscribes to the topics of one learner.
+
+    Args:
+        name: of the node, with its namespace.
+        spun: node whose messages an executor handles, for what is rare.
+        polled: node that no executor spins, for streams.
+        joint_states, wrenches: streams that the learner subscribes to; shared with other learners.
+
+    Attributes:
+        learner: state of the learner; None before its first prediction.
+    """
+
+    def __init__(
+        self, name: str, spun: Node, polled: Node, joint_states: RawTopic | None, wrenches: RawTopic | None
+    ) -> None:
+        self.name = name
+        self._spun = spun
+        self._joint_states, self._wrenches = joint_states, wrenches
+        self._predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
+        self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
+        self._last, self._heard = 0, time.monotonic()
+        self.learner: Learner | None = None
+        self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
+        self._subscriptions = [
+            spun.create_subscription(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),
+            spun.create_subscription(InertiaStamped, f"{name}/payload", self._on_payload, STATE),
+            spun.create_subscription(Bool, f"{name}/contact", self._on_contact, STATE),
+        ]
+
+    @property
+    def lost(self) -> int | None:
+        """Predictions that are missing in their stream."""
+        return self._predictions.lost
+
+    def take(self) -> None:
+        """Take in predictions, and pair those that are shown with what was measured then."""
+        new = self._predictions.take()
+        now = time.monotonic()
+        if new:
+            self._heard = now
+        if self.learner is not None:
+            self.learner.alive = now - self._heard < SILENT
+        paired, self._waiting = self._waiting, list(sampled(new, self._last, STEP))
+        if self._waiting:
+            self._last = self._waiting[-1][0]
+        for stamp, data in paired:
+            with contextlib.suppress(Exception):  # bytes that are no message: the next ones may be
+                self._pair(stamp, self._predictions.decode(data))
+
+    def _pair(self, stamp: int, message: DynamicsPrediction) -> None:
+        learner = self.learner
+        if learner is None or learner.outputs != tuple(message.names):
+            learner = self.learner = Learner(self.name, tuple(message.names), message.header.frame_id)
+            for name, value in self._early.items():
+                setattr(learner, name, value)
+        measured = self._measured(learner, stamp)
+        if measured is not None:
+            learner.curves.add(
+                stamp,
+                measured,
+                *(np.array(values) for values in (message.total, message.parametric, message.variance)),
+            )
+
+    def _measured(self, learner: Learner, stamp: int) -> Array | None:
+        topic = self._wrenches if learner.is_wrench else self._joint_states
+        data = topic.nearest(stamp, TOLERANCE) if topic is not None else None
+        if topic is None or data is None:
+            return None
+        message = topic.decode(data)
+        if isinstance(message, WrenchStamped):
+            return wrench_to_array(message.wrench)
+        return efforts(message, learner.outputs)
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        self._predictions.close()
+        for one in self._subscriptions:
+            self._spun.destroy_subscription(one)
+
+    def _set(self, name: str, value: Any) -> None:
+        if self.learner is None:
+            self._early[name] = value
+        else:
+            setattr(self.learner, name, value)
+
+    def _on_contact(self, message: Bool) -> None:
+        self._set("contact", bool(message.data))
+
+    def _on_payload(self, message: InertiaStamped) -> None:
+        centre = message.inertia.com
+        self._set("load", Load(message.inertia.m, np.array([centre.x, centre.y, centre.z]), message.header.frame_id))
+
+    def _on_parameters(self, message: InertialParameters) -> None:
+        self._set("masses", masses_of(message))
+
+
+def masses_of(message: Any) -> Masses:
+    """Return the masses among inertial parameters: those whose names end in .m."""
+    places = [place for place, name in enumerate(message.names) if name.endswith(".m")]
+    possible = message.consistent_values or message.values
+    learned, nominal, consistent = (np.array(one)[places] for one in (message.values, message.nominal, possible))
+    links = tuple(message.names[place].removesuffix(".m") for place in places)
+    return Masses(links, learned, nominal, consistent, int(message.n_samples))
+
+
+def efforts(message: JointState, joints: tuple[str, ...]) -> Array | None:
+    """Return the efforts of joints, or None if the message lacks one."""
+    values: Mapping[str, float] = dict(zip(message.name, message.effort, strict=False))
+    return np.array([values[name] for name in joints]) if all(name in values for name in joints) else None

@@ -1,0 +1,187 @@
+"""The state of running nodes: what there is, what it publishes, and what its services answer."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from icub_learning.errors import IcubLearningError
+from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
+from icub_learning.robots import find_urdf
+from icub_learning.view.followed import STATUS
+from icub_learning.view.live import graph
+from icub_learning.view.live.health import health_of, weights_of
+from icub_learning.view.live.learners import LearnerTopics
+from icub_learning.view.live.objects import ObjectTopics
+from icub_learning.view.live.raw_topic import RawTopic
+from icub_learning.view.live.services import ServiceCalls
+from icub_learning.view.shown.state import State
+
+LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are
+ASK_PERIOD = 3.0  # [s] between questions that nodes do not answer by themselves
+SETTINGS = ("urdf", "estimator", "output", "sensor")  # parameters of a learner that the page needs
+FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is left out
+
+
+class LiveSource:
+    """Fills a state from topics; `poll` is called some ten times a second, by the thread that spins `spun`.
+
+    Args:
+        spun: node whose messages an executor handles.
+        polled: node that no executor spins, for streams.
+        joint_states: topic of the robot's joint states where no learner says which it takes.
+        urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
+        image: topic of images; "": the one that nodes look at.
+        folder: of a program that writes what it does into its file STATUS, or None.
+
+    Attributes:
+        state: the state.
+        ask: calls services, from any thread.
+
+    Raises:
+        ModelError: there is no such URDF.
+    """
+
+    def __init__(
+        self, spun: Node, polled: Node, joint_states: str, urdf: str = "", image: str = "", folder: Path | None = None
+    ) -> None:
+        self.state = State()
+        self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
+        self._calls = ServiceCalls(spun)
+        self.ask = self._calls.ask
+        self._default_joint_states = spun.resolve_topic_name(joint_states)
+        self._streams: dict[str, RawTopic] = {}
+        self._learners: dict[str, LearnerTopics] = {}
+        self._objects = ObjectTopics(self.state, spun, polled, self._calls)
+        self._asked: set[str] = set()
+        self._settings: dict[str, dict[str, str]] = {}  # of learners that have not predicted yet
+        self._next_look = self._next_question = 0.0
+        self._chosen_urdf = bool(urdf)
+        if urdf:
+            self._set_urdf(urdf)
+        spun.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, STREAM)
+        spun.create_subscription(String, "robot_description", self._on_description, STATE)
+        self._joints = self._stream(self._default_joint_states, JointState)
+
+    def poll(self) -> None:
+        """Take in what has come, and look for nodes that are new or gone."""
+        now = time.monotonic()
+        self._calls.handle()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_PERIOD
+            self._look()
+        if now >= self._next_question:
+            self._next_question = now + ASK_PERIOD
+            self._objects.ask_detectors()
+        for name, stream in self._streams.items():
+            newest = stream.take()
+            if newest and name == self._joints.name:
+                self._move(newest[-1][1])
+        for name, topics in self._learners.items():
+            topics.take()
+            if topics.learner is not None:
+                self._keep(name, topics)
+        self._objects.take()
+        self.state.lost = self._lost()
+
+    def _look(self) -> None:
+        found = graph.look(self._spun, self._image)
+        for name, (joint_states, wrenches) in found.learners.items():
+            if name not in self._learners:
+                states = self._stream(joint_states, JointState) if joint_states else None
+                measured = self._stream(wrenches, WrenchStamped) if wrenches else None
+                self._learners[name] = LearnerTopics(name, self._spun, self._polled, states, measured)
+                if states is not None:
+                    self._joints = states
+            self._ask_settings(name)
+        for name in [one for one in self._learners if one not in found.learners]:
+            self._learners.pop(name).close()
+            self.state.learners.pop(name, None)
+            self._asked.discard(name)
+        self._objects.follow(found.recognizers, found.detectors, found.image)
+        limit = time.monotonic() - FORGOTTEN
+        self.state.health = {name: one for name, one in self.state.health.items() if one.arrival > limit}
+        if self._folder is not None:
+            status = self._folder / STATUS
+            self.state.doing = status.read_text(encoding="utf-8").strip() if status.is_file() else ""
+
+    def _stream(self, topic: str, kind: Any) -> RawTopic:
+        name = self._spun.resolve_topic_name(topic)
+        if name not in self._streams:
+            self._streams[name] = RawTopic(self._polled, kind, name, DEEP_BEST_EFFORT)
+        return self._streams[name]
+
+    def _keep(self, name: str, topics: LearnerTopics) -> None:
+        learner = topics.learner
+        if learner is not None and self.state.learners.get(name) is not learner:
+            before = self.state.learners.get(name)
+            learner.settings = before.settings if before is not None else self._settings.pop(name, {})
+            self.state.learners[name] = learner
+
+    def _lost(self) -> dict[str, int]:
+        found = {name: one.lost for name, one in self._streams.items()}
+        found |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
+        return {name: lost for name, lost in found.items() if lost is not None}
+
+    def _move(self, data: bytes) -> None:
+        try:
+            message = self._joints.decode(data)
+        except Exception:  # bytes that are no message
+            return
+        self.state.joints.update(zip(message.name, message.position, strict=False))
+
+    def _ask_settings(self, name: str) -> None:
+        if name in self._asked:
+            return
+        self._asked.add(name)
+
+        def keep(future: Any) -> None:
+            if future.exception() is not None:
+                self._asked.discard(name)  # it may come up later
+                return
+            values = {key: text_of(one) for key, one in zip(SETTINGS, future.result().values, strict=False)}
+            if name in self.state.learners:
+                self.state.learners[name].settings = values
+            else:
+                self._settings[name] = values
+            if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
+                self._set_urdf(values["urdf"])
+
+        request = self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS))
+        request.add_done_callback(keep)
+
+    def _set_urdf(self, robot: str) -> None:
+        try:
+            found = find_urdf(robot)
+        except IcubLearningError:
+            if self._chosen_urdf:
+                raise
+            return  # a path on another machine
+        if found.lstrip().startswith("<"):
+            self.state.urdf, self.state.urdf_path = found, ""
+        else:
+            self.state.urdf, self.state.urdf_path = Path(found).read_text(encoding="utf-8"), found
+
+    def _on_description(self, message: String) -> None:
+        if not self._chosen_urdf and message.data:
+            self.state.urdf, self.state.urdf_path = message.data, ""
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            health = self.state.health[status.name] = health_of(status)
+            node = "/" + status.hardware_id.lstrip("/")
+            for name, learner in self.state.learners.items():
+                if name.endswith(node) and (text := health.values.get("weights of experts")):
+                    learner.weights = weights_of(text)
+
+
+def text_of(value: ParameterValue) -> str:
+    """Return a parameter's value as text; "" for one that is not set."""
+    return value.string_value if value.type == ParameterType.PARAMETER_STRING else ""

@@ -1,0 +1,77 @@
+"""What is known of the body: masses learned against nominal ones, the load that is carried, and contacts."""
+
+import viser
+
+from icub_learning.reporting.tables import number
+from icub_learning.view.page import style
+from icub_learning.view.page.actions import Action
+from icub_learning.view.page.choice import Choice
+from icub_learning.view.shown.answers import Answer, Ask
+from icub_learning.view.shown.state import Learner, Load
+
+OBSERVED = 5.0  # [s] that a load is observed for, by default
+
+
+class BodyView:
+    """Masses, load and contact of the chosen learner, with the services that change or identify them."""
+
+    def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask | None) -> None:
+        gui = server.gui
+        self._seen = gui.add_html(style.note("nothing is known yet"))
+        if ask is not None:
+            with gui.add_folder("Load and sensor"):
+                seconds = gui.add_number("observe [s]", OBSERVED, min=0.1, max=600.0, step=0.5)
+
+                def identify() -> Answer:
+                    return ask(choice.name, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
+
+                Action(server, "Identify load", identify, "observes what is carried while the arm moves", "observing")
+                Action(
+                    server,
+                    "Tare",
+                    lambda: ask(choice.name, "tare"),
+                    "moves the offsets of the force/torque sensor: with nothing in the hand",
+                )
+            with gui.add_folder("Learning"):
+                Action(server, "Learn", lambda: ask(choice.name, "set_learning", data=True), "learn from now on")
+                Action(server, "Predict only", lambda: ask(choice.name, "set_learning", data=False), "stop learning")
+        self._masses = gui.add_html("")
+        self._shown: object = None
+
+    def update(self, learner: Learner | None) -> None:
+        """Show what the learner has published."""
+        if learner is None:
+            return
+        now = (learner.name, learner.masses, learner.load, learner.contact)
+        if now == self._shown:
+            return
+        self._shown = now
+        self._seen.content = (
+            f'<div class="il-row">'
+            f"{style.badge(load_text(learner.load), learner.load is not None and learner.load.mass > 0)}"
+            f"{style.badge('contact' if learner.contact else 'no contact', bool(learner.contact))}</div>"
+        )
+        self._masses.content = masses_text(learner)
+
+
+def load_text(load: Load | None) -> str:
+    """Return a load in words."""
+    if load is None or load.mass <= 0:
+        return "no load"
+    centre = ", ".join(f"{1e3 * value:.0f}" for value in load.centre)
+    return f"load {load.mass:.3f} kg at ({centre}) mm of {load.link}"
+
+
+def masses_text(learner: Learner) -> str:
+    """Return a table of masses, with their sums."""
+    masses = learner.masses
+    if masses is None:
+        return style.note("this learner has published no rigid-body parameters")
+    columns = (masses.learned, masses.possible, masses.nominal)
+    rows = [[link, *(number(float(one[place]), 3) for one in columns)] for place, link in enumerate(masses.links)]
+    rows.append(["sum", *(number(float(one.sum()), 3) for one in columns)])
+    text = (
+        f"{masses.n_samples} samples learned. A single mass need not be what motion shows: "
+        "only combinations of parameters are determined by data, and a possible body is the nearest to nominal."
+    )
+    return style.table(["mass [kg]", "learned", "possible", "nominal"], rows) + style.note(text)

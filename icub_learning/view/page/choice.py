@@ -1,0 +1,31 @@
+"""Which of several nodes, or objects, the page is about."""
+
+from collections.abc import Sequence
+
+import viser
+
+NONE = "none is running"
+NODE = "the node that is shown, and whose services are called"
+
+
+class Choice:
+    """A dropdown with what there is, at the top of what it decides."""
+
+    def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = NONE) -> None:
+        self._none = none
+        self._box = server.gui.add_dropdown(label, (none,), hint=hint)
+        self._names: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The chosen name; "" as long as there is none."""
+        return "" if self._box.value == self._none else str(self._box.value)
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer these names; the choice stays as long as it is among them, else the last one is taken."""
+        offered = tuple(names) or (self._none,)
+        if offered == self._names:
+            return
+        before, self._names = self._box.value, offered
+        self._box.options = offered
+        self._box.value = before if before in offered else offered[-1]  # type: ignore[misc]

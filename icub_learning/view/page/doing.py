@@ -1,0 +1,57 @@
+"""What a program that leads the nodes is doing: a line, and the pictures that it draws at the end."""
+
+from pathlib import Path
+
+import numpy as np
+import viser
+from PIL import Image
+
+from icub_learning.view.page import style
+
+WIDEST = 1100  # [px] of a picture on the page
+PERIOD = 20  # updates between two looks at the folder
+
+
+class DoingView:
+    """Follows a folder: pictures (.png) are shown as soon as they are there, and again when they change.
+
+    Pictures that were there before the page was started are those of an earlier run, and left out.
+
+    Args:
+        server: of the page.
+        folder: followed; its file STATUS holds the line.
+    """
+
+    def __init__(self, server: viser.ViserServer, folder: Path) -> None:
+        self._server, self._folder = server, folder
+        self._line = server.gui.add_html(style.note("starting"))
+        self._pictures: dict[str, viser.GuiImageHandle] = {}
+        self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
+        self._updates = 0
+
+    def update(self, doing: str) -> None:
+        """Show what is being done, and now and then new pictures."""
+        content = style.note(doing or "starting", style.INK, True)
+        if content != self._line.content:
+            self._line.content = content
+        self._updates += 1
+        if self._updates % PERIOD:
+            return
+        for path in sorted(self._folder.glob("*.png")):
+            changed = path.stat().st_mtime_ns
+            if self._seen.get(path.name) != changed:
+                self._seen[path.name] = changed
+                self._show(path)
+
+    def _show(self, path: Path) -> None:
+        with Image.open(path) as picture:
+            picture = picture.convert("RGB")
+            picture.thumbnail((WIDEST, 10 * WIDEST))
+            pixels = np.asarray(picture)
+        handle = self._pictures.get(path.name)
+        if handle is None:
+            self._pictures[path.name] = self._server.gui.add_image(
+                pixels, label=path.stem, format="jpeg", jpeg_quality=85
+            )
+        else:
+            handle.image = pixels

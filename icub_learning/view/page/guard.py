@@ -1,0 +1,123 @@
+"""Who may open the page: requests from elsewhere are refused before viser sees them.
+
+A page that serves robots' services must not be opened by whoever reaches its port, nor by another page in the same
+browser. viser has no hook for that, so what it passes to websockets' `serve` is wrapped while it starts; a test holds
+that this still works.
+"""
+
+import hmac
+import http
+import ipaddress
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import websockets.asyncio.server as websockets_server
+from websockets.http11 import Request, Response
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+# The browser itself refuses to ask any other host, whatever a label or a message from the network says.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self' data: blob:; worker-src 'self' blob: data:; object-src 'none'; frame-src 'none'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(18)
+
+
+def is_local(host: str) -> bool:
+    """Return whether an address to listen on is this machine's alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Decides which requests are answered.
+
+    A request must name this server in its Host header (a name that somebody else made to point here does not), a page
+    of another origin may open no WebSocket, and a token, where there is one, comes in the address once and then in a
+    cookie.
+
+    Args:
+        host: address that is listened on.
+        token: that requests must carry; "" for none.
+    """
+
+    def __init__(self, host: str, token: str = "") -> None:
+        self._names = {*LOCAL_NAMES, host}
+        self._token = token
+
+    def refusal(self, headers: Any, path: str) -> str | None:
+        """Return why a request is refused, or None."""
+        host = headers.get("Host", "")
+        name = urlsplit(f"//{host}").hostname or ""
+        # With a token any name will do: a robot has several, and the token is what a stranger's page lacks.
+        if not self._token and name not in self._names:
+            return f"this page is at {' or '.join(sorted(self._names))}, not at {name!r}"
+        origin = headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return f"pages of {origin} may not use this one"
+        if self._token and not (self._in_cookie(headers) or self.in_address(path)):
+            return "this address needs its token: http://HOST:PORT/?token=..., as it was printed at the start"
+        return None
+
+    def in_address(self, path: str) -> bool:
+        """Return whether the path of a request carries the right token."""
+        given = parse_qs(urlsplit(path).query).get("token", [""])[0]
+        return bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())
+
+    def cookie(self, headers: Any) -> str:
+        """Return the Set-Cookie header that lets the browser come back without the token in its address."""
+        return f"{self._cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+
+    def _in_cookie(self, headers: Any) -> bool:
+        try:
+            found = SimpleCookie(headers.get("Cookie", "")).get(self._cookie_name(headers))
+        except CookieError:
+            return False
+        return found is not None and hmac.compare_digest(found.value.encode(), self._token.encode())
+
+    def _cookie_name(self, headers: Any) -> str:
+        port = urlsplit(f"//{headers.get('Host', '')}").port  # cookies are shared by the ports of a machine
+        return f"icub_learning_view_{port or 80}"
+
+
+@contextmanager
+def guarding(guard: Guard) -> Iterator[None]:
+    """Put the guard before every server that websockets starts in this context."""
+    original = websockets_server.serve
+
+    def serve(*args: Any, process_request: Callable[..., Response | None], **options: Any) -> Any:
+        def checked(connection: Any, request: Request) -> Response | None:
+            try:
+                refusal = guard.refusal(request.headers, request.path)
+            except ValueError as error:  # of a port or address that is none
+                refusal = str(error)
+            if refusal is not None:
+                return connection.respond(http.HTTPStatus.FORBIDDEN, refusal + "\n")
+            response = process_request(connection, request)
+            if response is not None:
+                response.headers["Content-Security-Policy"] = POLICY
+                if guard.in_address(request.path):
+                    response.headers["Set-Cookie"] = guard.cookie(request.headers)
+            return response
+
+        return original(*args, process_request=checked, **options)
+
+    websockets_server.serve = serve  # type: ignore[assignment, misc]
+    try:
+        yield
+    finally:
+        websockets_server.serve = original  # type: ignore[misc]

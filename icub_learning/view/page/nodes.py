@@ -1,0 +1,42 @@
+"""How the nodes are: state, latency, what was lost or refused."""
+
+import time
+
+import viser
+
+from icub_learning.view.page import style
+from icub_learning.view.shown.state import Health, State
+
+STALE_AFTER = 5.0  # [s] without a report
+SHOWN = ("prediction rate [Hz]", "latency, arrival to publication", "latency, stamp to publication", "learning",
+         "recognition", "detection", "samples learned", "samples skipped, more than can be learned", "samples waiting",
+         "joint states without measurement", "refused", "last refusal", "seen", "load")  # fmt: skip
+
+
+class NodesView:
+    """One block for each status of /diagnostics, and the messages that are missing in the streams."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._content = server.gui.add_html(style.note("no node has reported yet"))
+
+    def update(self, state: State) -> None:
+        """Show the newest reports."""
+        blocks = [block(name, health, time.monotonic()) for name, health in sorted(state.health.items())]
+        if state.lost:
+            rows = [[topic, str(count)] for topic, count in sorted(state.lost.items())]
+            blocks.append(style.table(["messages lost on the way here", ""], rows))
+        content = "".join(blocks)
+        if content and content != self._content.content:
+            self._content.content = content
+
+
+def block(name: str, health: Health, now: float) -> str:
+    """Return one status: name, level and summary, and the values that matter most."""
+    silent = now - health.arrival > STALE_AFTER
+    colour, level = style.LEVELS[3 if silent else health.level]
+    message = "has stopped reporting" if silent else health.message
+    rows = [[key, value] for key in SHOWN if (value := health.values.get(key, "")) not in ("", "0")]
+    return (
+        f'<div style="border-left:4px solid {colour};margin:.4rem .5rem;padding:.1rem 0">'
+        f"{style.note(f'{name}: {level}', colour, True)}{style.note(message)}{style.table((), rows)}</div>"
+    )

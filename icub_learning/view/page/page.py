@@ -1,0 +1,195 @@
+"""The page as a whole: where its parts stand, and one update of all of them."""
+
+import socket
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import viser
+
+from icub_learning.errors import IcubLearningError
+from icub_learning.view.page import style
+from icub_learning.view.page.body import BodyView
+from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.curves import CurvesView
+from icub_learning.view.page.doing import DoingView
+from icub_learning.view.page.errors import ErrorsView, WeightsView
+from icub_learning.view.page.guard import Guard, guarding, is_local
+from icub_learning.view.page.models import ModelsView
+from icub_learning.view.page.nodes import NodesView
+from icub_learning.view.page.objects import CameraView, DetectionView, TeachingView
+from icub_learning.view.page.player import Player
+from icub_learning.view.page.robot import RobotView
+from icub_learning.view.shown.answers import Ask
+from icub_learning.view.shown.state import State
+
+LEFT, RIGHT = 330, 430  # [px], widths of the panels
+HIGHEST_PORT = 65535
+BRAND = (24, 74, 112)
+MOST_LINES = 4  # of what is not drawn as it is
+
+
+class Page:
+    """A page on a port of this machine.
+
+    Args:
+        host: address to listen on.
+        port: to listen on; 0 takes a free one.
+        token: that requests must carry; "" for none, with an address of this machine alone.
+        ask: calls services; None: there are none, and no buttons.
+        folder: of a program whose progress and pictures are shown, or None.
+        duration: length of a recording that is played [s], or None.
+        predicted: whether there are predictions, not measurements alone.
+
+    Attributes:
+        player: the slider of a recording, or None.
+        address: to open in a browser.
+
+    Raises:
+        IcubLearningError: the port is taken, or may not be used.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        token: str = "",
+        ask: Ask | None = None,
+        folder: Path | None = None,
+        duration: float | None = None,
+        predicted: bool = True,
+    ) -> None:
+        assert token or is_local(host)
+        self._server = server = start(host, port, token)
+        self.address = f"http://{_in_address(host)}:{server.get_port()}/" + (f"?token={token}" if token else "")
+        gui = server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
+        server.scene.set_background_image(None)
+        server.scene.world_axes.visible = False
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(RIGHT)
+        gui.set_panel_label("icub_learning")
+        gui.add_html(style.SHEET)
+        self._said: list[str] = []
+        self._note = gui.add_html("", visible=False)
+        self.player = Player(server, duration) if duration is not None else None
+        self._choice = Choice(server, "learner")
+        self._waiting = gui.add_html(style.note(WAITING if predicted else NOTHING_PREDICTED))
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
+            self._errors = ErrorsView(server) if predicted else None
+            self._curves = CurvesView(server, predicted)
+            self._weights = WeightsView(server) if ask is not None else None
+        if ask is not None:
+            with tabs.add_tab("Body", viser.Icon.SCALE):
+                self._body = BodyView(server, self._choice, ask)
+                self._models = [ModelsView(server, self._choice, ask)]
+            with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
+                self._nodes = NodesView(server)
+        self._robot = RobotView(server, self._say)
+        self._live, self._predicted = ask is not None, predicted
+        self._doing: DoingView | None = None
+        if ask is not None:
+            self._make_left(ask, folder)
+
+    def _make_left(self, ask: Ask, folder: Path | None) -> None:
+        server = self._server
+        panel = server.gui.add_panel()
+        if folder is not None:
+            with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
+                self._doing = DoingView(server, folder)
+        with panel.add_tab("Objects", viser.Icon.EYE):
+            self._camera = CameraView(server)
+            self._recognizer = Choice(server, "recognizer")
+            self._teaching = TeachingView(server, self._recognizer, ask)
+            self._models.append(ModelsView(server, self._recognizer, ask))
+        with panel.add_tab("Detector", viser.Icon.SQUARE):
+            self._detector = Choice(server, "detector")
+            self._detection = DetectionView(server, self._detector, ask)
+            self._models.append(ModelsView(server, self._detector, ask))
+        panel.dock_left()
+        panel.set_width(LEFT)
+
+    def update(self, state: State) -> None:
+        """Show a state; to be called some ten times a second, whether a browser is there or not."""
+        with self._server.atomic():
+            self._choice.offer([name for name, one in state.learners.items() if one.alive])
+            learner = state.learners.get(self._choice.name)
+            if self._errors is not None:  # also while nobody looks: whoever comes later sees how they have fallen
+                self._safely(self._errors.update, state, learner)
+            if not self._server.get_clients():
+                return
+            waiting = learner is None or not self._predicted
+            if self._waiting.visible != waiting:
+                self._waiting.visible = waiting
+            self._safely(self._robot.update, state, learner)
+            self._safely(self._curves.update, learner)
+            if self._weights is not None:
+                self._safely(self._weights.update, learner)
+            if not self._live:
+                return
+            self._recognizer.offer(state.recognizers)
+            self._detector.offer(state.detectors)
+            self._safely(self._body.update, learner)
+            for part in (self._nodes, self._camera, self._teaching, self._detection):
+                self._safely(part.update, state)
+            for models in self._models:
+                models.update()
+            if self._doing is not None:
+                self._safely(self._doing.update, state.doing)
+
+    def _safely(self, update: Callable[..., None], *given: Any) -> None:
+        """Update a part; whatever goes wrong in it is said once, and the others go on."""
+        try:
+            update(*given)
+        except Exception as error:
+            text = f"{type(update.__self__).__name__}: {type(error).__name__}: {error}"  # type: ignore[attr-defined]
+            if text not in self._said:
+                traceback.print_exc()
+                self._say(text)
+
+    def close(self) -> None:
+        """Close the port and all pages."""
+        self._server.stop()
+
+    def _say(self, text: str) -> None:
+        self._said = [*self._said, text][-MOST_LINES:]
+        self._note.content = "".join(style.note(one, style.DARK_RED) for one in self._said)
+        self._note.visible = True
+
+
+WAITING = (
+    "No learner of inverse dynamics is running here. Start one, for instance with: icub-learning launch simulation "
+    "(in the same ROS domain)."
+)
+NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
+
+
+def start(host: str, port: int, token: str) -> viser.ViserServer:
+    """Start the server. Raises IcubLearningError if the port cannot be had."""
+    check_port(host, port)
+    with guarding(Guard(host, token)):
+        server = viser.ViserServer(host=host, port=port, verbose=False)
+    # A page may ask viser for a tunnel to a server elsewhere, by which anybody could open it.
+    for message in (viser._messages.ShareUrlRequest, viser._messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
+    return server
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise IcubLearningError unless a server can listen there: viser would take the next port without a word."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            text = (
+                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
+            )
+            raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

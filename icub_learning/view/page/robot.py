@@ -1,0 +1,180 @@
+"""The robot in 3-D: its links where the joints say, and arrows of what is measured, predicted and external."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import viser
+import viser.transforms as transforms
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ModelError
+from icub_learning.reporting.colours import COLOURS, GREEN, RED
+from icub_learning.view.page.style import rgb
+from icub_learning.view.shown.geometry import RobotGeometry
+from icub_learning.view.shown.meshes import Shape, load_mesh
+from icub_learning.view.shown.state import Learner, State
+
+ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external": RED}
+LONGEST_ARROW = 0.35  # [m], of the largest force or effort seen so far
+BESIDE = {"measured": -0.02, "predicted": 0.02, "external": 0.0}  # [m]: equal ones would hide each other
+SMALLEST_RANGE = {"N": 20.0, "N m": 2.0}  # what the longest arrow stands for at least
+MOVED = 1e-4  # entries of a pose that changed by less are not sent
+
+
+class RobotView:
+    """Draws the robot of a state as soon as its URDF is known; meshes follow one by one.
+
+    Args:
+        server: of the page.
+        show: called with a line that says what is not drawn as it is, and why.
+    """
+
+    def __init__(self, server: viser.ViserServer, show: Callable[[str], None]) -> None:
+        self._server, self._show = server, show
+        self._urdf = ""
+        self._geometry: RobotGeometry | None = None
+        self._links: dict[str, viser.FrameHandle] = {}
+        self._poses: dict[str, Array] = {}
+        self._arrows: dict[str, viser.ArrowsHandle] = {}
+        self._largest: dict[str, float] = {}
+
+    def update(self, state: State, learner: Learner | None) -> None:
+        """Move links and arrows to what the state says."""
+        if state.urdf != self._urdf:
+            self._load(state.urdf, state.urdf_path)
+        if self._geometry is None:
+            return
+        frames = [learner.frame] if learner is not None and learner.frame else []
+        poses = self._geometry.poses(state.joints, [*self._links, *frames])
+        for name, handle in self._links.items():
+            pose = poses.get(name)
+            if pose is None or (name in self._poses and np.abs(pose - self._poses[name]).max() < MOVED):
+                continue
+            self._poses[name] = pose
+            handle.position, handle.wxyz = pose[:3, 3], _quaternion(pose)
+        self._draw_arrows(learner, poses)
+
+    def _load(self, urdf: str, path: str) -> None:
+        self._urdf = urdf
+        for handle in self._links.values():
+            handle.remove()
+        self._links, self._poses, self._geometry = {}, {}, None
+        if not urdf:
+            return
+        try:
+            geometry = self._geometry = RobotGeometry(urdf, path)
+        except ModelError as error:
+            self._show(str(error))
+            return
+        self._links = {
+            name: self._server.scene.add_frame(f"/robot/{number}", show_axes=False)
+            for number, name in enumerate(geometry.shapes)
+        }
+        if geometry.missing:
+            some = ", ".join(geometry.missing[:3])
+            self._show(f"{len(geometry.missing)} meshes were not found, sticks stand for them: {some}")
+        poses = geometry.poses({}, self._links)
+        lowest = min((pose[2, 3] for pose in poses.values()), default=0.0)
+        self._server.scene.add_grid("/floor", width=4.0, height=4.0, position=(0.0, 0.0, lowest - 0.1),
+                                    cell_color=(225, 227, 230), section_color=(200, 204, 208))  # fmt: skip
+        look_at(self._server, np.array([pose[:3, 3] for pose in poses.values()]))
+        # Large meshes take seconds to read: meanwhile curves and buttons work.
+        threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
+
+    def _add_shapes(self, geometry: RobotGeometry) -> None:
+        for number, (name, shapes) in enumerate(geometry.shapes.items()):
+            for place, shape in enumerate(shapes):
+                if self._geometry is not geometry:
+                    return
+                try:
+                    self._add(f"/robot/{number}/{place}", shape)
+                except ModelError as error:
+                    self._show(f"{name}: {error}")
+
+    def _add(self, name: str, shape: Shape) -> None:
+        scene, colour = self._server.scene, tuple(round(255 * value) for value in shape.colour)
+        # Without shadows: a browser without a graphics card draws each frame twice for them.
+        placed: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
+        placed |= {"position": shape.placement[:3, 3], "wxyz": _quaternion(shape.placement), "color": colour}
+        if shape.kind == "mesh":
+            vertices, faces = load_mesh(shape)
+            scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
+        elif shape.kind == "box":
+            scene.add_box(name, dimensions=np.array(shape.size), **placed)
+        elif shape.kind == "sphere":
+            scene.add_icosphere(name, radius=shape.size[0], **placed)
+        else:
+            scene.add_cylinder(name, radius=shape.size[0], height=shape.size[1], **placed)
+
+    def _draw_arrows(self, learner: Learner | None, poses: dict[str, Array]) -> None:
+        shown = self._arrows_of(learner, poses) if learner is not None and len(learner.curves) else {}
+        for kind, colour in ARROW_COLOURS.items():
+            points = shown.get(kind)
+            handle = self._arrows.get(kind)
+            if points is None:
+                if handle is not None:
+                    handle.visible = False
+                continue
+            radius = 0.008
+            if handle is None or len(handle.points) != len(points):
+                self._arrows[kind] = self._server.scene.add_arrows(
+                    f"/arrows/{kind}",
+                    points,
+                    rgb(colour),
+                    shaft_radius=radius,
+                    head_radius=2.2 * radius,
+                    head_length=0.05,
+                )
+            else:
+                handle.points = points
+                handle.visible = True
+
+    def _arrows_of(self, learner: Learner, poses: dict[str, Array]) -> dict[str, np.ndarray]:
+        """Return arrows (n, 2, 3): of the force at the sensor, or of each joint's effort along its axis."""
+        curves = learner.curves
+        newest = {"measured": curves.measured[-1], "predicted": curves.predicted[-1], "external": curves.external[-1]}
+        if learner.is_wrench:
+            pose = poses.get(learner.frame)
+            if pose is None:
+                return {}
+            scale = self._scale("N", [values[:3] for values in newest.values()])
+            arrows = {}
+            for kind, values in newest.items():
+                start = pose[:3, 3] + BESIDE[kind] * np.array([0.0, 1.0, 0.0])
+                arrows[kind] = np.stack([start, start + scale * (pose[:3, :3] @ values[:3])])[None].astype(np.float32)
+            return arrows
+        assert self._geometry is not None
+        axes = self._geometry.joint_axes(learner.outputs)
+        if set(axes) != set(learner.outputs):
+            return {}
+        scale = self._scale("N m", list(newest.values()))
+        return {
+            kind: np.array(
+                [
+                    [axes[name][0] + BESIDE[kind], axes[name][0] + BESIDE[kind] + scale * value * axes[name][1]]
+                    for name, value in zip(learner.outputs, values, strict=True)
+                ],
+                dtype=np.float32,
+            )
+            for kind, values in newest.items()
+        }
+
+    def _scale(self, unit: str, vectors: list[Array]) -> float:
+        """Return metres per unit, such that nothing seen so far is longer than LONGEST_ARROW."""
+        size = max(float(np.linalg.norm(one)) if unit == "N" else float(np.abs(one).max()) for one in vectors)
+        self._largest[unit] = max(self._largest.get(unit, SMALLEST_RANGE[unit]), size if np.isfinite(size) else 0.0)
+        return LONGEST_ARROW / self._largest[unit]
+
+
+def look_at(server: viser.ViserServer, points: Array) -> None:
+    """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
+    middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
+    distance = max(1.0, 1.25 * size)
+    server.initial_camera.look_at = tuple(middle)
+    server.initial_camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
+
+
+def _quaternion(pose: Array) -> Array:
+    return np.asarray(transforms.SO3.from_matrix(pose[:3, :3]).wxyz)

@@ -1,0 +1,98 @@
+"""How words look on the page: HTML of text from the network, which is never taken for HTML itself."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from icub_learning.reporting.colours import GREEN, INK, YELLOW
+
+DARK_RED, DARK_GREEN = "#a3273a", "#1d7040"  # on white: 7:1 and 6:1, for small text
+MUTED = "#5b6168"
+LEVELS = {0: (DARK_GREEN, "OK"), 1: ("#8a5a00", "WARN"), 2: (DARK_RED, "ERROR"), 3: (MUTED, "STALE")}
+# Put into the page once, before anything that uses it.
+SHEET = f"""<style>
+.il-text {{ padding: .1rem .65rem; font-size: .8rem; line-height: 1.35; overflow-wrap: anywhere; }}
+.il-row {{ padding: .2rem .65rem; display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .78rem; }}
+.il-table {{ overflow-x: auto; padding: 0 .3rem; }}
+.il-table table {{ border-collapse: collapse; font-size: .78rem; color: {INK}; }}
+.il-table td, .il-table th {{ text-align: right; padding: .05rem .4rem; font-weight: 400; }}
+.il-table th {{ font-weight: 600; }}
+.il-table td:first-child, .il-table th:first-child {{ text-align: left; }}
+.il-bars {{ padding: .2rem .65rem; font-size: .78rem; }}
+.il-bars div {{ display: flex; align-items: center; gap: .4rem; }}
+.il-bars .name {{ width: 6.5rem; flex: none; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
+.il-bars .ground {{ flex: 1; background: #eef0f2; height: .7rem; }}
+.il-bars .ground span {{ display: block; height: 100%; background: #9fb4c7; }}
+.il-bars .best {{ font-weight: 600; }}
+.il-bars .best .ground span {{ background: {GREEN}; }}
+.il-bars .value {{ width: 3rem; text-align: right; }}
+.il-badge {{ padding: .1rem .5rem; border-radius: .6rem; background: #eef0f2; color: {MUTED}; }}
+.il-badge.on {{ background: {YELLOW}; color: {INK}; }}
+.il-large {{ font-size: 1.25rem; font-weight: 650; color: {INK}; }}
+.il-line {{ display: inline-block; width: 1.1rem; height: .22rem; vertical-align: middle; margin-right: .3rem; }}
+</style>"""
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return "#rrggbb" as three numbers."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue
+
+
+def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
+    """Return a paragraph."""
+    weight = 600 if bold else 400
+    return f'<div class="il-text" style="color:{colour};font-weight:{weight}">{escape(text)}</div>'
+
+
+def answer(text: str, success: bool | None) -> str:
+    """Return what a service said, for the place beside its button; screen readers read it out.
+
+    Args:
+        text: the words.
+        success: whether it did what was asked; None: no answer yet.
+    """
+    colour, mark = {None: (MUTED, "…"), True: (DARK_GREEN, "✓"), False: (DARK_RED, "✗")}[success]
+    return f'<div role="status" class="il-text" style="color:{colour}">{mark} {escape(text)}</div>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of text: the first column to the left, the others to the right."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    lines = [line(head, "th")] if head else []
+    lines += [line(row, "td") for row in rows]
+    return f'<div class="il-table"><table>{"".join(lines)}</table></div>'
+
+
+def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
+    """Return horizontal bars: (label, share in [0, 1], text at its end) each; the best one stands out."""
+    parts = []
+    for label, share, text in entries:
+        width = 100.0 * min(max(share, 0.0), 1.0)
+        kind = ' class="best"' if label == best else ""
+        parts.append(
+            f'<div{kind}><span class="name">{escape(label)}</span><span class="ground">'
+            f'<span style="width:{width:.0f}%"></span></span><span class="value">{escape(text)}</span></div>'
+        )
+    return f'<div class="il-bars">{"".join(parts)}</div>'
+
+
+def badge(text: str, on: bool) -> str:
+    """Return a word in a frame, filled while it holds."""
+    return f'<span class="il-badge{" on" if on else ""}">{escape(text)}</span>'
+
+
+def legend(entries: Sequence[tuple[str, str]]) -> str:
+    """Return names beside lines of their colours."""
+    parts = (
+        f'<span><span class="il-line" style="background:{colour}"></span>{escape(name)}</span>'
+        for name, colour in entries
+    )
+    return f'<div class="il-row">{"".join(parts)}</div>'
+
+
+def large(text: str) -> str:
+    """Return words that are read from afar."""
+    return f'<span class="il-large">{escape(text)}</span>'

@@ -1,0 +1,1 @@
+"""A recording as a state at any of its times; no ROS."""

@@ -1,0 +1,105 @@
+"""The state of a robot at a time of a recording, with what was predicted along it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.predict_then_learn import Evaluation
+from icub_learning.recording import Recording
+from icub_learning.view.shown.curves import PERIOD, SPAN
+from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
+
+
+class RecordedSource:
+    """A recording in memory.
+
+    Args:
+        recording: the recording.
+        urdf: path or XML text of the robot; "" if it is not drawn.
+        evaluations: what P, NP and SP predicted, by short name; empty: measurements are shown alone.
+        frame: of the wrenches; "" if unknown.
+
+    Attributes:
+        duration: length of the recording [s].
+
+    Raises:
+        RecordingError: the recording holds no joint states.
+    """
+
+    def __init__(
+        self, recording: Recording, urdf: str, evaluations: Mapping[str, Evaluation] | None = None, frame: str = ""
+    ) -> None:
+        if not len(recording.joint_stamps):
+            raise RecordingError(
+                "the recording holds no joint states", name="joint_states", value=0, bound="at least one"
+            )
+        self._order = np.argsort(recording.joint_stamps, kind="stable")
+        self._stamps = recording.joint_stamps[self._order]
+        self._recording = recording
+        self._start = int(self._stamps[0])
+        self.duration = float(self._stamps[-1] - self._start) * 1e-9
+        text = urdf.lstrip()
+        self._state = State()
+        if urdf:
+            is_text = text.startswith("<")
+            self._state.urdf = urdf if is_text else Path(urdf).read_text(encoding="utf-8")
+            self._state.urdf_path = "" if is_text else urdf
+        self._tracks = {
+            short: _Track.of(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
+            for short, one in (evaluations or {}).items()
+        }
+        outputs = {short: one.output_names for short, one in (evaluations or {}).items()}
+        if not self._tracks:
+            self._tracks, outputs = _measured_alone(recording)
+        self._state.learners = {
+            f"/{short}": Learner(f"/{short}", outputs[short], frame or recording.wrench_frame) for short in self._tracks
+        }
+
+    def at(self, seconds: float) -> State:
+        """Return the state at a time after the start of the recording [s]."""
+        stamp = self._start + round(seconds * 1e9)
+        row = self._order[max(0, int(np.searchsorted(self._stamps, stamp, "right")) - 1)]
+        names, position = self._recording.joint_names, self._recording.position[row]
+        self._state.joints = dict(zip(names, position.tolist(), strict=True))
+        for short, track in self._tracks.items():
+            track.fill(self._state.learners[f"/{short}"], stamp, self._start)
+        return self._state
+
+
+class _Track:
+    """Points of all outputs, PERIOD apart: stamps (n,) [ns] and values (n, 4, n_outputs)."""
+
+    def __init__(self, stamps: np.ndarray, values: Array) -> None:
+        self._stamps, self._values = stamps, values
+
+    @classmethod
+    def of(cls, stamps: np.ndarray, measured: Array, predicted: Array, parametric: Array, variance: Array) -> "_Track":
+        """Take the first sample of each period."""
+        order = np.argsort(stamps, kind="stable")
+        kept = order[np.unique(stamps[order] // round(PERIOD * 1e9), return_index=True)[1]]
+        deviation = np.sqrt(np.maximum(variance[kept], 0.0))
+        return cls(stamps[kept], np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1))
+
+    def fill(self, learner: Learner, stamp: int, start: int) -> None:
+        """Put the window that ends at `stamp` [ns] into the curves of a learner."""
+        first, last = np.searchsorted(self._stamps, [stamp - round(SPAN * 1e9), stamp], "right")
+        curves, window = learner.curves, self._values[first:last]
+        curves.seconds = (self._stamps[first:last] - start) * 1e-9
+        curves.measured, curves.predicted, curves.parametric, curves.deviation = np.moveaxis(window, 1, 0)
+        curves.newest_stamp = stamp
+
+
+def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, tuple[str, ...]]]:
+    """Return the wrench, or the efforts, of a recording without predictions."""
+    if recording.wrench is not None and len(recording.wrench):
+        name, stamps, values = "wrench", recording.wrench_stamps, recording.wrench
+        outputs: tuple[str, ...] = WRENCH_OUTPUTS
+    elif recording.effort is not None:
+        name, stamps, values, outputs = "effort", recording.joint_stamps, recording.effort, recording.joint_names
+    else:
+        return {}, {}
+    nothing = np.full_like(values, np.nan)
+    return {name: _Track.of(stamps, values, nothing, nothing, nothing)}, {name: tuple(outputs)}

@@ -1,0 +1,1 @@
+"""What the page shows, as numbers and words: no ROS, no browser."""

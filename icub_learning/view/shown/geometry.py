@@ -1,0 +1,166 @@
+"""A robot's shape and posture from its URDF: what each link looks like, and where it is."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ModelError
+from icub_learning.view.shown.meshes import GREY, Shape, find_mesh, mesh_folders
+
+
+class RobotGeometry:
+    """Shapes and poses of a robot's links.
+
+    Args:
+        urdf: XML text.
+        path: file that it came from, "" if unknown; meshes are looked for around it.
+
+    Attributes:
+        shapes: what is drawn on each link. Links whose meshes are not found, and robots without any, get sticks from
+            joint to joint.
+        missing: meshes that were not found.
+        joints: names of the joints that have a position.
+
+    Raises:
+        ModelError: the text is no URDF that Pinocchio can read.
+    """
+
+    def __init__(self, urdf: str, path: str = "") -> None:
+        try:
+            root = ElementTree.fromstring(urdf.encode())
+            self._model = pinocchio.buildModelFromXML(urdf)
+        except (ElementTree.ParseError, RuntimeError, ValueError) as error:
+            text = f"the robot cannot be drawn: {' '.join(str(error).split())}"
+            raise ModelError(text, name="urdf", value=path or "text", bound="a valid URDF") from error
+        self._data = self._model.createData()
+        self._neutral = pinocchio.neutral(self._model)
+        model = self._model
+        self._joint_ids = {
+            name: number for number, name in enumerate(model.names) if number and model.joints[number].nv == 1
+        }
+        self.joints = tuple(self._joint_ids)
+        self._frames = {
+            frame.name: number
+            for number, frame in enumerate(model.frames)
+            if frame.type == pinocchio.FrameType.BODY or frame.name not in {one.name for one in model.frames[:number]}
+        }
+        folders = mesh_folders(path)
+        self.shapes: dict[str, list[Shape]] = {}
+        self.missing: list[str] = []
+        bare = []
+        materials = {one.get("name", ""): _colour(one, {}) for one in root.findall("material")}
+        for link in root.findall("link"):
+            name, visuals = link.get("name", ""), link.findall("visual")
+            found = [shape for visual in visuals if (shape := self._shape(visual, folders, materials)) is not None]
+            if found:
+                self.shapes[name] = found
+            elif visuals:
+                bare.append(name)
+        if not self.shapes:
+            bare = [link.get("name", "") for link in root.findall("link")]
+        for name in bare:
+            sticks = _sticks(root, name)
+            if sticks:
+                self.shapes[name] = sticks
+
+    def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:
+        """Return the pose (4, 4) of links and other frames in that of the root; joints that are not given are at 0."""
+        q = self._neutral.copy()
+        for name, value in joints.items():
+            number = self._joint_ids.get(name)
+            if number is None or not np.isfinite(value):
+                continue
+            joint = self._model.joints[number]
+            if joint.nq == 1:
+                q[joint.idx_q] = value
+            else:  # a joint without limits: cosine and sine
+                q[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
+        pinocchio.framesForwardKinematics(self._model, self._data, q)
+        return {name: self._data.oMf[self._frames[name]].homogeneous for name in links if name in self._frames}
+
+    def joint_axes(self, names: Iterable[str]) -> dict[str, tuple[Array, Array]]:
+        """Return origin and unit axis (3,) each of joints, as of the last call of `poses`."""
+        found = {}
+        for name in names:
+            number = self._joint_ids.get(name)
+            if number is not None:
+                placement = self._data.oMi[number]
+                axis = self._model.joints[number].createData().S
+                column = np.asarray(axis).reshape(6, -1)[:, 0]
+                direction = column[3:] if np.any(column[3:]) else column[:3]
+                found[name] = placement.translation.copy(), placement.rotation @ direction
+        return found
+
+    def _shape(self, visual: ElementTree.Element, folders: list[Path], materials: dict) -> Shape | None:
+        geometry = visual.find("geometry")
+        kind = next(iter(geometry), None) if geometry is not None else None
+        if kind is None:
+            return None
+        placement = _origin(visual.find("origin"))
+        material = visual.find("material")
+        colour = GREY if material is None else _colour(material, materials)
+        try:
+            if kind.tag == "mesh":
+                name = kind.get("filename", "")
+                path = find_mesh(name, folders)
+                if path is None:
+                    self.missing.append(name)
+                    return None
+                return Shape("mesh", placement, _numbers(kind.get("scale", "1 1 1"), 3), path, colour)
+            if kind.tag == "box":
+                return Shape("box", placement, _numbers(kind.get("size", ""), 3), colour=colour)
+            if kind.tag in ("cylinder", "capsule"):
+                size = float(kind.get("radius", "")), float(kind.get("length", ""))
+                return Shape("cylinder", placement, size, colour=colour)
+            if kind.tag == "sphere":
+                return Shape("sphere", placement, (float(kind.get("radius", "")),), colour=colour)
+        except ValueError:
+            return None
+        return None
+
+
+def _sticks(root: ElementTree.Element, link: str) -> list[Shape]:
+    """Return sticks from the origin of a link to those of the joints on it, and a ball at its origin."""
+    ends = [
+        _origin(joint.find("origin"))[:3, 3]
+        for joint in root.findall("joint")
+        if (parent := joint.find("parent")) is not None and parent.get("link") == link
+    ]
+    longest = max((float(np.linalg.norm(end)) for end in ends), default=0.0)
+    radius = min(0.03, max(0.008, 0.08 * longest))
+    shapes = [Shape("sphere", np.eye(4), (1.3 * radius,))]
+    for end in ends:
+        length = float(np.linalg.norm(end))
+        if length > 1e-3:
+            placement = np.eye(4)
+            placement[:3, :3] = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), end / length).matrix()
+            placement[:3, 3] = end / 2.0
+            shapes.append(Shape("stick", placement, (radius, length)))
+    return shapes
+
+
+def _origin(element: ElementTree.Element | None) -> Array:
+    placement = np.eye(4)
+    if element is not None:
+        placement[:3, 3] = _numbers(element.get("xyz", "0 0 0"), 3)
+        placement[:3, :3] = pinocchio.rpy.rpyToMatrix(*_numbers(element.get("rpy", "0 0 0"), 3))
+    return placement
+
+
+def _numbers(text: str, count: int) -> tuple[float, ...]:
+    values = tuple(map(float, text.split()))
+    if len(values) != count:
+        raise ValueError(f"{count} numbers expected, not {text!r}")
+    return values
+
+
+def _colour(material: ElementTree.Element, known: Mapping) -> tuple[float, float, float]:
+    element = material.find("color")
+    if element is None:
+        return known.get(material.get("name", ""), GREY)
+    red, green, blue = _numbers(element.get("rgba", "0.7 0.7 0.7 1"), 4)[:3]
+    return red, green, blue

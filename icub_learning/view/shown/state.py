@@ -1,0 +1,149 @@
+"""All that the page shows at one moment; sources fill it, parts of the page read it.
+
+What holds arrays is compared by identity: a new message is a new object.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.reporting.wrench_errors import GROUPS, UNITS
+from icub_learning.view.shown.curves import Curves
+
+WRENCH_OUTPUTS = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+TOGETHER = 3  # joints whose curves are shown at once
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What is carried: mass [kg], centre of mass (3,) [m] in the frame of `link`."""
+
+    mass: float
+    centre: Array
+    link: str
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Masses of links [kg], as learned and as the URDF says, (n,) each; `total` of both; samples learned."""
+
+    links: tuple[str, ...]
+    learned: Array
+    nominal: Array
+    possible: Array
+    n_samples: int
+
+
+@dataclass
+class Learner:
+    """A node that learns inverse dynamics.
+
+    Attributes:
+        name: of the node, with its namespace.
+        outputs: names of what it predicts.
+        frame: frame of the wrench; "" for efforts.
+        curves: the newest seconds.
+        settings: those of its parameters that the page needs, as far as they are known.
+        weights: of P, NP and SP in the prediction of each output.
+        masses, load, contact: as published last; None before.
+        alive: whether predictions still come.
+    """
+
+    name: str
+    outputs: tuple[str, ...]
+    frame: str = ""
+    curves: Curves = field(default_factory=lambda: Curves(0))
+    settings: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, dict[str, float]] = field(default_factory=dict)
+    masses: Masses | None = None
+    load: Load | None = None
+    contact: bool | None = None
+    alive: bool = True
+
+    def __post_init__(self) -> None:
+        self.curves = Curves(len(self.outputs))
+
+    @property
+    def is_wrench(self) -> bool:
+        """Whether wrenches are predicted, not efforts."""
+        return self.outputs == WRENCH_OUTPUTS
+
+    @property
+    def short(self) -> str:
+        """P, NP or SP where the name of the node or its estimator says so, else the name."""
+        ending = self.name.rsplit("_", 1)[-1].upper()
+        return ending if ending in ("P", "NP", "SP") else self.name.lstrip("/")
+
+    def groups(self) -> dict[str, tuple[slice, str]]:
+        """Return outputs and unit of each group of curves: force and torque, or some joints at a time."""
+        if self.is_wrench:
+            return {name: (columns, UNITS[name]) for name, columns in GROUPS.items()}
+        n = len(self.outputs)
+        parts = (slice(first, min(first + TOGETHER, n)) for first in range(0, n, TOGETHER))
+        return {", ".join(self.outputs[part]): (part, "N m") for part in parts}
+
+
+@dataclass(frozen=True)
+class Health:
+    """One status of /diagnostics: 0 OK, 1 WARN, 2 ERROR, 3 STALE; a summary; values by name; when it came [s]."""
+
+    level: int
+    message: str
+    values: dict[str, str]
+    arrival: float
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """What was recognized last; see Recognition.msg."""
+
+    label: str
+    nearest: str
+    confidence: float
+    typicality: float
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Objects found in an image: boxes (n, 4) [px], labels and scores."""
+
+    boxes: Array
+    labels: tuple[str, ...]
+    scores: Array
+
+
+@dataclass
+class State:
+    """What is known now.
+
+    Attributes:
+        urdf: XML text of the robot, "" as long as it is not known; `urdf_path` its file, if it has one.
+        joints: position of each joint [rad or m].
+        learners: by name.
+        recognizers, detectors: names of nodes that are taught objects.
+        objects: what each of them knows: number of examples, or of images, by label.
+        recognized, boxes: newest ones; None before the first.
+        image: newest image, RGB; `image_number` rises with each.
+        health: by name of the status.
+        lost: messages missing in the streams, by topic; None where its rate is not known.
+        doing: what a program that leads the nodes is doing, in words.
+    """
+
+    urdf: str = ""
+    urdf_path: str = ""
+    joints: dict[str, float] = field(default_factory=dict)
+    learners: dict[str, Learner] = field(default_factory=dict)
+    recognizers: list[str] = field(default_factory=list)
+    detectors: list[str] = field(default_factory=list)
+    objects: dict[str, dict[str, int]] = field(default_factory=dict)
+    recognized: Recognized | None = None
+    boxes: Boxes | None = None
+    image: NDArray[np.uint8] | None = None
+    image_number: int = 0
+    health: dict[str, Health] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+    doing: str = ""

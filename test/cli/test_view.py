@@ -1,0 +1,50 @@
+"""`icub-learning view` as a process: a recording is served, and bad options are said."""
+
+import socket
+import sys
+import urllib.request
+
+import pytest
+from helpers.recordings import JOINTS, rigid_recording
+
+from icub_learning.cli.demo.watching import free_port
+from icub_learning.cli.main import main
+from icub_learning.recording import write
+
+VIEW = (sys.executable, "-m", "icub_learning.cli", "view")
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "motion.npz"
+    write(rigid_recording(400), path)
+    return str(path)
+
+
+@pytest.mark.parametrize("predicted", [False, True])
+def test_a_recording_is_served_until_it_is_interrupted(start_process, recording, predicted):
+    learned = ("--urdf", "ur10", "--output", "joint_torque", "--joints", ",".join(JOINTS), "--n-random-features", "20")
+    process = start_process(*VIEW, "--recording", recording, "--port", "0", *(learned if predicted else ()))
+    address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n", 60.0)[1]
+    with urllib.request.urlopen(address, timeout=20) as answer:
+        assert answer.status == 200 and b"<html" in answer.read()
+    assert process.stop() == 0
+    assert "Traceback" not in process.output
+
+
+def test_what_cannot_be_is_said(recording, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) != port
+        assert main(["view", "--recording", recording, "--port", str(port)]) == 2
+        assert f"port {port}" in capsys.readouterr().err
+    for options, named in (
+        (["--port", "70000"], "--port"),
+        (["--recording", recording, "--joints", "elbow_joint"], "--joints"),
+        (["--recording", recording + ".nowhere"], "nowhere"),
+        (["--recording", recording, "--urdf", "no_robot"], "no_robot"),
+    ):
+        assert main(["view", *options]) == 2
+        assert named in capsys.readouterr().err

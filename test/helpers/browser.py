@@ -1,0 +1,69 @@
+"""A headless Chromium that is installed on this machine, and every request that a page of it makes."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+# WebGL by the processor, on machines without a graphics card.
+FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+SLOW = 30_000  # [ms]; the machine may be busy
+
+
+@dataclass
+class Browser:
+    """One page, with what it asked for and complained about.
+
+    Attributes:
+        page: Playwright's page.
+        requests: addresses of all requests, WebSockets too.
+        errors: of its scripts.
+    """
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def hosts(self) -> set[str]:
+        """Hosts that were asked for anything; data: and blob: stay in the page."""
+        return {urlsplit(one).netloc for one in self.requests if not one.startswith(("data:", "blob:"))}
+
+    def series(self) -> dict[str, list[list[float]]]:
+        """Data of every plot of the page, by viser's name for it."""
+        return self.page.evaluate(
+            "() => Object.fromEntries(Object.entries((window.__viserTestpoints || {}).uplots || {})"
+            ".map(([name, one]) => [name, one.chart.data.map((row) => Array.from(row))]))"
+        )
+
+
+def chromium() -> str:
+    """Path of the browser; skips where there is none."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    return found
+
+
+@contextmanager
+def browsing(width: int = 1400, height: int = 900) -> Iterator[Browser]:
+    """Start Chromium with an empty page of this size [px]."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # Its sandbox needs rights that containers do not give; the page is our own.
+        program = driver.chromium.launch(executable_path=chromium(), args=FLAGS, chromium_sandbox=False)
+        try:
+            page = program.new_page(viewport={"width": width, "height": height})
+            page.set_default_timeout(SLOW)
+            browser = Browser(page)
+            page.on("request", lambda request: browser.requests.append(request.url))
+            page.on("websocket", lambda socket: browser.requests.append(socket.url))
+            page.on("pageerror", lambda error: browser.errors.append(str(error)))
+            yield browser
+        finally:
+            program.close()

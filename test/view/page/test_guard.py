@@ -1,0 +1,99 @@
+"""Who may open the page, asked of a running server by plain HTTP and WebSockets."""
+
+import http.client
+
+import pytest
+import websockets.exceptions
+import websockets.sync.client
+
+from icub_learning.errors import IcubLearningError
+from icub_learning.view.page.guard import Guard, is_local, new_token
+from icub_learning.view.page.page import Page, check_port
+
+TOKEN = "x" * 24
+
+
+@pytest.fixture(params=["", TOKEN])
+def page(request):
+    made = Page("127.0.0.1", 0, request.param)
+    yield made
+    made.close()
+
+
+def port_of(page):
+    return int(page.address.split(":")[2].partition("/")[0])
+
+
+def get(page, path="/", **headers):
+    """Status and headers of the answer to a request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(page), timeout=10)
+    connection.request("GET", path, headers={"Host": f"127.0.0.1:{port_of(page)}", **headers})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.headers
+
+
+def opens(page, **headers):
+    """Whether a WebSocket opens."""
+    try:
+        with websockets.sync.client.connect(
+            f"ws://127.0.0.1:{port_of(page)}", additional_headers=headers, subprotocols=["viser-v1.1.1"]
+        ):
+            return True
+    except websockets.exceptions.InvalidStatus as error:
+        assert error.response.status_code == 403
+        return False
+
+
+def test_a_page_is_served_to_this_machine_with_a_policy_against_other_hosts(page):
+    path = page.address.partition(str(port_of(page)))[2]
+    status, headers = get(page, path)
+    assert status == 200
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy and "http" not in policy and "*" not in policy
+
+
+def test_the_token_is_asked_for_and_remembered_by_a_cookie():
+    page = Page("127.0.0.1", 0, TOKEN)
+    try:
+        assert get(page)[0] == 403
+        assert get(page, f"/?token={TOKEN[1:]}")[0] == 403
+        assert not opens(page)
+        status, headers = get(page, f"/?token={TOKEN}")
+        cookie = headers["Set-Cookie"]
+        assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert opens(page, Cookie=cookie.partition(";")[0])
+        assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
+    finally:
+        page.close()
+
+
+def test_other_names_and_pages_of_others_are_refused():
+    page = Page("127.0.0.1", 0)
+    try:
+        assert opens(page)
+        assert opens(page, Origin=f"http://127.0.0.1:{port_of(page)}")
+        assert not opens(page, Origin="http://elsewhere.example")
+        assert not opens(page, Origin=f"http://127.0.0.1:{port_of(page) + 1}")
+        assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
+        assert get(page, Host="localhost:99999")[0] == 200
+    finally:
+        page.close()
+
+
+def test_a_taken_port_is_said_and_not_replaced_by_another():
+    page = Page("127.0.0.1", 0)
+    try:
+        with pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
+            check_port("127.0.0.1", port_of(page))
+    finally:
+        page.close()
+
+
+def test_addresses_of_this_machine_alone_need_no_token():
+    assert [is_local(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.1.2", "robot")] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+    assert len(new_token()) >= 20 and new_token() != new_token()
+    assert Guard("192.168.1.2", TOKEN).refusal({"Host": "robot:80"}, f"/?token={TOKEN}") is None

@@ -1,0 +1,104 @@
+"""The page in a real browser, on running nodes: curves move, a click teaches, a refusal is shown, no host is asked."""
+
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from helpers.browser import SLOW, Browser, browsing, chromium
+
+pytestmark = pytest.mark.end_to_end
+
+LABEL, FRAMES = "yellow <b>duck</b>", 5  # words from people are shown as they are, not taken for HTML
+ARM = {
+    "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"],
+    "output": "wrench",
+    "n_random_features": 100,
+    "use_sim_time": True,
+    "tolerance": 0.01,
+    "report_period": 0.5,
+}
+WAIT = 60.0  # [s]
+
+
+@pytest.fixture
+def address(start_node: Callable, start_process: Callable, checkout: Path) -> str:
+    """Address of the page of a simulated iCub that is to learn its arm and, by colours for features, objects."""
+    chromium()  # skips before anything is started
+    # 50 Hz: the machine that tests has to draw pages by its processor beside.
+    start_node("icub_simulation", rate=50.0, object="duck", image_rate=5.0)
+    start_node("object_recognition", reject_known=0.0)
+    start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
+    view = start_process(sys.executable, "-m", "icub_learning.cli", "view", "--port", "0")
+    return view.wait_for(r"page: (http://\S+)", WAIT)[1]
+
+
+def newest(browser: Browser) -> list[float]:
+    """Time of the newest point of each plot [s]."""
+    return sorted(rows[0][-1] for rows in browser.series().values())
+
+
+def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) -> None:
+    """Wait until a condition holds; the test fails if it does not in time."""
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, f"waited {limit} s for {what} in vain"
+        time.sleep(0.3)
+
+
+def teach(browser: Browser, name: str) -> None:
+    """Fill in the form, and press its button with the mouse."""
+    form = browser.page.locator("form", has_text="Teach what is in front of the camera")
+    form.locator("input").nth(0).fill(name)
+    form.locator("input").nth(1).fill(str(FRAMES))
+    form.get_by_role("button", name="Teach", exact=True).click()
+
+
+def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
+    address: str, start_node: Callable, checkout: Path
+) -> None:
+    pictures = checkout / "out" / "view"
+    pictures.mkdir(parents=True, exist_ok=True)
+    with browsing(1200, 760) as browser:
+        page = browser.page
+        page.goto(address)
+        page.get_by_text("No learner of inverse dynamics is running").wait_for(timeout=SLOW)
+        start_node("inverse_dynamics", **ARM)
+        wait_until(lambda: len(browser.series()) == 5 and newest(browser)[0] > 3.0, "curves")
+        before = newest(browser)
+        wait_until(lambda: all(b > a + 2.0 for a, b in zip(before, newest(browser), strict=True)), "curves that move")
+        # The learner started from nothing: errors of rigid bodies and of both have fallen.
+        errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
+        assert len(errors) == 2  # force and torque
+        assert all(min(row[len(row) // 2 :]) < row[0] for rows in errors for row in rows)
+
+        teach(browser, "")
+        refusal = page.get_by_role("status").filter(has_text="✗")
+        refusal.first.wait_for(timeout=SLOW)
+        assert re.search("label|name", refusal.first.inner_text())
+
+        teach(browser, LABEL)
+        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for(timeout=SLOW)
+        label = page.locator("[data-label]")
+        label.filter(has_text=LABEL).wait_for(timeout=SLOW)
+        assert label.locator("b").count() == 0
+        page.screenshot(path=str(pictures / "page.png"), timeout=2 * SLOW)
+
+        page.get_by_role("tab", name="Body").click()
+        page.get_by_text("nominal").first.wait_for(timeout=SLOW)  # its mass, learned beside nominal
+        page.get_by_role("button", name="Identify load").click()
+        page.get_by_role("status").filter(has_text=re.compile("nothing is carried|not known|kg")).first.wait_for(
+            timeout=SLOW
+        )
+        page.screenshot(path=str(pictures / "body.png"), timeout=2 * SLOW)
+        page.get_by_role("tab", name="Nodes").click()
+        page.get_by_text("latency, arrival to publication").first.wait_for(timeout=SLOW)
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
+        page.get_by_text("latency, arrival to publication").first.wait_for(state="attached", timeout=SLOW)
+        page.screenshot(path=str(pictures / "narrow.png"), timeout=2 * SLOW)
+        assert browser.hosts() == {urlsplit(address).netloc}
+        assert not browser.errors

@@ -1,0 +1,51 @@
+"""Windows of curves and errors over minutes, against plain NumPy."""
+
+import numpy as np
+import pytest
+
+from icub_learning.view.shown.curves import ERROR_SPAN, Curves, ErrorCurve
+
+STEP = 50_000_000  # [ns]
+
+
+def filled(n, capacity=100):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 3, 2))
+    curves = Curves(2, capacity)
+    for k, (measured, predicted, parametric) in enumerate(rows):
+        curves.add((k + 10) * STEP, measured, predicted, parametric, np.array([4.0, 9.0]))
+    return curves, rows
+
+
+def test_the_newest_points_are_kept():
+    curves, rows = filled(250)
+    assert len(curves) == 100
+    np.testing.assert_allclose(curves.measured, rows[-100:, 0])
+    np.testing.assert_allclose(curves.external, rows[-100:, 0] - rows[-100:, 1])
+    np.testing.assert_allclose(curves.seconds, np.arange(150, 250) * 0.05)
+    np.testing.assert_allclose(curves.deviation[0], [2.0, 3.0])
+
+
+def test_errors_are_those_of_the_last_seconds():
+    curves, rows = filled(90)
+    n = round(ERROR_SPAN / 0.05)
+    for part, column in (("predicted", 1), ("parametric", 2)):
+        wrong = (rows[-n:, 0] - rows[-n:, column])[:, 1:]
+        assert curves.rmse(slice(1, 2), part) == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-6)
+    assert np.isnan(Curves(2).rmse(slice(0, 2)))
+
+
+def test_time_that_is_set_back_starts_anew():
+    curves, _ = filled(20)
+    curves.add(5 * STEP, *np.zeros((4, 2)))
+    assert len(curves) == 1 and curves.seconds[0] == 0.0
+
+
+def test_errors_over_hours_need_no_more_room():
+    errors = ErrorCurve(capacity=60)
+    for second in range(5000):
+        errors.add(float(second), [1.0, 2.0])
+    assert len(errors.seconds) <= 61 and errors.seconds[0] == 0.0 and errors.seconds[-1] > 4800
+    assert np.all(np.diff(errors.seconds) > 0)
+    errors.add(3.0, [1.0, 2.0])
+    assert errors.seconds == [3.0]

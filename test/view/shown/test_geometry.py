@@ -1,0 +1,76 @@
+"""Robots as they are drawn: poses against Pinocchio's own placements, sticks where there are no meshes."""
+
+import numpy as np
+import pinocchio
+import pytest
+
+from icub_learning.errors import ModelError
+from icub_learning.robots import find_urdf
+from icub_learning.view.shown.geometry import RobotGeometry
+from icub_learning.view.shown.meshes import MOST_TRIANGLES, load_mesh
+
+CHAIN = """<robot name="chain">
+<link name="base"/><link name="arm"/><link name="tip"/>
+<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
+  <origin xyz="0 0 0.5"/><axis xyz="0 0 1"/></joint>
+<joint name="slide" type="prismatic"><parent link="arm"/><child link="tip"/>
+  <origin xyz="0.4 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_a_robot_without_shapes_is_drawn_as_sticks_where_its_joints_are():
+    robot = RobotGeometry(CHAIN)
+    assert robot.joints == ("turn", "slide") and not robot.missing
+    sticks = {name: [shape for shape in shapes if shape.kind == "stick"] for name, shapes in robot.shapes.items()}
+    assert {name: len(found) for name, found in sticks.items()} == {"base": 1, "arm": 1, "tip": 0}
+    # The stick of the arm lies along its x, half of 0.4 m to either side of its middle.
+    placement = sticks["arm"][0].placement
+    np.testing.assert_allclose(placement[:3, 3], [0.2, 0, 0])
+    np.testing.assert_allclose(placement[:3, 2], [1, 0, 0], atol=1e-12)
+    assert sticks["arm"][0].size[1] == pytest.approx(0.4)
+    poses = robot.poses({"turn": np.pi / 2, "slide": 0.1}, robot.shapes)
+    np.testing.assert_allclose(poses["tip"][:3, 3], [0, 0.5, 0.5], atol=1e-12)
+    axes = robot.joint_axes(["turn", "slide", "none"])
+    assert set(axes) == {"turn", "slide"}
+    np.testing.assert_allclose(axes["slide"][1], [0, 1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("robot", ["icub", "panda"])
+def test_links_are_where_pinocchio_has_them(robot):
+    path = find_urdf(robot)
+    geometry = RobotGeometry(text_of(path), path)
+    assert not geometry.missing
+    model = pinocchio.buildModelFromUrdf(path)
+    data = model.createData()
+    rng = np.random.default_rng(1)
+    q = rng.uniform(-0.5, 0.5, model.nq)
+    joints = {name: q[model.joints[model.getJointId(name)].idx_q] for name in geometry.joints}
+    pinocchio.framesForwardKinematics(model, data, q)
+    for name, pose in geometry.poses(joints, geometry.shapes).items():
+        frame = model.getFrameId(name, pinocchio.FrameType.BODY)
+        np.testing.assert_allclose(pose, data.oMf[frame].homogeneous, atol=1e-12)
+
+
+def test_meshes_that_are_not_found_become_sticks():
+    text = text_of(find_urdf("panda")).replace(".dae", ".nowhere").replace(".stl", ".nowhere")
+    geometry = RobotGeometry(text)
+    assert geometry.missing and geometry.shapes
+    assert {shape.kind for shapes in geometry.shapes.values() for shape in shapes} <= {"stick", "sphere"}
+
+
+def test_large_meshes_become_light_and_keep_their_size():
+    path = find_urdf("icub")
+    shapes = RobotGeometry(text_of(path), path).shapes
+    vertices, faces = load_mesh(shapes["chest"][0])
+    assert 100 < len(faces) <= MOST_TRIANGLES and faces.max() < len(vertices)
+    assert 0.05 < np.ptp(vertices, axis=0).max() < 0.6  # [m], scaled from mm
+
+
+def test_what_is_no_urdf_is_said():
+    with pytest.raises(ModelError, match="cannot be drawn"):
+        RobotGeometry("<robot>", "")
