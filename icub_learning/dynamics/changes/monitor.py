@@ -36,6 +36,7 @@ HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had ch
 FEWEST = 12  # [blocks] before something counts as a load
 MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
 SETTLED = 3.0  # [s] after which a load is no longer in doubt
+MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 ENDED = 4  # [blocks] by which the end of a contact is seen
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
@@ -47,8 +48,8 @@ class ChangeMonitor:
     While nothing has changed, ErrorModel learns what errors are usual. What exceeds them is at first a contact. It
     becomes a load if a rigid body at the link explains it better than a steady force does and well enough; such a
     body shows in the direction of gravity, in how it follows accelerations, and in that it stays. A contact that lasts
-    longer than `longest_contact` without an explanation is a change of the body itself; so is a succession of contacts
-    and loads without a quiet moment.
+    longer than `longest_contact` without an explanation is a change of the body itself, or a motion of which nothing was
+    learned yet; so is a succession of contacts and loads without a quiet moment, and a fourth load in it at once.
 
     Args:
         effects: what loads and pushes do to the outputs.
@@ -86,6 +87,7 @@ class ChangeMonitor:
         self._held_back: deque[tuple[Array, Array]] = deque()  # errors and their variances
         self._usual = np.zeros(self.effects.n_outputs)  # variances that the body told while nothing had changed
         self._quiet = 0  # [ns] when nothing was in doubt last
+        self._loads = 0  # that were accepted since
         self._short: deque[tuple[int, Evidence]] = deque()
         self._long: deque[tuple[int, Evidence]] = deque()
         self._blocks = 0
@@ -198,7 +200,7 @@ class ChangeMonitor:
             pushed = columns[:, len(DEVIATIONS) :] * LEAST_PUSH
             self._errors.floor += (np.diag((pushed**2).sum(axis=1)) - self._errors.floor) * FLOOR_SHARE
             self._learn(error, variance)
-            self._quiet = stamp
+            self._quiet, self._loads = stamp, 0
             if self._errors.ready:
                 self._state = self._errors.start()[:, None]
             return
@@ -210,7 +212,7 @@ class ChangeMonitor:
         if self._event is None:
             self._watch(block, variance)
             if self.load is None or (stamp - self.load.since) * 1e-9 > SETTLED:
-                self._quiet = stamp
+                self._quiet, self._loads = stamp, 0
         else:
             self._examine(block)
 
@@ -304,7 +306,10 @@ class ChangeMonitor:
         if event.n_blocks % 2 == 0:
             for attempt in event.attempts:
                 if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
-                    self._accept_load(event, attempt)
+                    if self._loads == MOST_LOADS:
+                        self._accept_change(block.stamp)
+                    else:
+                        self._accept_load(event, attempt)
                     return
         if (block.stamp - self._quiet) * 1e-9 > self._longest:
             self._accept_change(block.stamp)
@@ -370,6 +375,7 @@ class ChangeMonitor:
         self.load = load_of(event.since, attempt.bare)
         mean = self.load.parameters
         self.counts["loads"] += 1
+        self._loads += 1
         self._carried = attempt.bare, attempt.bare_state
         state = self._offsets(event)
         for one in self._history:

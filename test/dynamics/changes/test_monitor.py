@@ -165,3 +165,22 @@ def test_what_is_never_settled_is_a_change_of_the_body():
     for _ in range(12):
         hand.run(0.4, load=LOAD * rng.uniform(0.5, 3.0), push=PUSH * rng.uniform(-3.0, 3.0))
     assert hand.monitor.changed >= 1
+
+
+def test_a_fourth_load_without_a_quiet_moment_is_a_change_of_the_body():
+    """Where errors are those of a motion that is new, nobody waits for the longest contact."""
+    hand = Hand(6)
+    hand.run(USUAL)
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        hand.run(0.5, load=LOAD * rng.uniform(-3.0, 3.0, 10))
+    assert hand.monitor.changed >= 1
+    assert hand.monitor.counts["loads"] <= 4
+
+
+def test_three_loads_one_after_the_other_are_loads(hand):
+    for mass in (0.5, 1.0, 1.5):
+        phases = hand.run(1.5, load=2.0 * mass * LOAD)
+        assert phases[-1] == "load"
+        assert hand.monitor.load.mass == pytest.approx(mass, abs=0.15)
+    assert hand.monitor.changed == 0
