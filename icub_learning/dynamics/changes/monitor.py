@@ -48,8 +48,8 @@ class ChangeMonitor:
     While nothing has changed, ErrorModel learns what errors are usual. What exceeds them is at first a contact. It
     becomes a load if a rigid body at the link explains it better than a steady force does and well enough; such a
     body shows in the direction of gravity, in how it follows accelerations, and in that it stays. A contact that lasts
-    longer than `longest_contact` without an explanation is a change of the body itself, or a motion of which nothing was
-    learned yet; so is a succession of contacts and loads without a quiet moment, and a fourth load in it at once.
+    longer than `longest_contact` without an explanation is a change of the body itself, or a motion of which nothing
+    was learned yet; so is a succession of contacts and loads without a quiet moment, and a fourth load in it at once.
 
     Args:
         effects: what loads and pushes do to the outputs.

@@ -18,6 +18,7 @@ from icub_learning.nodes.common.qos import STATE
 TOPIC = "topic"  # value of the parameter urdf
 DESCRIPTION = "robot_description"
 STEP = 0.1  # [s] between two looks at the clock
+ASK_AGAIN = 2.0  # [s]
 
 
 def receive_urdf(node: Node, timeout: float) -> str:
@@ -58,11 +59,15 @@ def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[s
         client = other.create_client(GetParameters, service)
         end = time.monotonic() + timeout
         wait(client.service_is_ready, timeout)
-        asked = client.call_async(GetParameters.Request(names=["joints"]))
-        wait(asked.done, max(end - time.monotonic(), STEP))
-    if not asked.done():
+        answered = None
+        while answered is None and (left := end - time.monotonic()) > 0.0:
+            # An answer is lost where the other node has not yet found who asks.
+            asked = client.call_async(GetParameters.Request(names=["joints"]))
+            wait(asked.done, min(left, ASK_AGAIN))
+            answered = asked.result() if asked.done() else None
+    if answered is None:
         raise ParameterError("controller", controller, f"a node that answers {service} within {timeout:g} s")
-    values = asked.result().values
+    values = answered.values
     names = tuple(values[0].string_array_value) if values else ()
     if not names:
         raise ParameterError("controller", controller, "a node whose parameter `joints` names joints")

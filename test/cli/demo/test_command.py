@@ -119,7 +119,7 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.ros
 def test_the_whole_of_the_dynamics(tmp_path, start_process, ros_domain):
-    options = ("--part", "dynamics", "--seconds", "5", "--domain", str(ros_domain))
+    options = ("--part", "dynamics", "--seconds", "8", "--domain", str(ros_domain))
     process = start_process(*DEMO[:-1], "--port", "0", *options, "--output", str(tmp_path / "out"))
     assert process.wait(100) == 0, process.output
     address = re.search(r"Watch it in a browser: (http://127\.0\.0\.1:\d+/)", process.output)[1]

@@ -49,6 +49,13 @@ def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) ->
         time.sleep(0.3)
 
 
+def have_fallen(browser: Browser) -> bool:
+    """Return whether the errors of force and torque, of each part, were larger at first than lately."""
+    errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
+    assert len(errors) == 2  # force and torque
+    return all(min(row[len(row) // 2 :]) < row[0] for rows in errors for row in rows)
+
+
 def teach(browser: Browser, name: str) -> None:
     """Fill in the form, and press its button with the mouse."""
     form = browser.page.locator("form", has_text="Teach what is in front of the camera")
@@ -70,10 +77,8 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         wait_until(lambda: len(browser.series()) == 5 and newest(browser)[0] > 3.0, "curves")
         before = newest(browser)
         wait_until(lambda: all(b > a + 2.0 for a, b in zip(before, newest(browser), strict=True)), "curves that move")
-        # The learner started from nothing: errors of rigid bodies and of both have fallen.
-        errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
-        assert len(errors) == 2  # force and torque
-        assert all(min(row[len(row) // 2 :]) < row[0] for rows in errors for row in rows)
+        # The learner started from nothing: errors of rigid bodies and of both fall.
+        wait_until(lambda: have_fallen(browser), "errors that fall")
 
         teach(browser, "")
         refusal = page.get_by_role("status").filter(has_text="✗")
