@@ -36,7 +36,13 @@ HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had ch
 FEWEST = 12  # [blocks] before something counts as a load
 MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
 SETTLED = 3.0  # [s] after which a load is no longer in doubt
+QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
+FIT_SPAN = 100  # [blocks] over which it is checked that a load explains the errors
+LEFT_SHARE, LEFT = (
+    0.25,
+    4.0,
+)  # of mean squared errors that a load leaves, of those before and of the usual ones, at most
 ENDED = 4  # [blocks] by which the end of a contact is seen
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
@@ -86,13 +92,15 @@ class ChangeMonitor:
         self._history: deque[Block] = deque(maxlen=REMEMBERED)
         self._held_back: deque[tuple[Array, Array]] = deque()  # errors and their variances
         self._usual = np.zeros(self.effects.n_outputs)  # variances that the body told while nothing had changed
-        self._quiet = 0  # [ns] when nothing was in doubt last
-        self._loads = 0  # that were accepted since
+        self._quiet = 0  # [ns] end of the last QUIET in which nothing was in doubt
+        self._doubt = 0  # [ns] when something was in doubt last
+        self._loads = 0  # that were accepted since `_quiet`
         self._short: deque[tuple[int, Evidence]] = deque()
         self._long: deque[tuple[int, Evidence]] = deque()
         self._blocks = 0
         self._event: Event | None = None
         self._carried: tuple[Evidence, Array] | None = None  # of the load, and the state of its filter
+        self._fit = np.zeros(3)  # blocks since the load was accepted, mean squared errors without it and with it
         self._ended = 0
 
     @property
@@ -200,7 +208,7 @@ class ChangeMonitor:
             pushed = columns[:, len(DEVIATIONS) :] * LEAST_PUSH
             self._errors.floor += (np.diag((pushed**2).sum(axis=1)) - self._errors.floor) * FLOOR_SHARE
             self._learn(error, variance)
-            self._quiet, self._loads = stamp, 0
+            self._quiet = stamp
             if self._errors.ready:
                 self._state = self._errors.start()[:, None]
             return
@@ -209,12 +217,16 @@ class ChangeMonitor:
         self._history.append(block)
         if self._carried is not None:
             self._follow_load(block)
+            if not self.ready:  # it was none: the body has changed
+                return
         if self._event is None:
             self._watch(block, variance)
-            if self.load is None or (stamp - self.load.since) * 1e-9 > SETTLED:
-                self._quiet, self._loads = stamp, 0
         else:
             self._examine(block)
+        if self._event is not None or (self.load is not None and (stamp - self.load.since) * 1e-9 < SETTLED):
+            self._doubt = stamp
+        elif (stamp - self._doubt) * 1e-9 > QUIET:
+            self._quiet, self._loads = stamp, 0
 
     # --- while nothing changes
 
@@ -307,12 +319,12 @@ class ChangeMonitor:
             for attempt in event.attempts:
                 if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
                     if self._loads == MOST_LOADS:
-                        self._accept_change(block.stamp)
+                        self._accept_change(block.stamp, self._ratio(event))
                     else:
                         self._accept_load(event, attempt)
                     return
         if (block.stamp - self._quiet) * 1e-9 > self._longest:
-            self._accept_change(block.stamp)
+            self._accept_change(block.stamp, self._ratio(event))
 
     def _has_ended(self, block: Block, before: Array) -> bool:
         """End the event if the errors are as before it, or as without any load."""
@@ -376,7 +388,7 @@ class ChangeMonitor:
         mean = self.load.parameters
         self.counts["loads"] += 1
         self._loads += 1
-        self._carried = attempt.bare, attempt.bare_state
+        self._carried, self._fit = (attempt.bare, attempt.bare_state), np.zeros(3)
         state = self._offsets(event)
         for one in self._history:
             if one.number > self._blocks - attempt.bare.n_blocks:
@@ -400,14 +412,22 @@ class ChangeMonitor:
         self._carried = evidence, state
         if evidence.n_blocks % LOOK_EVERY == 0:
             self.load = load_of(self.load.since, evidence)
+        left = block.error - block.load_columns @ self.load.parameters
+        squares = np.stack([block.error, left]) ** 2 / np.diag(self._errors.spread(1))
+        self._fit[0] += 1
+        self._fit[1:] += (squares.mean(axis=1) - self._fit[1:]) / min(self._fit[0], FIT_SPAN)
+        if self._fit[0] >= FIT_SPAN and self._fit[2] > max(LEFT_SHARE * self._fit[1], LEFT):
+            self._accept_change(block.stamp, self._fit[2])  # no load leaves as much
 
-    def _accept_change(self, stamp: int) -> None:
-        """What lasts and is neither load nor contact is how the body is now."""
-        event = self._event
-        assert event is not None
+    def _ratio(self, event: Event) -> float:
+        """Return the mean squared error since the beginning of an event, over the usual one."""
         bare = event.attempts[0].bare
+        return bare.squares / (self.effects.n_outputs * bare.n_blocks)
+
+    def _accept_change(self, stamp: int, ratio: float) -> None:
+        """What lasts and is neither load nor contact is how the body is now."""
         self.changed += 1
-        self.change_ratio = bare.squares / (self.effects.n_outputs * bare.n_blocks)
+        self.change_ratio = ratio
         self.counts["changes of the body"] += 1
         self.load = None
         self._end_event(stamp)
