@@ -11,8 +11,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-from icub_learning.errors import ModelError, ParameterError
-from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
+from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 
 pytestmark = pytest.mark.ros
@@ -69,24 +68,22 @@ def test_a_topic_of_another_name(robot, start_node):
     assert node.wait(10) == 1
 
 
-@pytest.fixture
-def asking(ros_domain):
-    rclpy.init()
-    yield rclpy.create_node("asking", namespace="/arm")
-    rclpy.try_shutdown()
+@pytest.mark.parametrize(
+    ("controller", "text"),
+    [("/robot_state_publisher", "names joints"), ("nobody", "a node that answers /nobody/get_parameters")],
+)
+def test_a_controller_that_tells_no_joints_is_named(robot, start_node, controller, text):
+    settings = {**SETTINGS, "description_timeout": 8.0}
+    node = start_node("inverse_dynamics", urdf="topic", controller=controller, **settings)
+    node.wait_for(text, 60)
+    assert node.wait(10) == 1
 
 
-def test_silence_and_nonsense_are_named(robot, asking):
-    with pytest.raises(ModelError, match=r"/arm/robot_description within 0\.3 s: start robot_state_publisher"):
-        receive_urdf(asking, 0.3)
-    with pytest.raises(ParameterError, match="/arm/nobody/get_parameters"):
-        joints_of_controller(asking, "nobody", 0.3)
-    with pytest.raises(ParameterError, match="names joints"):
-        joints_of_controller(asking, "/robot_state_publisher", 10.0)
-    nonsense = asking.create_publisher(String, "robot_description", LATCHED)
-    nonsense.publish(String(data="no XML"))
-    with pytest.raises(ModelError):
-        receive_urdf(asking, 10.0)
+def test_nonsense_is_named(robot, start_node):
+    robot.publish(String(data="no XML"))
+    node = start_node("inverse_dynamics", urdf="topic", **SETTINGS)
+    node.wait_for("URDF", 40)
+    assert node.wait(10) == 1
 
 
 def test_joints_that_follow_others_are_left_out():
