@@ -29,6 +29,7 @@ from icub_learning.simulation.arm.settings import TIME_STEP_NS, SimulationSettin
 CONFIG = Path(__file__).resolve().parents[1] / "config" / "gazebo.yaml"
 EVERY = 5  # [steps] of the physics between two readings, and samples between two points of the trajectory
 JUDGED = 20.0  # [s] at the end
+STOP = 0.2  # [s] in which the arm comes to rest after the recording
 SIMULATORS = ("Gazebo", "MuJoCo, rigid", "MuJoCo, with its effects")
 
 
@@ -77,8 +78,13 @@ def in_mujoco(recording: Recording, settings: SimulationSettings, joints: tuple[
     begin = int(beyond[-1]) + 1 if len(beyond) else 0  # Gazebo starts all joints at 0, where the elbow cannot be
     seconds = (recording.joint_stamps[begin:] - recording.joint_stamps[begin]) * 1e-9
     points = slice(EVERY, None, EVERY)
+    times, through, speeds = MIN_BLEND + seconds[points], position[begin:][points], velocity[begin:][points]
+    # The recording ends in motion: a moment later the arm has come to rest.
     simulation.command_trajectory(
-        joints, MIN_BLEND + seconds[points], position[begin:][points], velocity[begin:][points]
+        joints,
+        np.append(times, times[-1] + STOP),
+        np.vstack([through, np.clip(through[-1] + 0.5 * STOP * speeds[-1], low, high)]),
+        np.vstack([speeds, np.zeros(len(joints))]),
     )
     shown = []
     for step in range(round((seconds[-1] + MIN_BLEND) / (TIME_STEP_NS * 1e-9))):
