@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from icub_learning.arrays import Array
 from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.evaluation.predict_then_learn import Evaluation, compare
 from icub_learning.recording.files import read
 from icub_learning.recording.recording import Recording
@@ -107,12 +107,11 @@ def errors(one: Evaluation) -> dict[str, float]:
     """Return RMS errors of force and torque over the end, and the RMS of the force itself."""
     late = one.stamps >= one.stamps[-1] - round(JUDGED * 1e9)
     wrong = one.errors[late]
-    return {"force": rms(wrong[:, :3]), "torque": rms(wrong[:, 3:]), "force measured": rms(one.measured[late, :3])}
-
-
-def rms(values: Array) -> float:
-    """Return the root mean square over all entries."""
-    return float(np.sqrt(np.mean(values**2)))
+    return {
+        "force": group_rmse(wrong[:, :3]),
+        "torque": group_rmse(wrong[:, 3:]),
+        "force measured": group_rmse(one.measured[late, :3]),
+    }
 
 
 def draw(found: dict[str, dict[str, Evaluation]], path: Path) -> None:
@@ -127,7 +126,7 @@ def draw(found: dict[str, dict[str, Evaluation]], path: Path) -> None:
         for short, one in parts.items():
             seconds = (one.stamps - one.stamps[0]) * 1e-9
             whole = np.arange(int(seconds[-1]))
-            level = [rms(one.errors[(seconds >= s) & (seconds < s + 1), :3]) for s in whole]
+            level = [group_rmse(one.errors[(seconds >= s) & (seconds < s + 1), :3]) for s in whole]
             panel.semilogy(whole + 0.5, level, label=short)
         panel.set_title(name, fontsize=10)
         panel.set_xlabel("time [s]")

@@ -1,4 +1,4 @@
-"""Joint states and wrenches of a running robot, its description, and who uses its topics."""
+"""Collects joint states, wrenches and the description of a running robot, and the nodes that use its topics."""
 
 import time
 from collections.abc import Iterable

@@ -39,10 +39,8 @@ SETTLED = 3.0  # [s] after which a load is no longer in doubt
 QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 FIT_SPAN = 100  # [blocks] over which it is checked that a load explains the errors
-LEFT_SHARE, LEFT = (
-    0.25,
-    4.0,
-)  # of mean squared errors that a load leaves, of those before and of the usual ones, at most
+LEFT_SHARE = 0.25  # largest mean squared error that a load may leave, of that without it
+LEFT = 4.0  # the same, of the usual one; the larger of the two holds
 ENDED = 4  # [blocks] by which the end of a contact is seen
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
@@ -413,7 +411,7 @@ class ChangeMonitor:
         if evidence.n_blocks % LOOK_EVERY == 0:
             self.load = load_of(self.load.since, evidence)
         left = block.error - block.load_columns @ self.load.parameters
-        squares = np.stack([block.error, left]) ** 2 / np.diag(self._errors.spread(1))
+        squares = (np.stack([block.error, left]) / self.steady_deviation) ** 2
         self._fit[0] += 1
         self._fit[1:] += (squares.mean(axis=1) - self._fit[1:]) / min(self._fit[0], FIT_SPAN)
         if self._fit[0] >= FIT_SPAN and self._fit[2] > max(LEFT_SHARE * self._fit[1], LEFT):

@@ -32,11 +32,6 @@ class Pairing:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    @property
-    def last(self) -> int:
-        """Stamp of the newest measurement [ns]."""
-        return self._stamps.last
-
     def add(self, stamp: int, measured: Array) -> int | None:
         """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
 
@@ -62,7 +57,7 @@ class Pairing:
     def is_awaited(self, record: StateRecord) -> bool:
         """Return whether a measurement that belongs to a joint state may be waiting, or still come."""
         latest = record.stamp + self.tolerance
-        return self.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
+        return self._stamps.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
 
     def nearest(self, stamp: int, records: Sequence[StateRecord]) -> StateRecord | None:
         """Return the joint state nearest to a measurement within the tolerance, None without.

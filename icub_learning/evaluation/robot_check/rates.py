@@ -48,7 +48,7 @@ def check_rates(seen: Observation) -> list[Finding]:
 
 
 def check_motion(seen: Observation) -> list[Finding]:
-    """See whether the robot moved: what a robot at rest shows does not tell signs, units and axes."""
+    """Check that the robot moved: at rest it shows neither signs nor units nor axes."""
     if not len(seen.recording.position):
         return []
     way = np.ptp(seen.recording.position, axis=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Plan:
-    """Arguments of one experiment.
+    """Command-line arguments of one experiment, at full length and in the quick form.
 
     Attributes:
         full, quick: arguments of `icub-learning reproduce NAME`.

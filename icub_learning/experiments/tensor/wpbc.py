@@ -91,7 +91,7 @@ def scale(values: Array, training: NDArray[np.intp]) -> Array:
 
 
 def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: int) -> dict[int, Any]:
-    """Learn from subsamples of one split.
+    """Learn from subsamples of the training rows of one split, and judge on its test rows.
 
     Args:
         features: (n, d).

@@ -14,10 +14,11 @@ CHECKED_ROWS = 4096  # on which rounding is measured
 
 
 class StoredKernel:
-    """K_nm (n, m) in single precision: computed once in double, for the right-hand side too, then read by each product.
+    """The kernel matrix K_nm (n, m) of samples and centres, in single precision.
 
-    Products are summed over blocks in double. A block is read twice, the second time from the cache, so that a product
-    costs one pass through memory instead of n m kernels.
+    It is computed once, in double precision and together with K_nm^T Y; products then only read it. They are summed
+    over blocks in double. A block is read twice, the second time from the cache, so that a product costs one pass
+    through memory instead of n m kernels.
 
     Args:
         rows: the samples and targets.

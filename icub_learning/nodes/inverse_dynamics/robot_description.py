@@ -75,7 +75,7 @@ def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[s
 
 
 def movable_joints(urdf: str) -> tuple[str, ...]:
-    """Return the joints of a URDF (path or XML text) that move by themselves: no mimics. Raises ModelError."""
+    """Return the joints of a URDF (path or XML text) that move independently: no mimic joints. Raises ModelError."""
     mimics = {joint.get("name") for joint in read_urdf(urdf).findall("joint") if joint.find("mimic") is not None}
     return tuple(name for name in joint_names(urdf) if name not in mimics)
 

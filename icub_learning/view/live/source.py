@@ -31,7 +31,9 @@ FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is lef
 
 
 class LiveSource:
-    """Fills a state from topics; `poll` is called some ten times a second, by the thread that spins `spun`.
+    """Keeps a state up to date with what nodes publish.
+
+    The thread that runs the executor of `spun` calls `poll` about ten times a second.
 
     Args:
         spun: node whose messages an executor handles.

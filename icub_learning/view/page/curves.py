@@ -42,7 +42,7 @@ def plot(server: viser.ViserServer, lines: Sequence[Any], **options: Any) -> Any
 
 
 def line(name: str, colour: str, width: float = 1.5, dash: tuple[float, ...] = ()) -> dict[str, Any]:
-    """Return one series of a plot."""
+    """Return the name and the look of one curve in a plot, as viser takes them."""
     made: dict[str, Any] = {"label": name, "stroke": colour, "width": width, "points": {"show": False}}
     return {**made, "dash": dash} if dash else made
 
