@@ -1,48 +1,31 @@
 """Tells from the errors of a learned body whether something is carried, touched, or has changed."""
 
 from collections import Counter, deque
-from math import log
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.carried import CarriedLoad
 from icub_learning.dynamics.changes.error_model import ErrorModel
-from icub_learning.dynamics.changes.event import (
-    BLOCK,
-    LOAD,
-    MOTION_ERROR,
-    PUSH,
-    Attempt,
-    Block,
-    Event,
-    EvidenceOfCauses,
-    load_of,
-)
-from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.event import BLOCK, Attempt, Block, Event, EvidenceOfCauses
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.changes.suspicion import Suspicion
+from icub_learning.dynamics.changes.verdicts import is_load, is_over, is_released
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.link_effects import N_WRENCH, LinkEffects
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
 
 GAP = 0.5  # [s] without samples after which evidence starts anew
 LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
 FLOOR_SHARE = 0.01  # of each block in their mean effect
-SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
-LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
 AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
-LOOK_EVERY = 5  # [blocks] between two looks at long evidence
 REMEMBERED = 200  # blocks
 HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
 FEWEST = 12  # [blocks] before something counts as a load
-MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
 SETTLED = 3.0  # [s] after which a load is no longer in doubt
 QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
-FIT_SPAN = 100  # [blocks] over which it is checked that a load explains the errors
-LEFT_SHARE = 0.25  # largest mean squared error that a load may leave, of that without it
-LEFT = 4.0  # the same, of the usual one; the larger of the two holds
 ENDED = 4  # [blocks] by which the end of a contact is seen
-LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
 MEMORY = 60.0  # [s] of intervals that must not be learned
 
 
@@ -66,14 +49,11 @@ class ChangeMonitor:
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
         counts: how often what was found.
-        threshold: log likelihood ratio of an alarm.
     """
 
     def __init__(self, effects: LinkEffects, false_alarms: float = 0.1, longest_contact: float = 10.0) -> None:
         self.effects = effects
         self._longest = longest_contact
-        # Each block may raise an alarm by each evidence and cause that has begun with it.
-        self.threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
         self.counts: Counter[str] = Counter()
         self.load: Load | None = None
         self.contact = False
@@ -83,6 +63,7 @@ class ChangeMonitor:
         self._sum = np.zeros((2, effects.n_outputs))  # of errors and their variances, in the present block
         self._count, self._began, self._last = 0, 0, 0
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
+        self._suspicion = Suspicion(self._causes, false_alarms)
         self._restart()
 
     def _restart(self) -> None:
@@ -93,13 +74,10 @@ class ChangeMonitor:
         self._quiet = 0  # [ns] end of the last QUIET in which nothing was in doubt
         self._doubt = 0  # [ns] when something was in doubt last
         self._loads = 0  # that were accepted since `_quiet`
-        self._short: deque[tuple[int, Evidence]] = deque()
-        self._long: deque[tuple[int, Evidence]] = deque()
+        self._suspicion.clear()
         self._blocks = 0
         self._event: Event | None = None
-        self._carried: tuple[Evidence, Array] | None = None  # of the load, and the state of its filter
-        self._fit = np.zeros(3)  # blocks since the load was accepted, mean squared errors without it and with it
-        self._ended = 0
+        self._carried: CarriedLoad | None = None  # None also while an event puts the load in doubt
 
     @property
     def ready(self) -> bool:
@@ -186,8 +164,7 @@ class ChangeMonitor:
     def _clear_evidence(self) -> None:
         self._history.clear()
         self._held_back.clear()
-        self._short.clear()
-        self._long.clear()
+        self._suspicion.clear()
 
     def _novelty(self, variance: Array) -> float:
         """Return by how much more than usual the body's prediction is uncertain, in variance, at least 1."""
@@ -214,8 +191,10 @@ class ChangeMonitor:
         block = Block(self._blocks, stamp, error, columns, self._errors.step(self._novelty(variance)), self._state)
         self._history.append(block)
         if self._carried is not None:
-            self._follow_load(block)
-            if not self.ready:  # it was none: the body has changed
+            self._carried.follow(block, self.steady_deviation)
+            self.load = self._carried.load
+            if not self._carried.explains:
+                self._accept_change(block.stamp, self._carried.left)
                 return
         if self._event is None:
             self._watch(block, variance)
@@ -232,43 +211,19 @@ class ChangeMonitor:
         remaining, step = block.error, block.step
         if self.load is not None and self._carried is not None:
             remaining = block.error - block.load_columns @ self.load.parameters
-            step = step.with_noise(MOTION_ERROR**2 * self._carried[0].level)
-        self._state, white = step(block.state, remaining[:, None])
-        white = white[:, 0]
-        number = block.number
-        if number % SHORT_EVERY == 0:
-            self._short.append((number, self._causes.plain()))
-        if number % LONG_EVERY == 0:
-            self._long.append((number, self._causes.plain()))
-        for running, longest in ((self._short, SHORT), (self._long, LONG)):
-            while running and running[0][1].n_blocks >= longest:
-                running.popleft()
-            for _, evidence in running:
-                evidence.add(step, block.columns, white)
-        best, where = self._strongest(number)
-        if best > self.threshold:
-            self._begin_event(where)
+            step = step.with_noise(self._carried.noise)
+        self._state, innovation = step(block.state, remaining[:, None])
+        white = innovation[:, 0]
+        self._suspicion.add(block, step, white)
+        began = self._suspicion.began(block.number, self.load)
+        if began is not None:
+            self._begin_event(began)
             return
         if self.load is None:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append((block.error, variance))
             if len(self._held_back) > HELD_BACK:
                 self._learn(*self._held_back.popleft())
-
-    def _strongest(self, number: int) -> tuple[float, int]:
-        """The largest log likelihood ratio of all evidence, and the number of the block where that began."""
-        best, where = -np.inf, 0
-        looked = list(self._short)
-        looked += [entry for i, entry in enumerate(self._long) if (number + i) % LOOK_EVERY == 0]
-        for begin, evidence in looked:
-            if 0.5 * evidence.squares <= self.threshold:
-                continue  # no cause can explain more than all there is
-            found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
-            if self.load is not None:
-                found = max(found, evidence.log_ratio_of(-self.load.parameters))
-            if found > best:
-                best, where = found, begin
-        return best, where
 
     # --- while something is going on
 
@@ -279,7 +234,6 @@ class ChangeMonitor:
         self._carried = None
         self._held_back.clear()
         self.contact = True
-        self._ended = 0
         for block in blocks:
             self._examine(block)
             if self._event is None:
@@ -311,11 +265,11 @@ class ChangeMonitor:
             self._causes.add(attempt.bare, block, step, white[:, 0])
             attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
             self._causes.add(attempt.loaded, block, step, white[:, 0])
-        if self._has_ended(block, before):
+        if self._has_ended(event, block):
             return
         if event.n_blocks % 2 == 0:
             for attempt in event.attempts:
-                if attempt.bare.n_blocks >= FEWEST and self._is_load(attempt):
+                if attempt.bare.n_blocks >= FEWEST and is_load(attempt):
                     if self._loads == MOST_LOADS:
                         self._accept_change(block.stamp, self._ratio(event))
                     else:
@@ -324,45 +278,17 @@ class ChangeMonitor:
         if (block.stamp - self._quiet) * 1e-9 > self._longest:
             self._accept_change(block.stamp, self._ratio(event))
 
-    def _has_ended(self, block: Block, before: Array) -> bool:
+    def _has_ended(self, event: Event, block: Block) -> bool:
         """End the event if the errors are as before it, or as without any load."""
-        event = self._event
-        assert event is not None
         if event.n_blocks < ENDED or len(self._history) < ENDED:
             return False
-        if event.before is not None and self._is_released(event.attempts[0]):
+        if event.before is not None and is_released(event.attempts[0]):
             self._settle(event, block, None)
             return True
-        recent = list(self._history)[-ENDED:]
-        m = self.effects.n_outputs
-        usual = event.offset[:m] * 0.0 + event.offset[m:]  # offsets last, errors of motion do not
-        spread = np.linalg.inv(self._errors.spread(ENDED))
-        push = event.attempts[0].loaded.posterior(PUSH)[0][:N_WRENCH]
-        load = event.attempts[0].bare.posterior(LOAD)[0][: len(DEVIATIONS)]
-        sums = {"before": 0.0, "nothing": 0.0, "push": 0.0, "load": 0.0}
-        means = {name: np.zeros(m) for name in sums}
-        for one in recent:
-            bare = one.error - usual
-            loaded = bare - one.load_columns @ before
-            means["before"] += loaded / ENDED
-            means["nothing"] += bare / ENDED
-            means["push"] += (loaded - one.columns[:, len(DEVIATIONS) :] @ push) / ENDED
-            means["load"] += (bare - one.load_columns @ load) / ENDED
-        for name, mean in means.items():
-            sums[name] = float(mean @ spread @ mean)
-        lasting = min(sums["push"], sums["load"])
-        ended, carried = ("before", event.before) if sums["before"] <= sums["nothing"] else ("nothing", None)
-        if sums[ended] > LARGEST_FIT * m or sums[ended] > lasting - MARGIN:
-            return False
-        self._settle(event, block, carried)
-        return True
-
-    def _is_released(self, attempt: Attempt) -> bool:
-        """Whether the load before is gone, rather than another one there or something pushing."""
-        others = attempt.bare.log_ratio(LOAD), attempt.bare.log_ratio(PUSH)
-        pushed = attempt.loaded.log_ratio(PUSH) - 0.5 * (attempt.loaded.squares - attempt.bare.squares)
-        fits = attempt.bare.squares <= LARGEST_FIT * self.effects.n_outputs * attempt.bare.n_blocks
-        return fits and max(*others, pushed) < -MARGIN / 2
+        over, still_there = is_over(event, list(self._history)[-ENDED:], self._errors.spread(ENDED))
+        if over:
+            self._settle(event, block, event.before if still_there else None)
+        return over
 
     def _settle(self, event: Event, block: Block, carried: Load | None) -> None:
         """End an event after which there is no other load than before it, or none."""
@@ -371,22 +297,12 @@ class ChangeMonitor:
         self._end_event(block.stamp)
         self._state = self._offsets(event)
 
-    def _is_load(self, attempt: Attempt) -> bool:
-        bare, loaded = attempt.bare, attempt.loaded
-        as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
-        as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
-        if as_load < as_push + MARGIN:
-            return False
-        load = load_of(0, bare)
-        fits = bare.left(LOAD) <= LARGEST_FIT * self.effects.n_outputs * bare.n_blocks
-        return load.plausible and load.mass > 2.0 * load.mass_deviation and fits
-
     def _accept_load(self, event: Event, attempt: Attempt) -> None:
-        self.load = load_of(event.since, attempt.bare)
+        self._carried = CarriedLoad(self._causes, event.since, attempt.bare, attempt.bare_state)
+        self.load = self._carried.load
         mean = self.load.parameters
         self.counts["loads"] += 1
         self._loads += 1
-        self._carried, self._fit = (attempt.bare, attempt.bare_state), np.zeros(3)
         state = self._offsets(event)
         for one in self._history:
             if one.number > self._blocks - attempt.bare.n_blocks:
@@ -394,28 +310,7 @@ class ChangeMonitor:
         self._state = state
         self._event = None
         self.contact = False
-        self._clear_suspicion()
-
-    def _clear_suspicion(self) -> None:
-        self._short.clear()
-        self._long.clear()
-
-    def _follow_load(self, block: Block) -> None:
-        """Learn more of the load that is carried."""
-        assert self._carried is not None and self.load is not None
-        evidence, state = self._carried
-        step = self._causes.step(evidence, block)
-        state, white = step(state, block.error[:, None])
-        self._causes.add(evidence, block, step, white[:, 0])
-        self._carried = evidence, state
-        if evidence.n_blocks % LOOK_EVERY == 0:
-            self.load = load_of(self.load.since, evidence)
-        left = block.error - block.load_columns @ self.load.parameters
-        squares = (np.stack([block.error, left]) / self.steady_deviation) ** 2
-        self._fit[0] += 1
-        self._fit[1:] += (squares.mean(axis=1) - self._fit[1:]) / min(self._fit[0], FIT_SPAN)
-        if self._fit[0] >= FIT_SPAN and self._fit[2] > max(LEFT_SHARE * self._fit[1], LEFT):
-            self._accept_change(block.stamp, self._fit[2])  # no load leaves as much
+        self._suspicion.clear()
 
     def _ratio(self, event: Event) -> float:
         """Return the mean squared error since the beginning of an event, over the usual one."""
@@ -442,4 +337,4 @@ class ChangeMonitor:
         self.contact = False
         if self.load is None:
             self._carried = None
-        self._clear_suspicion()
+        self._suspicion.clear()

@@ -1,0 +1,72 @@
+"""Suspects changes of any age: evidence that begins again and again while nothing is known to have changed."""
+
+from collections import deque
+from math import log
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.error_model import Step
+from icub_learning.dynamics.changes.event import BLOCK, LOAD, PUSH, Block, EvidenceOfCauses
+from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.load import Load
+
+SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
+LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
+LOOK_EVERY = 5  # [blocks] between two looks at long evidence
+
+
+class Suspicion:
+    """Evidence for a load and a push from several recent times on.
+
+    Args:
+        causes: makes the evidence.
+        false_alarms: expected number of false alarms in an hour, at most.
+
+    Attributes:
+        threshold: log likelihood ratio of an alarm.
+    """
+
+    def __init__(self, causes: EvidenceOfCauses, false_alarms: float) -> None:
+        self._causes = causes
+        # Each block may raise an alarm by each evidence and cause that has begun with it.
+        self.threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
+        self._short: deque[tuple[int, Evidence]] = deque()
+        self._long: deque[tuple[int, Evidence]] = deque()
+
+    def add(self, block: Block, step: Step, white: Array) -> None:
+        """Add the whitened errors (m,) of a block to all evidence, which begins and ends by its number."""
+        if block.number % SHORT_EVERY == 0:
+            self._short.append((block.number, self._causes.plain()))
+        if block.number % LONG_EVERY == 0:
+            self._long.append((block.number, self._causes.plain()))
+        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+            while running and running[0][1].n_blocks >= longest:
+                running.popleft()
+            for _, evidence in running:
+                evidence.add(step, block.columns, white)
+
+    def began(self, number: int, carried: Load | None) -> int | None:
+        """Return the number of the block where a change began, or None if nothing is strong enough for an alarm.
+
+        Args:
+            number: of the present block; long evidence is not looked at in each one.
+            carried: the load that may have been let go.
+        """
+        best, where = -np.inf, 0
+        looked = list(self._short)
+        looked += [entry for i, entry in enumerate(self._long) if (number + i) % LOOK_EVERY == 0]
+        for begin, evidence in looked:
+            if 0.5 * evidence.squares <= self.threshold:
+                continue  # no cause can explain more than all there is
+            found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
+            if carried is not None:
+                found = max(found, evidence.log_ratio_of(-carried.parameters))
+            if found > best:
+                best, where = found, begin
+        return where if best > self.threshold else None
+
+    def clear(self) -> None:
+        """Drop all evidence."""
+        self._short.clear()
+        self._long.clear()
