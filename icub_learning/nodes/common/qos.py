@@ -3,8 +3,9 @@
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)  # subscriptions; match every publisher
-# Joint states and wrenches: every one of them is to be predicted and learned, late rather than never.
-SAMPLES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Joint states and wrenches: every one of them is to be predicted and learned, late rather than never, also where a busy
+# machine did not let a node run for a while. What DDS and sockets can hold may be less.
+SAMPLES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 STREAM = QoSProfile(depth=10)  # what nodes publish
 STATE = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # late subscribers get the last message
 # For programs that record or replay whole streams; the second one matches every publisher.

@@ -1,0 +1,40 @@
+"""A node that the system does not let run for a while, as happens on a busy machine: what waits is answered late."""
+
+import os
+import signal
+import time
+
+import pytest
+from helpers.driven_arm import SETTINGS, Arm, settle
+from helpers.node_probe import PERIOD, START, NodeProbe
+from helpers.robots import RIGHT_ARM
+
+from icub_learning.dynamics import WrenchRegressor
+from icub_learning.robots import find_urdf
+
+pytestmark = pytest.mark.ros
+WHILE_STOPPED = 120  # joint states; sockets of the system hold some 180
+
+
+def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_node):
+    arm = Arm(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor"))
+    node = start_node("inverse_dynamics", **SETTINGS)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+
+        def send(k):
+            position, velocity, _ = arm.sample(k)
+            probe.state(START + k * PERIOD, position=position, velocity=velocity)
+
+        for k in range(20):
+            send(k)
+        settle(probe, 20)
+        os.kill(node.pid, signal.SIGSTOP)
+        try:
+            for k in range(20, 20 + WHILE_STOPPED):
+                send(k)
+                time.sleep(PERIOD * 1e-9)
+        finally:
+            os.kill(node.pid, signal.SIGCONT)
+        settle(probe, 20 + WHILE_STOPPED)
+        assert probe.stamps() == [START + k * PERIOD for k in range(20 + WHILE_STOPPED)]
