@@ -32,7 +32,7 @@ ROS_DOMAINS = range(1, 102)
 
 
 # Nodes that keep models in files.
-WITH_MODELS = {"inverse_dynamics", "object_recognition"}
+WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
 # Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out.
 END_TO_END = {"cli", "examples", "experiments", "launching"}

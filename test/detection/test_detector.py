@@ -2,26 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.painted_scenes import COLOURS, scene
 
 from icub_learning.detection import Detections, OnlineDetector
 from icub_learning.detection.boxes import overlaps
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
-
-COLOURS = {"plum": (90, 20, 120), "lime": (90, 210, 40), "brick": (200, 60, 30)}
-
-
-def scene(rng, things):
-    """An image with things at random places, and their boxes."""
-    image = np.clip(rng.uniform(60, 200, 3) + rng.normal(0, 6, (160, 224, 3)), 0, 255)
-    y, x = np.mgrid[:160, :224]
-    boxes = {}
-    for slot, name in zip(rng.permutation(3), things, strict=False):
-        cx, cy, r = 40 + 72 * slot + rng.integers(-5, 6), rng.integers(45, 115), rng.integers(20, 30)
-        inside = (x - cx) ** 2 + (y - cy) ** 2 < r**2 if name != "brick" else (abs(x - cx) < r) & (abs(y - cy) < r)
-        stripes = 0.75 + 0.25 * np.sign(np.sin((x if name == "lime" else y) / 3.0))
-        image[inside] = (np.array(COLOURS[name]) * stripes[:, :, None])[inside]
-        boxes[name] = np.array([cx - r, cy - r, cx + r, cy + r], dtype=float)
-    return image.astype(np.uint8), boxes
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -129,7 +130,9 @@ class Teaching:
         start = time.perf_counter()
         try:
             lesson.student.train()
-        except IcubLearningError as error:
+        except Exception as error:  # whatever it was, who teaches is answered, and the next lesson may come
+            if not isinstance(error, IcubLearningError):
+                traceback.print_exc()
             self.doing = ""
             self._finished(None, f"{error}: '{lesson.label}' was not learned ({text})", 0.0)
             return
