@@ -50,8 +50,8 @@ class Suspicion:
         """Return the number of the block where a change began, or None if nothing is strong enough for an alarm.
 
         Args:
-            number: of the present block; long evidence is not looked at in each one.
-            carried: the load that may have been let go.
+            number: number of the present block; long evidence is not looked at in each block.
+            carried: the load that may have been let go, or None.
         """
         best, where = -np.inf, 0
         looked = list(self._short)

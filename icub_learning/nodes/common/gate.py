@@ -8,13 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 
 from icub_learning.errors import SampleError
+from icub_learning.nodes.common.serialized import message_of
 
 LOG_PERIOD = 5.0  # [s] between two log lines about refused messages, or about internal errors
 INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is counted
-MALFORMED = "malformed"  # bytes that are no message of the topic's type
 
 
 class Gate:
@@ -49,7 +48,7 @@ class Gate:
         def received(data: bytes) -> None:
             try:
                 if not raw:
-                    data = self._message(data, kind)
+                    data = message_of(data, kind)
                 callback(data)
             except SampleError as error:
                 self.refuse(error)
@@ -117,13 +116,6 @@ class Gate:
         details = "".join(traceback.format_exception(error))
         self._node.get_logger().error(f"{text}\n{details}", throttle_duration_sec=LOG_PERIOD)
         return text
-
-    def _message(self, data: bytes, kind: type) -> Any:
-        try:
-            return deserialize_message(data, kind)
-        except Exception as error:
-            text = f"{len(data)} bytes are no {kind.__name__}: {error}"
-            raise SampleError(MALFORMED, text, name=kind.__name__, value=len(data)) from None
 
 
 def _refusal(response: Any, reason: str) -> Any:

@@ -45,7 +45,7 @@ class DurationWindow:
 
     def summary(self) -> str:
         """Return median, 99th percentile and maximum of the window in milliseconds, in words."""
-        return summary(self.values())
+        return in_words(percentiles(self.values()))
 
 
 class CycleStatistics:
@@ -83,31 +83,52 @@ class CycleStatistics:
         periods = self.period.values()
         return np.abs(periods - np.median(periods)) if len(periods) else periods
 
+    def times(self) -> "CycleTimes":
+        """Return median, 99th percentile and maximum of each window as they are now."""
+        windows = self.period.values(), self.jitter(), self.latency.values(), self.age.values(), self.execution.values()
+        return CycleTimes(*map(percentiles, windows))
+
+
+@dataclass(frozen=True)
+class CycleTimes:
+    """Percentiles of CycleStatistics, each computed once: (50th, 99th, largest) in seconds, () where there are none."""
+
+    period: tuple[float, ...]
+    jitter: tuple[float, ...]
+    latency: tuple[float, ...]
+    age: tuple[float, ...]
+    execution: tuple[float, ...]
+
     def pairs(self) -> dict[str, str]:
         """Return the values that diagnostics show."""
         return {
-            "period": self.period.summary(),
-            "jitter, off the median period": summary(self.jitter()),
-            "latency, arrival to publication": self.latency.summary(),
-            "latency, stamp to publication": self.age.summary(),
-            "execution": self.execution.summary(),
+            "period": in_words(self.period),
+            "jitter, off the median period": in_words(self.jitter),
+            "latency, arrival to publication": in_words(self.latency),
+            "latency, stamp to publication": in_words(self.age),
+            "execution": in_words(self.execution),
         }
 
     def verdict(self, limits: dict[str, float]) -> tuple[bytes, str]:
         """Return level and reason, by the values of TimingLimits; "" if no limit is exceeded."""
-        found = {"latency": self.latency.values(), "jitter": self.jitter()}
+        found = {"latency": self.latency, "jitter": self.jitter}
         for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
-            for what, values in found.items():
+            for what, times in found.items():
                 limit = limits[f"{what}_{name}"]
-                p99 = float(np.percentile(values, 99)) if len(values) else 0.0
-                if limit and p99 > limit:
-                    return level, f"{what} p99 {1e3 * p99:.3f} ms is above {what}_{name} = {1e3 * limit:g} ms"
+                if times and limit and times[1] > limit:
+                    text = f"{what} p99 {1e3 * times[1]:.3f} ms is above {what}_{name} = {1e3 * limit:g} ms"
+                    return level, text
         return DiagnosticStatus.OK, ""
 
 
-def summary(values: np.ndarray) -> str:
-    """Return median, 99th percentile and maximum of durations [s], in milliseconds, in words."""
-    if not len(values):
+def percentiles(values: np.ndarray) -> tuple[float, ...]:
+    """Return median, 99th percentile and maximum of durations (n,); () without any."""
+    return tuple(np.percentile(values, PERCENTILES).tolist()) if len(values) else ()
+
+
+def in_words(times: tuple[float, ...]) -> str:
+    """Return median, 99th percentile and maximum [s] in milliseconds, in words; "none yet" for ()."""
+    if not times:
         return "none yet"
-    p50, p99, largest = np.percentile(values, PERCENTILES) * 1e3
+    p50, p99, largest = (1e3 * one for one in times)
     return f"p50 {p50:.3f} ms, p99 {p99:.3f} ms, max {largest:.3f} ms"

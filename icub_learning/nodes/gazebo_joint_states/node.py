@@ -13,8 +13,8 @@ from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
-from icub_learning.nodes.common.gate import MALFORMED
 from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.serialized import MALFORMED
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_world import STEP_NS

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns
+from icub_learning.nodes.common.serialized import message_of
 
 # Little-endian CDR (DDSI-RTPS 2.2, 10.5; plain encoding, version 1), the default of ROS 2 middlewares. Alignment counts
 # from the end of these four bytes.
@@ -73,10 +73,10 @@ class JointStateDecoder:
         self._layout: _Layout | None = None
 
     def decode(self, data: bytes) -> JointStateNumbers:
-        """Return the joint state in `data`. Raises what rclpy raises for bytes that are no JointState."""
+        """Return the joint state in `data`. Raises SampleError for bytes that are none."""
         if self._layout is not None and self._layout.fits(data):
             return self._layout.read(data)
-        message = deserialize_message(data, JointState)
+        message = message_of(data, JointState)
         numbers = JointStateNumbers(
             stamp_to_ns(message.header.stamp),
             tuple(message.name),

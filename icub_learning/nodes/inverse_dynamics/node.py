@@ -21,13 +21,14 @@ from icub_learning.dynamics.stream.stream import SPREAD, InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.gate import LOG_PERIOD, MALFORMED
+from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
+from icub_learning.nodes.inverse_dynamics.inertial import InertialReport
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
@@ -79,6 +80,7 @@ class InverseDynamicsNode(ManagedNode):
         self._make_messages()
         self._make_endpoints()
         self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
+        self._inertial = InertialReport(self, self._regressor, self._frame)
         self._recent = RecentMeasurements()
         self._changes = ChangeEndpoints(self, self._stream)
         self.started.callback(self._changes.close)
@@ -170,10 +172,7 @@ class InverseDynamicsNode(ManagedNode):
         if not self._active:
             return
         arrival = time.perf_counter()
-        try:
-            message = self._decoder.decode(data)
-        except Exception as error:  # rclpy and the middleware raise errors of many types here
-            raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState: {error}") from None
+        message = self._decoder.decode(data)
         stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # the newest finished one
         try:
@@ -244,7 +243,7 @@ class InverseDynamicsNode(ManagedNode):
         report.status.append(self._changes.status())
         self._diagnostics_publisher.publish(report)
         if self._active:
-            message = self._report.inertial_parameters(self._learner, self._regressor, self._frame)
+            message = self._inertial.message(self._learner)
             if message is not None:
                 self._inertial_publisher.publish(message)
 

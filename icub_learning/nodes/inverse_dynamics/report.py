@@ -1,4 +1,4 @@
-"""Diagnostics of the inverse dynamics node, and the learned inertial parameters."""
+"""Diagnostics of the inverse dynamics node."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,22 +7,12 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.consistency import (
-    ConsistentParameters,
-    bodies_of,
-    consistent_part,
-    is_consistent,
-)
-from icub_learning.dynamics.regressors.base_parameters import base_values
-from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
-from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import CycleStatistics
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
-from icub_learning_msgs.msg import InertialParameters
 
 # What the motion filter reports, by the names and units of diagnostics.
 MOTION = {
@@ -33,7 +23,6 @@ MOTION = {
     "position_noise": "noise of positions",  # rad, or m of a prismatic joint
     "velocity_noise": "noise of velocities",
 }
-LONGEST_WAIT = 0.002  # [s] for the learning thread; else the next report takes the answer
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
@@ -49,12 +38,9 @@ class DynamicsReport(StreamReport):
         super().__init__(node, "stream", "no joint states arrive")
         self.limits = limits
         self.cycle = CycleStatistics()  # joint states, answered by predictions
-        self._published_samples = -1
         self._sensor = NOT_CHECKED
         self._question: Request | None = None  # to the learning thread, answered between two samples
         self._weights = ""  # its last answer
-        self._finder: ConsistentParameters | None = None
-        self._consistent: tuple[Request, list[Array]] | None = None  # a question after possible bodies, and its answer
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -68,7 +54,7 @@ class DynamicsReport(StreamReport):
         self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
     ) -> DiagnosticArray:
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
-        counts = stream.counts
+        counts, times = stream.counts, self.cycle.times()
 
         def values(rate: float) -> dict[str, object]:
             return {
@@ -82,7 +68,7 @@ class DynamicsReport(StreamReport):
                 "last good state restored": learner.restored,
                 "joint states without measurement": counts.unpaired,
                 "measurements beyond one for each joint state": counts.surplus,
-                **self.cycle.pairs(),
+                **times.pairs(),
                 "learning": learner.times.summary(),
                 "first measurements": self._sensor,
                 **motion_in_words(stream.motion_report()),
@@ -96,7 +82,7 @@ class DynamicsReport(StreamReport):
                 return DiagnosticStatus.WARN, self._sensor
             if keeper.failure:
                 return DiagnosticStatus.WARN, keeper.failure
-            level, message = self.cycle.verdict(self.limits) if rate else (DiagnosticStatus.OK, "")
+            level, message = times.verdict(self.limits) if rate else (DiagnosticStatus.OK, "")
             doing = "learning" if stream.learning else "predicting only"
             return level, message or f"{doing} at {rate:.1f} Hz"
 
@@ -111,50 +97,6 @@ class DynamicsReport(StreamReport):
                 return
             self._weights = self._question.message
         self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)), changes=False)
-
-    def inertial_parameters(
-        self, learner: LearningThread, regressor: Regressor, frame: str
-    ) -> InertialParameters | None:
-        """Return the estimate if it changed since the last call; None for an estimator without such parameters."""
-        n_samples, values = learner.n_samples, getattr(learner.predictor, "parameters", None)
-        if values is None or n_samples == self._published_samples:
-            return None
-        asked = self._ask_for_consistent(learner, regressor)
-        if asked is None:
-            return None
-        self._published_samples = n_samples
-        message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
-        message.header.stamp = self.node.get_clock().now().to_msg()
-        message.header.frame_id = frame
-        message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
-        message.base_values = doubles(base_values(regressor, values))
-        bodies = bodies_of(regressor.parameter_names)
-        message.consistent = all(is_consistent(values[body]) for body in bodies)
-        possible = values.copy()
-        possible[bodies] = asked[bodies]
-        message.consistent_values = doubles(possible)
-        return message
-
-    def _ask_for_consistent(self, learner: LearningThread, regressor: Regressor) -> Array | None:
-        """Take the answer to the last question after possible bodies, if it is there; ask if none is under way."""
-        if self._consistent is None:
-            finder = self._finder = self._finder or ConsistentParameters.of(
-                regressor.parameter_names, regressor.nominal_parameters
-            )
-            found: list[Array] = []
-
-            def find(estimator: Any) -> tuple[Any, str]:
-                parameters = consistent_part(estimator, finder)
-                if parameters is not None:
-                    found.append(parameters)
-                return estimator, ""
-
-            self._consistent = learner.ask(find, changes=False), found
-        request, answer = self._consistent
-        if not request.done.wait(LONGEST_WAIT):
-            return None
-        self._consistent = None
-        return answer[0] if answer else None
 
 
 def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:

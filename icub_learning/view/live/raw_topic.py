@@ -6,7 +6,8 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
+
+from icub_learning.nodes.common.serialized import message_of
 
 KEPT = 400  # messages that wait to be asked for
 SAMPLES = 200  # stamps from which the period becomes known
@@ -47,8 +48,8 @@ class RawTopic:
         return found
 
     def decode(self, data: bytes) -> Any:
-        """Return the message in some bytes. Raises what the middleware raises if they hold none."""
-        return deserialize_message(data, self._subscription.msg_type)
+        """Return the message in some bytes. Raises SampleError if they hold none."""
+        return message_of(data, self._subscription.msg_type)
 
     def nearest(self, stamp: int, tolerance: int) -> bytes | None:
         """Return the kept message whose stamp is nearest to `stamp` [ns], or None if none is within the tolerance."""

@@ -20,13 +20,16 @@ class Player:
         self._running = gui.add_checkbox("play", True, hint="whether time goes on")
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
         self._slider = gui.add_slider("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
+        self._time, self._shown = 0.0, 0.0  # [s]; the slider shows the time rounded
 
     def advance(self, seconds: float) -> float:
         """Let time pass on the wall clock; return the time in the recording [s], which starts again at its end."""
-        value = float(self._slider.value)
+        if self._slider.value != self._shown:  # somebody moved it
+            self._time = self._shown = float(self._slider.value)
         if self._running.value:
-            value += seconds * float(self._speed.value.split()[0])
-            if value > self._duration:
-                value = 0.0
-            self._slider.value = round(value, 2)  # type: ignore[misc]
-        return value
+            self._time += seconds * float(self._speed.value.split()[0])
+            if self._time > self._duration:
+                self._time = 0.0
+            self._shown = round(self._time, 2)
+            self._slider.value = self._shown  # type: ignore[misc]
+        return self._time

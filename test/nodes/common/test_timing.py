@@ -48,7 +48,7 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     assert statistics.latency.values() == pytest.approx(0.001)
     assert statistics.age.values() == pytest.approx(0.0025)
     assert statistics.execution.values() == pytest.approx(0.003)
-    assert statistics.pairs()["execution"] == "p50 3.000 ms, p99 3.000 ms, max 3.000 ms"
+    assert statistics.times().pairs()["execution"] == "p50 3.000 ms, p99 3.000 ms, max 3.000 ms"
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     ],
 )
 def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, words):
-    found = statistics.verdict(NEVER | limits)
+    found = statistics.times().verdict(NEVER | limits)
     assert found[0] == level
     assert words in found[1]
 
 
 def test_before_the_first_message_all_is_well():
-    assert CycleStatistics().verdict({**NEVER, "latency_error": 1e-9, "jitter_error": 1e-9}) == (
+    assert CycleStatistics().times().verdict({**NEVER, "latency_error": 1e-9, "jitter_error": 1e-9}) == (
         DiagnosticStatus.OK,
         "",
     )

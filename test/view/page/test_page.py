@@ -64,6 +64,18 @@ def teach(browser: Browser, name: str) -> None:
     form.get_by_role("button", name="Teach", exact=True).click()
 
 
+def teach_by_keyboard(browser: Browser, name: str) -> None:
+    """Fill in the form and send it by keys alone."""
+    form, keys = browser.page.locator("form", has_text="Teach what is in front of the camera"), browser.page.keyboard
+    form.locator("input").nth(0).focus()
+    keys.press("Control+A")
+    keys.type(name)
+    keys.press("Tab")
+    keys.press("Control+A")
+    keys.type(str(FRAMES))
+    keys.press("Enter")
+
+
 def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     address: str, start_node: Callable, checkout: Path
 ) -> None:
@@ -91,6 +103,8 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         label.filter(has_text=LABEL).wait_for(timeout=SLOW)
         assert label.locator("b").count() == 0
         page.screenshot(path=str(pictures / "page.png"), timeout=2 * SLOW)
+        teach_by_keyboard(browser, "by keys")
+        page.locator("[data-label]").filter(has_text="by keys").wait_for(timeout=SLOW)
 
         page.get_by_role("tab", name="Body").click()
         page.get_by_text("nominal").first.wait_for(timeout=SLOW)  # its mass, learned beside nominal

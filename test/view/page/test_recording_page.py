@@ -1,0 +1,68 @@
+"""A recording on the page in a real browser, by keyboard alone: it is stopped, and shown at the time of the slider."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.browser import SLOW, browsing, chromium
+from helpers.recordings import rigid_recording
+
+from icub_learning.recording import write
+
+pytestmark = pytest.mark.end_to_end
+N = 4000  # samples, 8 ms apart
+
+
+@pytest.fixture
+def address(start_process: Callable, tmp_path: Path) -> str:
+    """Address of the page of a recording of UR10."""
+    chromium()  # skips before anything is started
+    path = tmp_path / "motion.npz"
+    write(rigid_recording(N), path)
+    line = ("view", "--recording", str(path), "--urdf", "ur10", "--port", "0")
+    return start_process(sys.executable, "-m", "icub_learning.cli", *line).wait_for(r"page: (http://\S+)", 60.0)[1]
+
+
+def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checkout: Path) -> None:
+    pictures = checkout / "out" / "view"
+    pictures.mkdir(parents=True, exist_ok=True)
+    with browsing(1000, 700) as browser:
+        page = browser.page
+        page.goto(address)
+        slider = page.get_by_role("slider").first
+        slider.wait_for(timeout=SLOW)
+
+        def until(condition: Callable[[], bool], what: str) -> None:
+            end = time.monotonic() + SLOW / 1e3
+            while not condition():
+                assert time.monotonic() < end, f"waited in vain for {what}"
+                time.sleep(0.2)
+
+        def shown() -> float:
+            return float(slider.get_attribute("aria-valuenow"))
+
+        def newest() -> float:
+            return max((rows[0][-1] for rows in browser.series().values()), default=0.0)
+
+        until(lambda: shown() > 0.5, "a recording that plays")
+        until(lambda: newest() > 0.5, "its curves")
+        play = page.get_by_label("play")
+        play.focus()
+        page.keyboard.press("Space")
+        assert not play.is_checked()
+        slider.focus()
+        page.keyboard.press("End")
+        last = (N - 1) * 0.008
+        until(lambda: abs(shown() - last) < 0.06, "the end of the recording")
+        until(lambda: abs(newest() - shown()) < 0.06, "curves of its end")
+        page.keyboard.press("Home")
+        until(lambda: shown() == 0.0 and newest() < 0.06, "its beginning")
+        time.sleep(1.0)
+        assert shown() == 0.0  # it stands still
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        until(lambda: abs(shown() - 0.15) < 1e-6, "three steps of the slider")
+        page.screenshot(path=str(pictures / "recording.png"), timeout=2 * SLOW)
+        assert not browser.errors
