@@ -74,7 +74,7 @@ class CurvesView:
 
     def update(self, learner: Learner | None) -> None:
         """Show the newest seconds of a learner."""
-        if learner is None or len(learner.curves) < 2:
+        if learner is None or not len(learner.curves):
             return
         groups = learner.groups()
         if self._group.options != tuple(groups):

@@ -64,3 +64,14 @@ def test_it_stands_still_while_it_is_not_played_and_still_follows_the_slider(for
     assert player.advance(1.0) == 7.0
     form.made["play"].value = True
     assert player.advance(1.0) == pytest.approx(8.0)
+
+
+def test_the_slider_of_a_slow_page_is_set_right_once_it_was_let_go(form, player):
+    player.advance(2.0)
+    form.made["play"].value = False
+    form.made["time [s]"].value = 7.0
+    for _ in range(20):
+        assert player.advance(0.1) == 7.0
+    sent = form.made["time [s]"].value
+    assert sent == pytest.approx(7.0, abs=1e-3)
+    assert sent != 7.0  # equal values are not sent

@@ -37,7 +37,7 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         def until(condition: Callable[[], bool], what: str) -> None:
             end = time.monotonic() + SLOW / 1e3
             while not condition():
-                assert time.monotonic() < end, f"waited in vain for {what}"
+                assert time.monotonic() < end, f"waited in vain for {what}: {shown()} s, curves to {newest()} s"
                 time.sleep(0.2)
 
         def shown() -> float:
@@ -55,14 +55,13 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         slider.focus()
         page.keyboard.press("End")
         last = (N - 1) * 0.008
-        until(lambda: abs(shown() - last) < 0.06, "the end of the recording")
-        until(lambda: abs(newest() - shown()) < 0.06, "curves of its end")
+        until(lambda: abs(shown() - last) < 0.06 and abs(newest() - shown()) < 0.06, "the end and its curves")
         page.keyboard.press("Home")
-        until(lambda: shown() == 0.0 and newest() < 0.06, "its beginning")
+        until(lambda: shown() < 0.001 and newest() < 0.06, "its beginning")
         time.sleep(1.0)
-        assert shown() == 0.0  # it stands still
+        assert shown() < 0.001  # it stands still
         for _ in range(3):
             page.keyboard.press("ArrowRight")
-        until(lambda: abs(shown() - 0.15) < 1e-6, "three steps of the slider")
+        until(lambda: abs(shown() - 0.15) < 0.001, "three steps of the slider")
         page.screenshot(path=str(pictures / "recording.png"), timeout=2 * SLOW)
         assert not browser.errors
