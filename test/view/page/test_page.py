@@ -76,6 +76,7 @@ def teach_by_keyboard(browser: Browser, name: str) -> None:
     keys.press("Enter")
 
 
+@pytest.mark.timeout(300)  # browsers without a graphics card are slow
 def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     address: str, start_node: Callable, checkout: Path
 ) -> None:
@@ -104,7 +105,7 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         assert label.locator("b").count() == 0
         page.screenshot(path=str(pictures / "page.png"), timeout=2 * SLOW)
         teach_by_keyboard(browser, "by keys")
-        page.locator("[data-label]").filter(has_text="by keys").wait_for(timeout=SLOW)
+        page.get_by_role("status").filter(has_text=re.compile("learned .*by keys")).first.wait_for(timeout=SLOW)
 
         page.get_by_role("tab", name="Body").click()
         page.get_by_text("nominal").first.wait_for(timeout=SLOW)  # its mass, learned beside nominal
