@@ -6,9 +6,11 @@ from icub_learning.cli.parser import CommandParser
 EXPERIMENTS = {
     "figure-4.1": ("thesis.figure_4_1", "few centres with little regularization against many with much"),
     "figure-4.2": ("thesis.figure_4_2", "model selection time: a path over the centres against separate fits"),
+    "table-4.3": ("thesis.table_4_3", "five ways to regularize least squares: time and error, and where each is cheapest"),
     "nytro": ("thesis.nytro", "NYTRO against Nyström KRLS: model selection time over the centres, and test errors"),
     "figure-5.2": ("thesis.figure_5_2", "random features learn splines at the optimal rate"),
-    "table-6.2": ("thesis.table_6_2", "SGM and SIGM against a support vector machine: the breast cancer row"),
+    "table-6.2": ("thesis.table_6_2", "SGM and SIGM against a support vector machine, over passes and steps (figures 6.1, 6.2)"),
+    "corollaries-6": ("thesis.stopping_rates", "SGM stopped as corollaries 2 to 9 say: excess risks on a known problem"),
     "detection": ("detection", "on-line object detection: minibootstrap, full bootstrap, random background"),
     "falkon": ("falkon", "FALKON against direct Nyström and KRLS: time, error and iterations over n"),
     "figure-7.1": ("thesis.figure_7_1", "what unbalanced classes do to a decision boundary, and recoding"),

@@ -65,17 +65,36 @@ def _figure_5_2(found: Figures) -> Iterator[Comparison]:
             yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better)
 
 
+def _table_4_3(found: Figures) -> Iterator[Comparison]:
+    for name, ours in found["sets"].items():
+        for method, (_, error, _) in found["published"].get(name, {}).items():
+            mean = float(np.mean([one["rmse"] for one in ours["methods"][method]]))
+            yield Comparison(f"{name}: RMSE of {method}", mean, error, "less")
+        theirs = found["published"].get(name)
+        if theirs:
+            seconds = {one: float(np.mean([row["seconds"] for row in ours["methods"][one]])) for one in theirs}
+            gain, published = seconds["NKRLS"] / seconds["NYTRO"], theirs["NKRLS"][0] / theirs["NYTRO"][0]
+            yield Comparison(f"{name}: time of NKRLS over NYTRO's", gain, published, "more")
+
+
 def _nytro(found: Figures) -> Iterator[Comparison]:
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less")
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less")
 
 
 def _table_6_2(found: Figures) -> Iterator[Comparison]:
-    for name, trials in found["hinge, error, seconds"].items():
-        ours = np.mean(trials, axis=0)
-        for what, mean, published in zip(("hinge loss", "error [%]"), ours, found["published"][name], strict=False):
-            if published is not None:
-                yield Comparison(f"{name}: {what}", float(mean), published[0], "less")
+    for data, one in found["sets"].items():
+        for name, trials in one["hinge, error, seconds"].items():
+            ours, theirs = np.mean(trials, axis=0), found["published"][data][name]
+            for what, mean, published in zip(("hinge loss", "error [%]"), ours, theirs, strict=False):
+                if published is not None:
+                    yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less")
+
+
+def _corollaries_6(found: Figures) -> Iterator[Comparison]:
+    for case in found["cases"]:
+        what = f"corollary {case['corollary']}, beta {case['beta']:g}: exponent of n"
+        yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less")
 
 
 def _falkon(found: Figures) -> Iterator[Comparison]:
@@ -144,8 +163,10 @@ def _wpbc(found: Figures) -> Iterator[Comparison]:
 READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "figure-4.1": _figure_4_1,
     "figure-5.2": _figure_5_2,
+    "table-4.3": _table_4_3,
     "nytro": _nytro,
     "table-6.2": _table_6_2,
+    "corollaries-6": _corollaries_6,
     "falkon": _falkon,
     "table-7.1": _table_7_1,
     "figure-8.4": _figure_8_4,

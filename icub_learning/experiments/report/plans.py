@@ -24,9 +24,11 @@ class Plan:
 PLANS = {
     "figure-4.1": Plan(),
     "figure-4.2": Plan(),
+    "table-4.3": Plan(),
     "nytro": Plan(),
     "figure-5.2": Plan(quick=("--quick", "--draws", "20")),
     "table-6.2": Plan(),
+    "corollaries-6": Plan(),
     "falkon": Plan(),
     "figure-7.1": Plan(quick=("--samples", "4000")),
     "table-7.1": Plan(quick=("--on", "mnist", "--trials", "1")),
