@@ -28,6 +28,7 @@ from icub_learning.kernel_methods.subsampling.least_squares import (
 )
 
 FEATURES = ("fourier", "fastfood")
+KERNELS = ("gaussian", "matern")
 PANEL = 128  # features added at a time
 
 
@@ -36,10 +37,10 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A map with fewer features has the first features of a map with more.
+    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A map with fewer features has the first features of a map with more.
 
     Args:
-        kernel: "gaussian" or "matern"; "gaussian" alone with "fastfood".
+        kernel: "gaussian" or "matern".
         features: "fourier" (independent frequencies) or "fastfood" (see `FastfoodFeatures`).
         n_inputs: d.
         n_features: number of features.
@@ -55,24 +56,26 @@ class CosineFeatures:
     ) -> None:
         if features not in FEATURES:
             raise ParameterError("features", features, f"one of {', '.join(FEATURES)}")
-        possible = ("gaussian", "matern") if features == "fourier" else ("gaussian",)
-        if kernel.kernel not in possible:
-            raise ParameterError("kernel", kernel.kernel, f"one of {', '.join(possible)}, for {features} features")
+        if kernel.kernel not in KERNELS:
+            raise ParameterError("kernel", kernel.kernel, f"one of {', '.join(KERNELS)}, for random features")
         self.n_features = n_features
         self.scale_by = scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
+        self._spread: Array | None = None
+        if kernel.kernel == "matern":
+            self._spread = np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))
         self._fastfood: FastfoodProjection | None = None
         if features == "fastfood":
             self._fastfood = FastfoodProjection(n_inputs, n_features, kernel.length_scale, int(seeds[1]))
             return
         frequencies = np.random.default_rng(seeds[1]).standard_normal((n_features, n_inputs)) / kernel.length_scale
-        if kernel.kernel == "matern":
-            frequencies *= np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))[:, None]
         self._frequencies = np.ascontiguousarray(frequencies.T)
 
     def __call__(self, samples: Array, first: int = 0) -> Array:
         """Return the features from number `first` on, (r, n_features - first), of rows (r, d)."""
         products = samples @ self._frequencies if self._fastfood is None else self._fastfood(samples)
+        if self._spread is not None:
+            products *= self._spread
         out: Array = products[:, first:] + self._phases[first:]
         np.cos(out, out=out)
         out *= np.sqrt(2.0 / self.scale_by)

@@ -6,8 +6,10 @@ import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
@@ -23,6 +25,7 @@ ADULT_COLUMNS = 15
 # Age, final weight, years of education and hours are cut at their fifths, capital gains and losses at zero.
 FIFTHS, SIGNS = (0, 2, 4, 12), (10, 11)
 UNKNOWN = "?"
+Texts = NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def adult(path: Path | None) -> Benchmark:
     return Benchmark(np.hstack(inputs), income[0], np.hstack(tests), income[1])
 
 
-def _codes(values: Array, learned: Array, column: int) -> tuple[Array, Array]:
+def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the category of each value, and all categories that the training samples may have."""
     if column in FIFTHS:
         cuts = np.quantile(learned.astype(float), (0.2, 0.4, 0.6, 0.8))
@@ -103,7 +106,7 @@ def _codes(values: Array, learned: Array, column: int) -> tuple[Array, Array]:
     return values, np.setdiff1d(learned, [UNKNOWN])
 
 
-def _read_adult(path: Path) -> list[Array]:
+def _read_adult(path: Path) -> list[Texts]:
     """Return the two tables of texts (n, 15)."""
     tables = []
     try:

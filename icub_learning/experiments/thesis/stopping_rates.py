@@ -37,6 +37,7 @@ GAMMA, NOISE = 0.5, 1.0  # of the kernel; half the width of the uniform noise
 SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilon}
 GRID = 400  # points of x that risks are summed over
 LOOKS = 24  # moments of a run at which the risk is taken
+FURTHER = 4  # times t* that a run goes on, to see what stopping there costs
 SIZES, QUICK = (250, 500, 1000, 2000, 4000), (100, 200, 400)
 
 
@@ -102,7 +103,14 @@ def run(args: argparse.Namespace) -> None:
     print(f"n = {sizes[0]} to {sizes[-1]}, {draws} draws: exponents of n in the excess risk\n")
     head = ["corollary, loss", "beta", "t* / n", "iterate", "average", "power", "with log n", "iterate", "average",
             "over the least"]  # fmt: skip
-    over = [("", 1), (f"n = {sizes[-1]}", 1), ("risk ~ n^", 2), ("bound ~ n^", 2), (f"risk, n = {sizes[-1]}", 2), ("", 1)]
+    over = [
+        ("", 1),
+        (f"n = {sizes[-1]}", 1),
+        ("risk ~ n^", 2),
+        ("bound ~ n^", 2),
+        (f"risk, n = {sizes[-1]}", 2),
+        ("", 1),
+    ]
     print(table(head, [_row(case) for case in cases], over))
     slower = [
         f"{case['corollary']} at beta {case['beta']:g}"
@@ -119,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
-    """Run SGM on draws of n samples, twice as long as the corollary says.
+    """Run SGM on draws of n samples, four times as long as the corollary says.
 
     Returns:
         "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
@@ -137,7 +145,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     else:
         y = clean + NOISE * random.uniform(-1, 1, size=clean.shape)
     stop = ceil(n ** one.stop(beta))
-    last = 2 * stop
+    last = FURTHER * stop
     moments = np.unique(np.concatenate([np.geomspace(max(last / 200, 1), last, LOOKS).astype(int), [stop]]))
     # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x) and L = 1 / 4; for the other loss it is 1, as printed.
     first = 4 / float(weights @ weights) if one.loss == "logistic" else 1.0

@@ -177,9 +177,8 @@ def _text(name: str, found: Mapping[str, Any]) -> str:
         rows.append([title, *cells, number(theirs[0]), number(theirs[1], 4), number(theirs[2])])
     head = ["", "time [s]", "RMSE", "lambda, t", "t", "RMSE", "learned", "time [s]", "RMSE", "lambda, t"]
     over = [("", 0), ("ours", 3), ("by the rule", 2), ("", 1), ("published", 3)]
-    text = (
-        f"{name}: {found['n']} training samples, sigma {found['length scale']}, m {found['m']}\n"
-        + table(head, rows, over)
+    text = f"{name}: {found['n']} training samples, sigma {found['length scale']}, m {found['m']}\n" + table(
+        head, rows, over
     )
     worse = [
         f"{title} by {gap:.4f}"
