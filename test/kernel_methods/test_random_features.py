@@ -48,6 +48,25 @@ def test_the_solution_is_the_sources_formula(features, data):
     np.testing.assert_allclose(fitted.predict(x), np.sqrt(N) * s @ exact, atol=1e-8)
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
+def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
+    x, y = data
+    reference = RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
+    settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 200, "sampling": "leverage"}
+    products = np.zeros((30, 30))
+    for seed in range(40):
+        fitted = RandomFeaturesKRLS(regularization=1e-3, random_state=seed, **settings).fit(x, y)
+        rows = features_of(fitted, x[:30])
+        products += rows @ rows.T / 40
+    np.testing.assert_allclose(products, reference(x[:30]), atol=0.06)
+
+
+def test_settings_of_leverage_sampling_are_checked(data):
+    for bad in ({"sampling": "best"}, {"sampling": "leverage", "features": "fastfood"}):
+        with pytest.raises(ParameterError, match=r"sampling|features"):
+            RandomFeaturesKRLS(**bad).fit(*data)
+
+
 def test_many_features_approach_krls(data):
     x, y = data
     near = RandomFeaturesKRLS(n_features=2000, regularization=1e-2, random_state=0).fit(x[:100], y[:100])

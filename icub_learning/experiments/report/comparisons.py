@@ -153,6 +153,13 @@ def _multidist(found: Figures) -> Iterator[Comparison]:
     yield Comparison("points of POLK, hinge, K 0.04", float(np.mean(orders)), 16.0, "less")
 
 
+def _convergence(found: Figures) -> Iterator[Comparison]:
+    for name, one in found["runs"].items():
+        if one["bound"] is not None:
+            yield Comparison(f"{name}: distance to f*, beside its bound", one["closest"], one["bound"], "less")
+    yield Comparison("power of eta in the distance that remains", found["powers"]["remaining"], 0.5)
+
+
 def _layout(found: Figures) -> Iterator[Comparison]:
     for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
         yield Comparison(f"packed entries, n {n}", found["counts"][n], published)
@@ -189,6 +196,7 @@ READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "table-7.1": _table_7_1,
     "figure-8.4": _figure_8_4,
     "polk-multidist": _multidist,
+    "polk-convergence": _convergence,
     "tensor-layout": _layout,
     "tensor-selection": _selection,
     "tensor-wpbc": _wpbc,

@@ -146,7 +146,7 @@ class Problem:
         return np.asarray(solve_triangular(basis.triangle, cross.T, trans="T").T)
 
     def compare(self, level: float, draws: int, seed: int) -> dict[str, Any]:
-        """Return the bounds at lambda, the least m that suffices ("enough"), dimensions, and the path of risks over m."""
+        """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and the "path" of risks over m."""
         ridge = level * self.n
         scores = leverage_scores(self.x, length_scale=SCALE, regularization=level)
         effective, maximal = float(scores.sum()), float(self.n * scores.max())

@@ -18,10 +18,10 @@ from icub_learning.recognition.classifiers.selection import RECODINGS, count_cor
 from icub_learning.reporting.tables import save_figures, table
 
 DESCRIPTION = """\
-Algorithm 2 of the thesis with every alpha in [0, 1]: for each number of examples of the late class and each alpha, lambda
-is the one with the most held-out examples of the other classes right, and the accuracy on test examples is that of the
-late class (top) and of the others (bottom). Data sets as in table-7.1; the published figure is on iCubWorld28 and has
-no numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
+Algorithm 2 of the thesis with every alpha in [0, 1]: for each number of examples of the late class and each alpha,
+lambda is the one with the most held-out examples of the other classes right, and the accuracy on test examples is that
+of the late class and of the others. Data sets as in table-7.1; the published figure is on iCubWorld28 and has no
+numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
 points, and what the late class gains by it.
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def sweep(drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]) -> Array:
-    """Return accuracies in [0, 1] of the late class and of the others, (2, n_imb, alpha), with the best lambda for each.
+    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1].
 
     Args:
         drawn: the examples.

@@ -20,8 +20,8 @@ from icub_learning.reporting.tables import number, save_figures, table
 DESCRIPTION = """\
 x uniform on [0, 1], the spline kernel of order 2 (figure 5.2's with gamma = 1/2), and a function f of which the
 exponent beta of the approximation error is known: 1 (f in the kernel's space) and 1/2. The smooth loss is the logistic
-one, with labels of probability 1 / (1 + exp(-f)); the other is the absolute one, with y = f + uniform noise. Both have f
-as their best function, and the excess risk is a sum over x. SGM draws samples with replacement and stops where each
+one, with labels of probability 1 / (1 + exp(-f)); the other is the absolute one, with y = f + uniform noise. Both have
+f as their best function, and the excess risk is a sum over x. SGM draws samples with replacement and stops where each
 corollary says:
   2, 6   constant steps eta n^(-1/2), t* iterations (more than a pass for beta < 1)
   3, 7   steps eta t^(-1/2), t* iterations
@@ -147,7 +147,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     stop = ceil(n ** one.stop(beta))
     last = FURTHER * stop
     moments = np.unique(np.concatenate([np.geomspace(max(last / 200, 1), last, LOOKS).astype(int), [stop]]))
-    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x) and L = 1 / 4; for the other loss it is 1, as printed.
+    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4; for the other loss it is 1, as printed.
     first = 4 / float(weights @ weights) if one.loss == "logistic" else 1.0
     steps = first * one.step(n, np.arange(1.0, last + 1), beta)
     w, total, mean = np.zeros((draws, len(weights))), 0.0, np.zeros((draws, len(weights)))

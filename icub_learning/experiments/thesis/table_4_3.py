@@ -114,8 +114,8 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
         seed: of the held-out samples and the centres.
 
     Returns:
-        "seconds" of learning and choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned, and
-        "rule parameter" and "rule rmse" of the iteration where the published rule stops.
+        "seconds" of learning and choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned,
+        and "rule parameter" and "rule rmse" of the iteration where the published rule stops.
     """
     n = min(len(data.x), most) if method in FULL else len(data.x)
     order = np.random.default_rng(seed).permutation(len(data.x))[:n]

