@@ -37,6 +37,10 @@ EXPERIMENTS = {
     "polk-convergence": ("polk.convergence", "POLK towards the best function: theorems 1 to 3 with their rates"),
     "polk-mnist": ("polk.mnist", "POLK on handwritten digits: model order and error beside an SVM"),
     "tensor-layout": ("tensor.layout", "tensor kernels: entries and times of the packed layout beside the full one"),
+    "tensor-synthetic": (
+        "tensor.synthetic",
+        "tensor kernels: times of building and optimizing, errors over m and gamma",
+    ),
     "tensor-selection": ("tensor.selection", "tensor kernels: true features found among 5000 from few samples"),
     "tensor-wpbc": ("tensor.wpbc", "tensor kernels on WPBC: build times of both layouts, errors of subsamples"),
 }

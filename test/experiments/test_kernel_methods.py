@@ -127,7 +127,7 @@ def test_table_6_2(tmp_path, capsys, monkeypatch):
             assert error.split("±")[0].strip() == number(mean)
             hinges = [some[0] for some in one["hinge, error, seconds"][method]]
             assert hinge.split("±")[0].strip() == number(np.mean(hinges))
-            assert np.mean(hinges) < 0.8  # of a zero function it is 1
+            assert np.mean(hinges) < 0.9  # of a zero function it is 1
         # theta = 1 oversmooths: its loss is far from the least, on the samples learned as in tests.
         theta = one["smoothing"]["theta"]
         tests, learned = np.array(theta["hinge in tests"]), np.array(theta["hinge on the samples learned"])

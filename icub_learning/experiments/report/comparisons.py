@@ -167,6 +167,14 @@ def _layout(found: Figures) -> Iterator[Comparison]:
         yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more")
 
 
+def _synthetic(found: Figures) -> Iterator[Comparison]:
+    for one in found["times"]:
+        for layout, (build, optimize) in found["published"].get(str(one["n"]), {}).items():
+            if layout in one:
+                yield Comparison(f"n {one['n']}, {layout}: build [s]", one[layout]["build"], build, "less")
+                yield Comparison(f"n {one['n']}, {layout}: optimize [s]", one[layout]["train"], optimize, "less")
+
+
 def _selection(found: Figures) -> Iterator[Comparison]:
     for m, (true, false) in found["published"].items():
         ours = found["found"][f"m {m}, order 4"]
@@ -198,6 +206,7 @@ READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "polk-multidist": _multidist,
     "polk-convergence": _convergence,
     "tensor-layout": _layout,
+    "tensor-synthetic": _synthetic,
     "tensor-selection": _selection,
     "tensor-wpbc": _wpbc,
 }

@@ -124,9 +124,7 @@ class LogisticFALKON(CenterRegressor):
         return beta
 
 
-def _step_size(
-    y: Array, scores: Array, move: Array, beta: Array, change: Array, level: float, slope: float
-) -> float:
+def _step_size(y: Array, scores: Array, move: Array, beta: Array, change: Array, level: float, slope: float) -> float:
     """Halve the step until the objective falls by a part of what its slope promises."""
 
     def objective(t: float) -> float:

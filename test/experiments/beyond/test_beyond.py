@@ -62,7 +62,9 @@ def test_logistic_falkon(found):
         assert 0 < ours["excess log loss"] < square["excess log loss"]
         assert ours["excess log loss"] == pytest.approx(rival["excess log loss"], rel=0.4)
         assert max(one["excess error"] for one in (ours, square, rival)) < 0.1 < row["bayes"] + 0.1 < 0.4
-        cells = next(line.split() for line in found[0].splitlines() if line.split()[:2] == [str(row["n"]), str(row["m"])])
+        cells = next(
+            line.split() for line in found[0].splitlines() if line.split()[:2] == [str(row["n"]), str(row["m"])]
+        )
         assert cells[2:5] == [number(100 * one["excess error"]) for one in (ours, square, rival)]
 
 
