@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
     from icub_learning.kernel_methods.subsampling.falkon import FALKON
+    from icub_learning.kernel_methods.subsampling.logistic_falkon import LogisticFALKON
     from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
     from icub_learning.kernel_methods.subsampling.nytro import NYTRO
     from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
@@ -36,6 +37,7 @@ __all__ = [
     "Kernel",
     "KernelDictionary",
     "Landweber",
+    "LogisticFALKON",
     "NuMethod",
     "NystromKRLS",
     "OneVsAllClassifier",
@@ -64,6 +66,7 @@ __getattr__ = lazy(
         "KernelDictionary": "online.dictionary",
         "KRLS": "spectral.krls",
         "Landweber": "spectral.iterative",
+        "LogisticFALKON": "subsampling.logistic_falkon",
         "matching_pursuit": "online.dictionary",
         "NuMethod": "spectral.iterative",
         "NystromKRLS": "subsampling.nystrom",

@@ -1,6 +1,7 @@
 """Regularized least squares on random features: on a fixed number of them, and along a path of growing numbers."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +20,7 @@ from icub_learning.kernel_methods.estimator import (
     check_levels,
     check_regularization,
 )
-from icub_learning.kernel_methods.kernels import Kernel, blocks
+from icub_learning.kernel_methods.kernels import Kernel, blocks, sample_rows
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.least_squares import (
     GrowingLeastSquares,
@@ -28,7 +29,11 @@ from icub_learning.kernel_methods.subsampling.least_squares import (
 )
 
 FEATURES = ("fourier", "fastfood")
+KERNELS = ("gaussian", "matern")
+SAMPLINGS = ("uniform", "leverage")
 PANEL = 128  # features added at a time
+POOL = 4  # features to draw from by leverage scores, for each that is taken
+ROWS = 4  # samples that their scores are estimated from, for each feature of the pool
 
 
 class CosineFeatures:
@@ -36,10 +41,11 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A map with fewer features has the first features of a map with more.
+    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A
+    map with fewer features has the first features of a map with more.
 
     Args:
-        kernel: "gaussian" or "matern"; "gaussian" alone with "fastfood".
+        kernel: "gaussian" or "matern".
         features: "fourier" (independent frequencies) or "fastfood" (see `FastfoodFeatures`).
         n_inputs: d.
         n_features: number of features.
@@ -55,27 +61,40 @@ class CosineFeatures:
     ) -> None:
         if features not in FEATURES:
             raise ParameterError("features", features, f"one of {', '.join(FEATURES)}")
-        possible = ("gaussian", "matern") if features == "fourier" else ("gaussian",)
-        if kernel.kernel not in possible:
-            raise ParameterError("kernel", kernel.kernel, f"one of {', '.join(possible)}, for {features} features")
+        if kernel.kernel not in KERNELS:
+            raise ParameterError("kernel", kernel.kernel, f"one of {', '.join(KERNELS)}, for random features")
         self.n_features = n_features
         self.scale_by = scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
+        self._gains: Array | None = None
+        self._spread: Array | None = None
+        if kernel.kernel == "matern":
+            self._spread = np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))
         self._fastfood: FastfoodProjection | None = None
         if features == "fastfood":
             self._fastfood = FastfoodProjection(n_inputs, n_features, kernel.length_scale, int(seeds[1]))
             return
         frequencies = np.random.default_rng(seeds[1]).standard_normal((n_features, n_inputs)) / kernel.length_scale
-        if kernel.kernel == "matern":
-            frequencies *= np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))[:, None]
         self._frequencies = np.ascontiguousarray(frequencies.T)
+
+    def subset(self, chosen: NDArray[np.intp], gains: Array) -> "CosineFeatures":
+        """Return a map of the features with these numbers, times gains (len(chosen),); of "fourier" features alone."""
+        part = copy(self)
+        part.n_features, part._gains = len(chosen), gains
+        part._phases, part._frequencies = self._phases[chosen], np.ascontiguousarray(self._frequencies[:, chosen])
+        part._spread = None if self._spread is None else self._spread[chosen]
+        return part
 
     def __call__(self, samples: Array, first: int = 0) -> Array:
         """Return the features from number `first` on, (r, n_features - first), of rows (r, d)."""
         products = samples @ self._frequencies if self._fastfood is None else self._fastfood(samples)
+        if self._spread is not None:
+            products *= self._spread
         out: Array = products[:, first:] + self._phases[first:]
         np.cos(out, out=out)
         out *= np.sqrt(2.0 / self.scale_by)
+        if self._gains is not None:
+            out *= self._gains[first:]
         return out
 
 
@@ -109,8 +128,14 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped arrays or
     Dask arrays.
 
+    With sampling "leverage" the m features are drawn from four times as many by their leverage scores
+    (S^T S (S^T S + lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased
+    (the data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
+    expansions", 2017; thesis 5.3, remark on non-uniform sampling).
+
     Args:
         kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeatureRegressor`.
+        sampling: "uniform", or "leverage" ("fourier" features alone).
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
@@ -118,17 +143,40 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
         path_levels_: the values of `path`, or `regularization` alone.
     """
 
+    sampling: str = "uniform"
     path: Sequence[float] | None = None
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
         levels = check_levels("path", self.path, [level])
         m = integer("n_features", self.n_features, 1)
-        self._map = CosineFeatures(kernel, self.features, rows.n_inputs, m, draw_seeds(self.random_state), m)
+        if self.sampling not in SAMPLINGS:
+            raise ParameterError("sampling", self.sampling, f"one of {', '.join(SAMPLINGS)}")
+        seeds = draw_seeds(self.random_state)
+        if self.sampling == "uniform":
+            self._map = CosineFeatures(kernel, self.features, rows.n_inputs, m, seeds, m)
+        else:
+            self._map = self._draw_by_leverage(rows, kernel, m, level, seeds)
         gram, moment = rows.sum(NormalEquations(self._map, rows.n_targets))
         given = None if self.path is None else levels
         self._coefficients, path = solve_ridge_path(gram, moment, rows.n, level, given)
         self._path, self.path_levels_ = np.stack(path), levels
+
+    def _draw_by_leverage(
+        self, rows: TrainingRows, kernel: Kernel, m: int, level: float, seeds: NDArray[np.int64]
+    ) -> CosineFeatures:
+        if self.features != "fourier":
+            raise ParameterError("features", self.features, "fourier, for sampling by leverage scores")
+        size = POOL * m
+        pool = CosineFeatures(kernel, self.features, rows.n_inputs, size, seeds, size)
+        random = np.random.RandomState(seeds[0] % 2**31)
+        count = min(rows.n, ROWS * size)
+        some = pool(np.asarray(rows.take(sample_rows(random, rows.n, count)), dtype=np.float64))
+        gram = some.T @ some / count
+        scores = np.clip(1.0 - level * np.diagonal(np.linalg.inv(gram + level * np.eye(size))), 1e-12, 1.0)
+        chances = scores / scores.sum()
+        chosen = random.choice(size, size=m, replace=True, p=chances)
+        return pool.subset(chosen, np.sqrt(1.0 / (m * chances[chosen])))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

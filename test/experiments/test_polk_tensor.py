@@ -164,9 +164,13 @@ def patients(tmp_path):
 
 
 def test_tensor_wpbc(patients, tmp_path, capsys):
-    command = ["tensor-wpbc", "--data", str(patients), "--splits", "2", "--draws", "3"]
+    command = ["tensor-wpbc", "--data", str(patients), "--splits", "2", "--draws", "3", "--out", str(tmp_path)]
     out, found = run(tmp_path, capsys, *command)
     assert "published" in out and "degree 2" in out and found["degree"] == 2
+    assert (tmp_path / "tensor-wpbc.png").stat().st_size > 15_000
+    for splits in found["splits"].values():
+        for one in (some for split in splits for some in split.values()):
+            assert wpbc.GAMMAS[int(np.argmin(one["validation"]))] == one["gamma"]
     for name, most in (("time", 0.25), ("class", 0.75)):
         assert len(found["splits"][name]) == 2
         for split in found["splits"][name]:

@@ -25,7 +25,12 @@ def features_of(fitted, x):
 
 @pytest.mark.parametrize(
     ("kernel", "features", "reference"),
-    [("gaussian", "fourier", RBF(1.3)), ("gaussian", "fastfood", RBF(1.3)), ("matern", "fourier", Matern(1.3, nu=1.5))],
+    [
+        ("gaussian", "fourier", RBF(1.3)),
+        ("gaussian", "fastfood", RBF(1.3)),
+        ("matern", "fourier", Matern(1.3, nu=1.5)),
+        ("matern", "fastfood", Matern(1.3, nu=1.5)),
+    ],
 )
 def test_products_of_features_are_the_kernel_on_average(kernel, features, reference):
     x = np.random.default_rng(1).normal(size=(40, 4))
@@ -41,6 +46,25 @@ def test_the_solution_is_the_sources_formula(features, data):
     exact = np.linalg.solve(s.T @ s + 1e-4 * np.eye(60), s.T @ y / np.sqrt(N))
     np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
     np.testing.assert_allclose(fitted.predict(x), np.sqrt(N) * s @ exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
+def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
+    x, y = data
+    reference = RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
+    settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 200, "sampling": "leverage"}
+    products = np.zeros((30, 30))
+    for seed in range(40):
+        fitted = RandomFeaturesKRLS(regularization=1e-3, random_state=seed, **settings).fit(x, y)
+        rows = features_of(fitted, x[:30])
+        products += rows @ rows.T / 40
+    np.testing.assert_allclose(products, reference(x[:30]), atol=0.06)
+
+
+def test_settings_of_leverage_sampling_are_checked(data):
+    for bad in ({"sampling": "best"}, {"sampling": "leverage", "features": "fastfood"}):
+        with pytest.raises(ParameterError, match=r"sampling|features"):
+            RandomFeaturesKRLS(**bad).fit(*data)
 
 
 def test_many_features_approach_krls(data):
@@ -94,7 +118,6 @@ def test_features_can_be_added_afterwards(data):
     ("settings", "name"),
     [
         ({"kernel": "linear"}, "kernel"),
-        ({"kernel": "matern", "features": "fastfood"}, "kernel"),
         ({"features": "orthogonal"}, "features"),
         ({"n_features": 0}, "n_features"),
         ({"regularization": 0.0}, "regularization"),

@@ -1,11 +1,6 @@
 """Tables of samples: pumadyn32nh, and the diagnostic and the prognostic breast cancer data of Wisconsin."""
 
-import bz2
-import lzma
-import subprocess
-import tempfile
 import warnings
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +10,14 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 from icub_learning.experiments.data.fetching import APT_DOWNLOAD, data_root, fetch, find_file, unreadable
+from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 
 PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
 PUMADYN_HELP = f"pumadyn32nh: {PUMADYN.name}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
 WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
-WPBC_FOLDER = Path("/usr/lib/R/site-library/TH.data/data")  # where its package is installed
+WPBC_FOLDER = Path("TH.data/data")  # in the library of R
 WPBC, TIME, STATUS = "wpbc", "time", "status"  # the table and two of its columns
 RECURRED = "R"  # a status; the other is N
-EITHER_HEADER = 47  # zlib's or gzip's
 
 
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
@@ -85,8 +80,9 @@ class Prognosis:
 
 def load_wpbc(path: Path | None) -> Prognosis:
     """Return the prognostic data from `path`, or from the Debian package; see `read_wpbc`."""
-    if path is None and WPBC_FOLDER.is_dir():
-        path = WPBC_FOLDER
+    installed = Path("/", LIBRARY, WPBC_FOLDER)
+    if path is None and installed.is_dir():
+        path = installed
     return read_wpbc(path or fetch(f"{WPBC_PACKAGE}.deb", (*APT_DOWNLOAD, WPBC_PACKAGE)))
 
 
@@ -102,7 +98,7 @@ def read_wpbc(path: Path) -> Prognosis:
     Raises:
         RecordingError: the file cannot be read, or rdata is missing.
     """
-    columns = _read_csv(path) if path.suffix == ".csv" else _read_r(path)
+    columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC_FOLDER, WPBC)
     for name in (TIME, STATUS):
         if name not in columns:
             raise RecordingError(f"{path} has no column {name!r}", name="data", value=str(path))
@@ -124,40 +120,3 @@ def _read_csv(path: Path) -> dict[str, Any]:
         return {name: table[name] for name in table.dtype.names or ()}
     except (OSError, ValueError, TypeError) as error:
         raise unreadable(path, error) from error
-
-
-def _read_r(path: Path) -> dict[str, Any]:
-    """Read the table from R's lazy-load database: an index of places, and compressed objects one after the other."""
-    try:
-        import rdata
-    except ModuleNotFoundError as error:
-        text = "R's data need the package rdata: pip install rdata, or give a .csv with --data"
-        raise RecordingError(text, name="data", value=str(path)) from error
-    try:
-        with tempfile.TemporaryDirectory() as unpacked:
-            folder = path
-            if path.is_file():
-                subprocess.run(["dpkg-deb", "-x", str(path), unpacked], check=True, capture_output=True)
-                folder = Path(unpacked, *WPBC_FOLDER.parts[1:])
-            index = _convert(rdata, zlib.decompress((folder / "Rdata.rdx").read_bytes(), EITHER_HEADER))
-            start, length = (int(one) for one in index["variables"][WPBC])
-            stored = (folder / "Rdata.rdb").read_bytes()[start + 4 : start + length]  # 4 bytes hold the size
-        frame = _convert(rdata, _decompress(stored))
-        return {str(name): np.asarray(frame[name]) for name in frame.columns}
-    except (OSError, KeyError, ValueError, subprocess.SubprocessError, zlib.error, lzma.LZMAError) as error:
-        raise unreadable(path, error) from error
-
-
-def _convert(rdata: Any, content: bytes) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the bytes come without a file's header
-        return rdata.conversion.convert(rdata.parser.parse_data(content))
-
-
-def _decompress(content: bytes) -> bytes:
-    """R marks bzip2 by "2" and xz by "Z" before the data; what has no mark is zlib."""
-    if content[:1] == b"2":
-        return bz2.decompress(content[1:])
-    if content[:1] == b"Z":
-        return lzma.decompress(content[1:], format=lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2}])
-    return zlib.decompress(content)

@@ -58,11 +58,39 @@ def _figure_4_1(found: Figures) -> Iterator[Comparison]:
             yield Comparison(f"breast cancer, m {row['m']}: test error [%]", row["test"], published, "less")
 
 
+def _figure_5_1(found: Figures) -> Iterator[Comparison]:
+    for row in found["rows"]:
+        what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
+        yield Comparison(what, row["enough"], row["theorem 5"], "less")
+    for name, (risk, bound) in found["checks"].items():
+        if "theorem 2" not in name:  # which is an equation
+            yield Comparison(f"{name}: expected risk beside its bound", risk, bound, "less")
+
+
 def _figure_5_2(found: Figures) -> Iterator[Comparison]:
     for case in found["cases"]:
         for name, theory in case["theory"].items():
             better = "less" if name in ("risk", "features") else ""
             yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better)
+
+
+def _table_4_1(found: Figures) -> Iterator[Comparison]:
+    for name, methods in found["sets"].items():
+        for method, error in found["published"].get(name, {}).items():
+            mean = float(np.mean([one["rmse"] for one in methods[method]]))
+            yield Comparison(f"{name}: RMSE of {method}", mean, error, "less")
+
+
+def _table_4_3(found: Figures) -> Iterator[Comparison]:
+    for name, ours in found["sets"].items():
+        for method, (_, error, _) in found["published"].get(name, {}).items():
+            mean = float(np.mean([one["rmse"] for one in ours["methods"][method]]))
+            yield Comparison(f"{name}: RMSE of {method}", mean, error, "less")
+        theirs = found["published"].get(name)
+        if theirs:
+            seconds = {one: float(np.mean([row["seconds"] for row in ours["methods"][one]])) for one in theirs}
+            gain, published = seconds["NKRLS"] / seconds["NYTRO"], theirs["NKRLS"][0] / theirs["NYTRO"][0]
+            yield Comparison(f"{name}: time of NKRLS over NYTRO's", gain, published, "more")
 
 
 def _nytro(found: Figures) -> Iterator[Comparison]:
@@ -71,11 +99,18 @@ def _nytro(found: Figures) -> Iterator[Comparison]:
 
 
 def _table_6_2(found: Figures) -> Iterator[Comparison]:
-    for name, trials in found["hinge, error, seconds"].items():
-        ours = np.mean(trials, axis=0)
-        for what, mean, published in zip(("hinge loss", "error [%]"), ours, found["published"][name], strict=False):
-            if published is not None:
-                yield Comparison(f"{name}: {what}", float(mean), published[0], "less")
+    for data, one in found["sets"].items():
+        for name, trials in one["hinge, error, seconds"].items():
+            ours, theirs = np.mean(trials, axis=0), found["published"][data][name.split(",")[0]]
+            for what, mean, published in zip(("hinge loss", "error [%]"), ours, theirs, strict=False):
+                if published is not None:
+                    yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less")
+
+
+def _corollaries_6(found: Figures) -> Iterator[Comparison]:
+    for case in found["cases"]:
+        what = f"corollary {case['corollary']}, beta {case['beta']:g}: exponent of n"
+        yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less")
 
 
 def _falkon(found: Figures) -> Iterator[Comparison]:
@@ -118,11 +153,26 @@ def _multidist(found: Figures) -> Iterator[Comparison]:
     yield Comparison("points of POLK, hinge, K 0.04", float(np.mean(orders)), 16.0, "less")
 
 
+def _convergence(found: Figures) -> Iterator[Comparison]:
+    for name, one in found["runs"].items():
+        if one["bound"] is not None:
+            yield Comparison(f"{name}: distance to f*, beside its bound", one["closest"], one["bound"], "less")
+    yield Comparison("power of eta in the distance that remains", found["powers"]["remaining"], 0.5)
+
+
 def _layout(found: Figures) -> Iterator[Comparison]:
     for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
         yield Comparison(f"packed entries, n {n}", found["counts"][n], published)
     for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):
         yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more")
+
+
+def _synthetic(found: Figures) -> Iterator[Comparison]:
+    for one in found["times"]:
+        for layout, (build, optimize) in found["published"].get(str(one["n"]), {}).items():
+            if layout in one:
+                yield Comparison(f"n {one['n']}, {layout}: build [s]", one[layout]["build"], build, "less")
+                yield Comparison(f"n {one['n']}, {layout}: optimize [s]", one[layout]["train"], optimize, "less")
 
 
 def _selection(found: Figures) -> Iterator[Comparison]:
@@ -143,14 +193,20 @@ def _wpbc(found: Figures) -> Iterator[Comparison]:
 
 READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "figure-4.1": _figure_4_1,
+    "figure-5.1": _figure_5_1,
     "figure-5.2": _figure_5_2,
+    "table-4.1": _table_4_1,
+    "table-4.3": _table_4_3,
     "nytro": _nytro,
     "table-6.2": _table_6_2,
+    "corollaries-6": _corollaries_6,
     "falkon": _falkon,
     "table-7.1": _table_7_1,
     "figure-8.4": _figure_8_4,
     "polk-multidist": _multidist,
+    "polk-convergence": _convergence,
     "tensor-layout": _layout,
+    "tensor-synthetic": _synthetic,
     "tensor-selection": _selection,
     "tensor-wpbc": _wpbc,
 }

@@ -73,14 +73,16 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
 
 
-def compare(n: int, x: Any, y: Any) -> dict[str, Any]:
+def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
     """Time both layouts on the same samples.
 
     Args:
         n: number of samples.
         x, y: inputs (n, d) and targets (n,).
+        degree: of the kernel.
+        gamma: inverse regularization.
 
-    The kernel is S^DEGREE with S = sum_j x_1j ... x_4j (tensor kernels, 4.33).
+    The kernel is S^degree with S = sum_j x_1j ... x_4j (tensor kernels, 4.33).
 
     Returns:
         "n"; for "packed" and, where it fits, "full", the seconds of "build", one "gradient", "train" and "total"; and
@@ -89,12 +91,12 @@ def compare(n: int, x: Any, y: Any) -> dict[str, Any]:
 
     def build_packed() -> Any:
         tensor = SymmetricTensor(n, 4)
-        tensor.fill(x, np.ones(x.shape[1]), _raise)
+        tensor.fill(x, np.ones(x.shape[1]), lambda values: _raise(values, degree))
         return tensor
 
     layouts: dict[str, Any] = {"packed": build_packed}
     if 8 * n**4 <= MOST_FULL:
-        layouts["full"] = lambda: FullTensor(x)
+        layouts["full"] = lambda: FullTensor(x, degree)
     found: dict[str, Any] = {"n": n}
     solutions = {}
     for name, build in layouts.items():
@@ -103,7 +105,7 @@ def compare(n: int, x: Any, y: Any) -> dict[str, Any]:
         built = perf_counter()
         tensor.gradient(y)
         once = perf_counter()
-        solutions[name] = solve(TensorPenalty(tensor), Square(), y, 1.0, 1e-12, 1000).a
+        solutions[name] = solve(TensorPenalty(tensor), Square(), y, gamma, 1e-12, 1000).a
         end = perf_counter()
         times = {"build": built - start, "gradient": once - built, "train": end - once}
         found[name] = {**times, "total": built - start + end - once}
@@ -113,14 +115,14 @@ def compare(n: int, x: Any, y: Any) -> dict[str, Any]:
 
 
 class FullTensor:
-    """All n^4 entries of the polynomial tensor kernel of degree DEGREE, contracted by matrix products."""
+    """All n^4 entries of the polynomial tensor kernel, contracted by matrix products."""
 
     order = 4
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Any, degree: int = DEGREE) -> None:
         pairs = (x[:, None] * x[None]).reshape(-1, x.shape[1])
         self._entries = pairs @ pairs.T
-        _raise(self._entries)
+        _raise(self._entries, degree)
         self.n = len(x)
 
     def gradient(self, a: Any) -> Any:
@@ -133,6 +135,7 @@ class FullTensor:
         return float(a @ matrix @ a), matrix @ a, 3 * matrix
 
 
-def _raise(values: Any) -> None:
-    """Raise to the power DEGREE, in place."""
-    np.power(values, DEGREE, out=values)
+def _raise(values: Any, degree: int) -> None:
+    """Raise to a power, in place."""
+    if degree > 1:
+        np.power(values, degree, out=values)

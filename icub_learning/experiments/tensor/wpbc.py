@@ -1,6 +1,8 @@
-"""Tensor kernels on breast cancer prognosis (WPBC): build times and errors of subsamples."""
+"""Tensor kernels on breast cancer prognosis (WPBC): build times, validation errors over m and gamma, test errors."""
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
 from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.reporting.plots import log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
@@ -24,8 +27,8 @@ came back) and -1, which is the source's, and the time in months. Features and t
 of the 60 training patients. All m share the splits; a split is learned with 10 subsamples of each m, and m = 60 is all
 of it, so that its spread is zero, as published.
 
-Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The published errors
-are in figures only; they hardly depend on m.
+Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The picture has the
+validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m.
 
 example:
   icub-learning reproduce tensor-wpbc --json out/tensor-wpbc.json"""
@@ -39,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
     add_data_option(parser, ".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)")
     parser.add_argument("--splits", type=int, default=3, help="splits of the patients (default: 3; published: 1)")
-    add_common_options(parser, "the first split and its subsamples", picture=False, draws=10)
+    add_common_options(parser, "the first split and its subsamples", draws=10)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -81,6 +84,7 @@ def run(args: argparse.Namespace) -> None:
         print(table([f"{text}, m", "test error", "± subsamples", "± splits", "wrong class [%]"], rows) + "\n")
     guess = 100 * float(min(np.mean(data.recurred > 0), np.mean(data.recurred < 0)))
     print(f"Naming the more frequent class for all patients is wrong in {guess:.1f} %.")
+    _draw(args.out / "tensor-wpbc.png", found)
     save_figures(args.json, {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE})
 
 
@@ -102,7 +106,8 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
 
     Returns:
         By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, mean squared and
-        over that of the training mean; and "wrong", the mean share of wrong signs [%].
+        over that of the training mean; "wrong", the mean share of wrong signs [%]; and the "validation" error for each of
+        GAMMAS.
     """
     train, held, test = parts
     x = scale(features, train) / features.shape[1] ** 0.25
@@ -131,5 +136,22 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
             errors.append(float(np.mean((predicted - y[test]) ** 2)) / chance)
             wrong.append(100.0 * float(np.mean((predicted > zero) != (target[test] > 0))))
         errors += errors[:1] * (draws - len(errors))
-        found[m] = {"gamma": gamma, "errors": errors, "wrong": float(np.mean(wrong))}
+        found[m] = {"gamma": gamma, "errors": errors, "wrong": float(np.mean(wrong)), "validation": validation}
     return found
+
+
+def _draw(path: Path, found: Mapping[str, Any]) -> None:
+    """Draw the validation errors over m and gamma, mean over the splits, a map for each target."""
+    figure = new_figure(5.5 * len(found), 4.2)
+    for axes, (name, splits) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
+        errors = np.mean([[one[m]["validation"] for m in SIZES] for one in splits], axis=0)
+        mesh = axes.pcolormesh(GAMMAS, range(len(SIZES)), errors, cmap="viridis_r", vmax=2.0, shading="nearest")
+        figure.colorbar(mesh, ax=axes, extend="max").set_label("validation error", fontsize=8)
+        for row, values in enumerate(errors):
+            for gamma, value in zip(GAMMAS, values, strict=True):
+                axes.text(gamma, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color="white")
+        axes.set_yticks(range(len(SIZES)), [str(m) for m in SIZES])
+        log_scale(axes, "x")
+        style(axes, f"target: {TARGETS[name]}", "m", "γ")
+        axes.grid(False)
+    save(figure, path, "Tensor kernel of degree 2 on WPBC")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from icub_learning.arrays import integer
+from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.data import images
 from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
@@ -102,16 +102,7 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     integer("--trials", args.trials, 1)
     most = min(most, n_bal)
     n_views = n_bal + n_bal // 5 + n_test
-    if name == "mnist":
-        examples = images.load_mnist(args.data)
-    elif name == "fashion-mnist":
-        examples = images.load_fashion_mnist(args.data)
-    elif args.data is not None:
-        examples = images.load_features(args.data)
-    else:
-        kept = args.out / f"objects-{n_views}.npz"
-        examples = images.render_objects(n_views, kept)
-        print(f"features of the rendered objects: {kept}, for --data next time", flush=True)
+    examples = load_examples(name, args.data, n_views, args.out)
     sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
     with tqdm(total=args.trials, desc=name, disable=None, leave=False, unit="trial") as bar:
         outcomes, imbalanced = compare(
@@ -150,6 +141,27 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
             for method, outcome in outcomes.items()
         },
     }
+
+
+def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
+    """Return examples (n, d) of each class of one of DATA_SETS.
+
+    Args:
+        name: of the data set.
+        given: its file or folder, or None.
+        n_views: number of views of each object to render, where `given` does not have them.
+        out: folder to keep their features in.
+    """
+    if name == "mnist":
+        return images.load_mnist(given)
+    if name == "fashion-mnist":
+        return images.load_fashion_mnist(given)
+    if given is not None:
+        return images.load_features(given)
+    kept = out / f"objects-{n_views}.npz"
+    examples = images.render_objects(n_views, kept)
+    print(f"features of the rendered objects: {kept}, for --data next time", flush=True)
+    return examples
 
 
 def _text(name: str, figures: dict[str, Any]) -> str:

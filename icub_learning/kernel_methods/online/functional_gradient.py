@@ -16,7 +16,10 @@ from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_bloc
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 
-SCHEDULES = ("constant", "diminishing")
+SCHEDULES = ("constant", "diminishing", "coin")
+BOUNDED = ("logistic", "hinge")  # losses of derivatives of norm at most LARGEST_GRADIENT
+LARGEST_GRADIENT = 2**0.5  # of two scores that change by one each
+SMALLEST_WEALTH = 1e-6  # of 1 at the start
 DECAY = 0.75  # eta_t = eta t^-DECAY: the sum of the steps is infinite, that of their squares finite
 AVERAGING = 32  # steps that the average covers by default
 DECAY_OF_AVERAGE = 3  # p: after t steps the average covers at most (t + p) / (1 + p) of them
@@ -36,6 +39,13 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     projection onto the others, as f does. rho = 1 / averaging, but 4 / (t + 3) while that is more, which forgets the
     first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
+    With the schedule "coin" there is no step size to choose: f_t is a bet on the sum of the gradients' opposites,
+    f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of a
+    gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
+    learning", 2016; the successor of Orabona 2014, which thesis 6.3.4 names). Its regret is, up to logarithms, that of
+    the best step size. W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
+    losses of bounded derivatives and kernels of k(x, x) = 1.
+
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
     Args:
@@ -44,7 +54,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         step_size: eta > 0, below 1 / lambda.
         parsimony: K >= 0; 0 keeps every point that a constant step adds.
         loss: name of the loss.
-        schedule: "constant", or "diminishing": eta t^(-3/4) at step t.
+        schedule: "constant", "diminishing": eta t^(-3/4) at step t, or "coin": no step size, see above.
         batch_size: B, samples in one step.
         max_dictionary: largest number of points, or None.
         averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
@@ -69,6 +79,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         "n_steps_",
         "_n_averaged",
         "compression_error_",
+        "_wealth",
     )
 
     @property
@@ -136,6 +147,11 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
             raise ParameterError("loss", self.loss, f"one of {', '.join(self.losses)}")
         if self.schedule not in SCHEDULES:
             raise ParameterError("schedule", self.schedule, f"one of {', '.join(SCHEDULES)}")
+        if self.schedule == "coin":
+            if self.loss not in BOUNDED:
+                raise ParameterError("loss", self.loss, f"{' or '.join(BOUNDED)}, for the schedule coin")
+            if self.kernel not in ("gaussian", "matern"):
+                raise ParameterError("kernel", self.kernel, "gaussian or matern, for the schedule coin")
         integer("batch_size", self.batch_size, 1)
         if self.max_dictionary is not None:
             integer("max_dictionary", self.max_dictionary, 1)
@@ -145,6 +161,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     def _step_and_budget(self, t: int) -> tuple[float, float]:
         """Return eta and epsilon of step t = 1, 2, ..."""
+        if self.schedule == "coin":
+            step = self._wealth / (LARGEST_GRADIENT * max(t, 1))
+            return step, compression_budget(self.parsimony, step)
         if self.schedule == "constant":
             return self.step_size, compression_budget(self.parsimony, self.step_size)
         step = self.step_size * t**-DECAY
@@ -163,6 +182,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self.n_samples_seen_ = 0
         self.n_steps_ = self._n_averaged = 0
         self.compression_error_ = 0.0
+        self._wealth = 1.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
         """Learn checked samples in their order, `batch_size` at a time; an error leaves the model unchanged."""
@@ -183,14 +203,22 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
             raise
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:
-        step, budget = self._step_and_budget(self.n_steps_ + 1)
         scores, cross = self._dictionary.values(x)
         derivatives = self._derivatives(scores, targets)
+        step, budget = self._step_and_budget(self.n_steps_ + 1)
+        shrink = 1.0 - step * self.regularization
+        if self.schedule == "coin":  # what was bet last is won or lost; then the bet is a part of the new wealth
+            gain = -float((derivatives * scores).sum()) / (len(x) * LARGEST_GRADIENT)
+            # Removed points change a bet a little, by which the wealth could be lost.
+            self._wealth = max(self._wealth + gain, SMALLEST_WEALTH)
+            before = step
+            step, budget = self._step_and_budget(self.n_steps_ + 2)
+            shrink = step / before
         self.compression_error_ = self._dictionary.step(
             x,
             (-step / len(x)) * derivatives,
             cross,
-            shrink=1.0 - step * self.regularization,
+            shrink=shrink,
             budget=budget,
             limit=self.max_dictionary,
             rate=self._averaging_rate(self._n_averaged + 1),

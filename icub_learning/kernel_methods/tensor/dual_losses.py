@@ -92,6 +92,31 @@ class Hinge:
 
 
 @dataclass(frozen=True)
+class SmoothHinge:
+    """The hinge loss, a parabola within `width` of its kink (Zhang 2004); with width 1 that of Rennie (2005).
+
+    With z = y f for y = -1, 1: max(0, 1 - z)^2 / (2 width) where z >= 1 - width, else 1 - width / 2 - z.
+    """
+
+    width: float = 1.0
+
+    def value(self, y: Array, f: Array) -> Array:
+        z = y * f
+        return np.where(
+            z >= 1.0 - self.width, np.maximum(0.0, 1.0 - z) ** 2 / (2.0 * self.width), 1.0 - self.width / 2.0 - z
+        )
+
+    def dual(self, y: Array, a: Array, gamma: float) -> Array:
+        signed = y * a
+        return np.where(
+            (signed >= 0.0) & (signed <= gamma), signed * (self.width * signed / (2.0 * gamma) - 1.0), np.inf
+        )
+
+    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
+        return y * np.clip((y * a + tau) / (1.0 + tau * self.width / gamma), 0.0, gamma)
+
+
+@dataclass(frozen=True)
 class Logistic:
     """log(1 + exp(-y f)) for y = -1, 1."""
 
@@ -122,6 +147,7 @@ LOSSES: dict[str, DualLoss] = {
     "epsilon_insensitive": EpsilonInsensitive(),
     "huber": Huber(),
     "hinge": Hinge(),
+    "smooth_hinge": SmoothHinge(),
     "logistic": Logistic(),
 }
 
@@ -136,7 +162,7 @@ def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
     found = LOSSES.get(loss) if isinstance(loss, str) else loss
     if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):
         raise ParameterError("loss", loss, f"one of {', '.join(LOSSES)}, or an object with value, dual and prox")
-    if isinstance(found, (Hinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
+    if isinstance(found, (Hinge, SmoothHinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
         raise DataError("y: the loss needs targets -1 and 1", name="y", bound="-1 or 1")
     return found
 

@@ -369,6 +369,42 @@ def test_an_unseen_label_is_named():
         model.partial_fit(x, y, classes=[0, 1])
 
 
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_coin_betting_is_the_sum_of_gradients_times_the_wealth(loss):
+    """Against sums over all points, with the wealth by its definition."""
+    x, y = samples(80)
+    model = POLKClassifier(loss=loss, schedule="coin", parsimony=0.0, max_dictionary=None, length_scale=1.0)
+    model.fit(x, y)
+    kernel = Kernel("gaussian", 1.0)
+    total, wealth = np.zeros((80, 3)), 1.0  # of -g / L
+    for t in range(80):
+        bet = wealth / (t + 1)
+        scores = bet * (kernel(x[t : t + 1], x[:t]) @ total[:t])[0] if t else np.zeros(3)
+        gradient = np.zeros(3)
+        if loss == "hinge":
+            others = np.where(np.arange(3) == y[t], -np.inf, scores)
+            if scores[y[t]] - others.max() < 1:
+                gradient[others.argmax()], gradient[y[t]] = 1, -1
+        else:
+            gradient = np.exp(scores - scores.max())
+            gradient /= gradient.sum()
+            gradient[y[t]] -= 1
+        total[t] = -gradient / np.sqrt(2)
+        wealth += total[t] @ scores
+    asked = np.random.default_rng(1).normal(size=(20, 3))
+    ours = kernel(asked, model.dictionary_) @ model.coef_
+    np.testing.assert_allclose(ours, wealth / 81 * kernel(asked, x) @ total, atol=1e-8)
+
+
+def test_coin_betting_asks_for_bounded_gradients():
+    x, y = samples()
+    for settings, name in (({"loss": "squared_hinge"}, "loss"), ({"kernel": "polynomial"}, "kernel")):
+        with pytest.raises(ParameterError, match=name):
+            POLKClassifier(schedule="coin", **settings).fit(x, y)
+    with pytest.raises(ParameterError, match="loss"):
+        POLKRegressor(schedule="coin").fit(x, y.astype(float))
+
+
 def test_the_limit_radius_is_the_published_one():
     model = POLKClassifier(step_size=0.25, regularization=0.1, parsimony=0.2)
     assert model.limit_radius(3.0) == pytest.approx(0.5 / 0.1 * (0.2 + np.sqrt(0.2**2 + 0.1 * 3.0)))

@@ -5,7 +5,14 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import NYTRO, Landweber, NystromKRLS
+from icub_learning.kernel_methods import (
+    NYTRO,
+    AcceleratedGradient,
+    ConjugateGradientKRLS,
+    Landweber,
+    NuMethod,
+    NystromKRLS,
+)
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
 from icub_learning.kernel_methods.spectral.stopping import StoppingRule
 
@@ -42,6 +49,35 @@ def test_all_samples_as_centres_are_early_stopping(data):
     fitted = NYTRO(n_centers=N, max_iter=60, random_state=0).fit(x, y)
     exact = Landweber(max_iter=60, step_size=1.0).fit(x, y)
     np.testing.assert_allclose(fitted.predict_path(x), exact.predict_path(x), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "exact"),
+    [({"method": "nu", "nu": 1.5}, NuMethod(nu=1.5, step_size=1.0, max_iter=40)),
+     ({"method": "nesterov"}, AcceleratedGradient(step_size=1.0, max_iter=40)),
+     ({"method": "cg"}, ConjugateGradientKRLS(max_iter=8))],
+)  # fmt: skip
+def test_accelerated_with_all_samples_as_centres(settings, exact, data):
+    """As the same iteration on the full kernel matrix does, wide enough apart to be well conditioned."""
+    x, y = 2.5 * data[0], data[1]
+    exact.fit(x, y)
+    fitted = NYTRO(n_centers=N, max_iter=exact.max_iter, random_state=0, **settings).fit(x, y)
+    np.testing.assert_allclose(fitted.predict_path(x), exact.predict_path(x), atol=1e-6)
+    assert fitted.n_iter_ == exact.max_iter
+    plain = NYTRO(n_centers=N, max_iter=exact.max_iter, random_state=0).fit(x, y)
+    assert np.linalg.norm(y - fitted.predict(x)) < 0.95 * np.linalg.norm(y - plain.predict(x))
+
+
+@pytest.mark.parametrize("method", ["nu", "nesterov", "cg"])
+def test_accelerated_methods_converge_and_stop(method, data):
+    x, y = data
+    fitted = NYTRO(centers=x[:6], method=method, max_iter=4000, tol=1e-7, path=[4000]).fit(x, y)
+    k = RBF(1.0)(x, x[:6])
+    np.testing.assert_allclose(fitted.predict(x), k @ np.linalg.lstsq(k, y, rcond=None)[0], atol=1e-3)
+    assert method != "cg" or fitted.n_iter_ <= 20
+    noisy = NYTRO(centers=x[:40], method=method, max_iter=400, stopping="simple", random_state=0).fit(x, y)
+    assert noisy.n_iter_ == len(noisy.validation_errors_) < 400
+    assert noisy.validation_errors_.min() < 0.8 * noisy.validation_errors_[0]
 
 
 def test_it_converges_to_least_squares_on_the_centres(data):
@@ -159,6 +195,9 @@ def test_validation_ends_the_iteration_where_the_rule_says(rule):
         ({"tol": -1}, "tol"),
         ({"stopping": "best"}, "stopping"),
         ({"stopping": "simple", "window": 1}, "window"),
+        ({"method": "newton"}, "method"),
+        ({"method": "nu", "nu": 0.0}, "nu"),
+        ({"method": "nu", "step_size": 100.0}, "step_size"),
         ({"step_size": 0.0}, "step_size"),
         ({"step_size": "large"}, "step_size"),
         ({"path": [501]}, "path"),

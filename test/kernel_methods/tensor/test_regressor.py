@@ -130,7 +130,7 @@ def test_importances_of_nonlinear_kernels_are_slopes():
 @pytest.mark.parametrize("order", [2, 4])
 def test_other_losses_reach_the_optimum(loss, order):
     x, y, _ = sparse_problem(6, 30, 8, 3)
-    if loss in ("hinge", "logistic"):
+    if loss in ("hinge", "smooth_hinge", "logistic"):
         y = np.where(y > 0, 1.0, -1.0)
     model = TensorKernelRegressor(order=order, loss=loss, gamma=0.5, tol=1e-7, max_iter=20_000).fit(x, y)
     assert 0 <= model.duality_gap_ <= 1e-7

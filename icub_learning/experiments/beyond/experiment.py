@@ -1,0 +1,50 @@
+"""Outlooks of the sources, tried: accelerated NYTRO, chosen features, FALKON with logistic loss, POLK without a step."""
+
+import argparse
+from typing import Any
+
+from tqdm import tqdm
+
+from icub_learning.experiments.beyond import features, logistic, nytro, parameter_free
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.panels import draw
+from icub_learning.reporting.tables import save_figures
+
+DESCRIPTION = """\
+What the sources name as open, measured on made-up problems whose truth is known; nothing of it was published there.
+
+nytro: NYTRO with the nu-method, with Nesterov's momentum and with conjugate gradients in Nyström coordinates, beside
+plain gradient descent and beside Nyström KRLS with the best of 30 lambda; iterations and time until the error is within
+1 % of that.
+features: random features drawn by leverage scores beside uniform ones, error over m, with the best of five lambda; and
+Matérn features by Fastfood beside independent ones, error and time for 512 inputs.
+logistic: FALKON with the logistic loss beside FALKON on targets -1 and +1 and beside scikit-learn's LogisticRegression
+on its Nystroem features: error, log loss, time. Both FALKONs have the same centres, lambda by held-out log loss.
+polk: POLK with the coin-betting schedule, which has no step size, beside constant steps over a grid, on the mixtures of
+polk-multidist.
+
+example:
+  icub-learning reproduce beyond --json out/beyond.json"""
+PARTS = {"nytro": nytro, "features": features, "logistic": logistic, "polk": parameter_free}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    names = tuple(PARTS)
+    parser.add_argument("--parts", nargs="+", choices=names, default=list(names), help="default: all")
+    add_common_options(parser, "all draws", quick=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run each part, print its table and verdict, and draw."""
+    seed = checked_seed(args)
+    figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
+    panels: list[Any] = []
+    for name in tqdm(dict.fromkeys(args.parts), "parts", disable=None, leave=False):
+        part: Any = PARTS[name]
+        figures[name] = part.measure(seed, args.quick)
+        print(part.text(figures[name]) + "\n", flush=True)
+        panels += part.panels(figures[name])
+    print("Published: these are outlooks of the sources, without figures.")
+    draw(args.out / "beyond.png", "Beyond the sources", panels)
+    save_figures(args.json, figures)

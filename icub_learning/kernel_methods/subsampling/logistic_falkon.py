@@ -1,0 +1,137 @@
+"""FALKON with the logistic loss: Newton's method on Nyström centres, each step by preconditioned conjugate gradients."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from icub_learning.arrays import Array
+from icub_learning.errors import DataError
+from icub_learning.kernel_methods.estimator import check_regularization
+from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.rows import ArrayRows
+from icub_learning.kernel_methods.spectral.iterative import check_iterations
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
+from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
+
+SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
+FIRST_LEVEL = 0.1  # lambda of the first step, of which a tenth is the next one's, and so on
+PRODUCTS = 30  # conjugate gradients in one Newton step at most
+ACCURACY = 0.1  # of the gradient, to which a Newton step is solved
+SUFFICIENT = 0.1  # of the decrease that a step promises
+SMALLEST_STEP = 1e-6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogisticFALKON(CenterRegressor):
+    """Minimizes mean log(1 + exp(-y f(x))) + (lambda / 2) |f|^2 over the span of m centres, for targets -1 and +1.
+
+    Newton's method, in the coordinates of the centres' orthonormal basis, where each step is a weighted least squares
+    problem that conjugate gradients solve with FALKON's preconditioner, S the average of w a a^T over ten samples for
+    each centre. lambda falls from 0.1 by tenths to its own value, one step for each, so that each starts where Newton's
+    method converges (Marteau-Ferey, Bach and Rudi, "Globally convergent Newton methods for ill-conditioned generalized
+    self-concordant losses", 2019). The kernel matrix of samples and centres stays in memory. `predict` returns scores;
+    1 / (1 + exp(-score)) is the probability of +1, and `OneVsAllClassifier` makes a classifier of it.
+
+    Args:
+        kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
+        regularization: lambda > 0.
+        max_iter: largest number of Newton steps, those on the way to lambda included.
+        tol: steps end once the gradient is at most tol times that of f = 0, in each target.
+
+    Attributes:
+        dual_coef_: (m,) or (m, T).
+        centers_: (m, d).
+        n_kept_: centres that are independent to working precision.
+        n_iter_, n_products_: Newton steps and products with the kernel matrix and its transpose, most of any target.
+        path_levels_: lambda alone.
+    """
+
+    max_iter: int = 50
+    tol: float = 1e-6
+
+    def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
+        level = check_regularization(self.regularization)
+        check_iterations(self.max_iter, self.tol)
+        if not (np.abs(targets) == 1.0).all():
+            wrong = float(targets[np.abs(targets) != 1.0][0])
+            text = f"y holds {wrong:g}, but must be -1 or +1 for the logistic loss; see OneVsAllClassifier"
+            raise DataError(text, name="y", value=wrong, bound="-1 or +1")
+        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel)
+        basis = CenterBasis(kernel, self.centers_)
+        self.n_kept_ = len(basis.kept)
+        against = kernel.against(self.centers_[basis.kept])
+        features = np.empty((len(samples), self.n_kept_))
+        for rows in blocks(len(samples), rows_per_block(self.n_kept_)):
+            cross = against(samples[rows])
+            features[rows] = solve_triangular(basis.triangle, cross.T, trans="T", check_finite=False).T
+        random = check_random_state(self.random_state)
+        count = min(SAMPLES_PER_CENTER * self.n_kept_, len(samples))
+        some = sample_rows(random, len(samples), count)
+        self.n_iter_ = self.n_products_ = 0
+        solutions = [self._newton(features, column, some, level) for column in targets.T]
+        self._coefficients = basis.to_coefficients(np.column_stack(solutions))
+        self._path, self.path_levels_ = self._coefficients[None], np.array([level])
+
+    def _newton(self, features: Array, y: Array, some: Array, level: float) -> Array:
+        """Return the coordinates (k,) of the solution for one target y (n,)."""
+        n, k = features.shape
+        beta, scores = np.zeros(k), np.zeros(n)
+        now = max(level, FIRST_LEVEL)
+        first = float(np.linalg.norm(features.T @ y)) / (2 * n)
+        products = 0
+        for step in range(1, self.max_iter + 1):
+            chance = expit(-y * scores)  # of being wrong
+            gradient = now * beta - features.T @ (y * chance) / n
+            if now == level and np.linalg.norm(gradient) <= self.tol * first:
+                break
+            weights = chance * (1 - chance)
+            part = features[some] * np.sqrt(weights[some])[:, None]
+            scatter = part.T @ part / len(some)
+            scatter.flat[:: k + 1] += now
+            root = cholesky(scatter, overwrite_a=True, check_finite=False)
+
+            def apply(v: Array, weights: Array = weights, now: float = now) -> Array:
+                return np.asarray(features.T @ (weights[:, None] * (features @ v)) / n + now * v)
+
+            def precondition(v: Array, root: Array = root) -> Array:
+                inner = solve_triangular(root, v, trans="T", check_finite=False)
+                return np.asarray(solve_triangular(root, inner, check_finite=False))
+
+            right = -gradient[:, None]
+            enough = ACCURACY * np.linalg.norm(right, axis=0)
+            direction = np.zeros((k, 1))
+            for count, (direction, _) in enumerate(
+                conjugate_gradients(apply, np.zeros((k, 1)), right, enough, precondition), start=1
+            ):
+                products += 1
+                if count == PRODUCTS:
+                    break
+            change = direction[:, 0]
+            move = features @ change
+            size = _step_size(y, scores, move, beta, change, now, float(gradient @ change))
+            beta, scores = beta + size * change, scores + size * move
+            now = max(level, now / 10)
+        else:
+            text = f"LogisticFALKON stopped after {self.max_iter} Newton steps: more steps or a larger regularization"
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        self.n_iter_, self.n_products_ = max(self.n_iter_, step), max(self.n_products_, products)
+        return beta
+
+
+def _step_size(y: Array, scores: Array, move: Array, beta: Array, change: Array, level: float, slope: float) -> float:
+    """Halve the step until the objective falls by a part of what its slope promises."""
+
+    def objective(t: float) -> float:
+        where = beta + t * change
+        return float(np.logaddexp(0, -y * (scores + t * move)).mean() + level / 2 * (where @ where))
+
+    before, t = objective(0.0), 1.0
+    while t > SMALLEST_STEP and objective(t) > before + SUFFICIENT * t * slope + 1e-15 * abs(before):
+        t /= 2
+    return t

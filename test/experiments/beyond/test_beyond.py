@@ -1,0 +1,82 @@
+"""The outlooks of the sources at sizes that take seconds."""
+
+import json
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.experiments import falkon_rivals
+from icub_learning.experiments.beyond import logistic
+from icub_learning.reporting.tables import number
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Printed text and figures of the quick form."""
+    folder = tmp_path_factory.mktemp("beyond")
+    import contextlib
+    import io
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        command = ["reproduce", "beyond", "--quick", "--out", str(folder)]
+        assert main([*command, "--json", str(folder / "figures.json")]) == 0
+    assert (folder / "beyond.png").stat().st_size > 20_000
+    return printed.getvalue(), json.loads((folder / "figures.json").read_text())
+
+
+def deviation(n):
+    """RMSE of a zero function on the tests."""
+    _, (_, f) = falkon_rivals.sample(n, 0)
+    return np.sqrt(np.mean(f**2))
+
+
+def test_accelerated_nytro(found):
+    part = found[1]["nytro"]
+    methods = part["methods"]
+    assert list(methods) == ["gradient", "nu", "nesterov", "cg"]
+    assert part["rmse"] < 0.8 * deviation(part["n"])
+    for name in ("nu", "nesterov", "cg"):
+        assert methods[name]["least"] < 1.01 * part["rmse"] < methods["gradient"]["least"]
+    assert methods["cg"]["enough"] < methods["nu"]["enough"] < methods["nesterov"]["enough"]
+    assert methods["gradient"]["enough"] is None
+    line = next(line for line in found[0].splitlines() if line.startswith("nu-method "))
+    assert line.split()[1] == str(methods["nu"]["enough"])
+
+
+def test_chosen_features(found):
+    part = found[1]["features"]
+    for name, floor in (("ten inputs", 0.9 * deviation(part["n"])), ("a line", 0.2)):
+        for drawing in ("uniform", "leverage"):
+            assert part["problems"][name][drawing]["rmse"][-1] < floor
+    line = part["problems"]["a line"]
+    assert line["leverage"]["rmse"][0] < 0.8 * line["uniform"]["rmse"][0]  # where few features count
+    for kind in ("fourier", "fastfood"):
+        assert part["Matérn"][kind]["rmse"] < 1.2 / np.sqrt(part["Matérn"]["m"])  # of the order of m^(-1/2)
+
+
+def test_logistic_falkon(found):
+    for row in found[1]["logistic"]["rows"]:
+        ours, square, rival = (row[name] for name in logistic.METHODS)
+        assert 0 < ours["excess log loss"] < square["excess log loss"]
+        assert ours["excess log loss"] == pytest.approx(rival["excess log loss"], rel=0.4)
+        assert max(one["excess error"] for one in (ours, square, rival)) < 0.1 < row["bayes"] + 0.1 < 0.4
+        cells = next(
+            line.split() for line in found[0].splitlines() if line.split()[:2] == [str(row["n"]), str(row["m"])]
+        )
+        assert cells[2:5] == [number(100 * one["excess error"]) for one in (ours, square, rival)]
+
+
+def test_coin_betting_is_near_the_best_step(found):
+    for one in found[1]["polk"]["losses"].values():
+        steps = [np.mean(some["excess error"]) for name, some in one.items() if name.startswith("eta")]
+        assert np.mean(one["coin, one by one"]["excess error"]) < min(steps) + 0.02 < max(steps) - 0.1
+        assert all(10 < np.mean(some["order"]) < 500 for name, some in one.items() if name.startswith("coin"))
+
+
+def test_the_least_log_loss_is_that_of_the_truth():
+    train, (x, y), chance = logistic.problem(2000, 0)
+    assert set(train[1]) == {-1.0, 1.0} and len(x) == len(y) == len(chance)
+    assert logistic.log_loss(y, chance) < logistic.log_loss(y, np.clip(chance + 0.05, 0, 0.99))
+    assert logistic.log_loss(y, np.full(len(y), 0.5)) == pytest.approx(np.log(2))

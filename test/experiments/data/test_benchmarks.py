@@ -1,0 +1,91 @@
+"""Benchmarks from packages: Platt's encoding of Adult, and R's tables, on made-up data."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import RecordingError
+from icub_learning.experiments.data import benchmarks
+
+ROW = (
+    "{age}, {work}, {weight}, HS-grad, {years}, Divorced, Sales, Wife, White, Male, {gain}, 0, {hours}, Cuba, {income}"
+)
+
+
+def write_adult(path, n=50):
+    rng = np.random.default_rng(0)
+    values = {"age": rng.integers(17, 90, n), "weight": rng.integers(1e4, 1e6, n), "years": rng.integers(1, 16, n)}
+    values |= {"hours": rng.integers(1, 99, n), "gain": rng.integers(0, 2, n) * 500}
+    rows = [{name: some[k] for name, some in values.items()} for k in range(n)]
+    for row in rows:
+        row["work"], row["income"] = rng.choice(["Private", "State-gov", "?"]), rng.choice([">50K", "<=50K"])
+    (path / "adult.data").write_text("\n".join(ROW.format(**row) for row in rows) + "\n\n")
+    (path / "adult.test").write_text(
+        "|1x3 Cross validator\n" + "\n".join(f"{ROW.format(**row)}." for row in rows) + "\n"
+    )
+    return rows
+
+
+def check_adult(found, rows):
+    # Five for each of four numbers, two each for gains and losses, and one for each category but what is unknown.
+    assert found.x.shape == (50, 4 * 5 + 2 * 2 + 2 + 7) and set(np.unique(found.x)) == {0.0, 1.0}
+    np.testing.assert_array_equal(found.x, found.x_test)
+    np.testing.assert_array_equal(found.y, [1 if row["income"] == ">50K" else -1 for row in rows])
+    np.testing.assert_array_equal(found.y, found.y_test)
+    unknown = np.array([row["work"] == "?" for row in rows])
+    # Fourteen columns, each of which is in one category, unless it is unknown.
+    np.testing.assert_array_equal(found.x.sum(axis=1), np.where(unknown, 13, 14))
+    age = np.array([row["age"] for row in rows])
+    fifths = found.x[:, :5]
+    assert fifths.sum(axis=0).min() >= 5
+    for k in range(4):
+        assert age[fifths[:, k] == 1].max() <= age[fifths[:, k + 1] == 1].min()
+    work = found.x[:, 5:7]
+    np.testing.assert_array_equal(work[:, 0] == 1, [row["work"] == "Private" for row in rows])
+
+
+def test_adult_from_a_folder_and_from_a_wheel(tmp_path):
+    rows = write_adult(tmp_path)
+    check_adult(benchmarks.adult(tmp_path), rows)
+    wheel = tmp_path / "some.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        for name in benchmarks.ADULT_FILES:
+            file.write(tmp_path / name, f"package/data/{name}")
+    check_adult(benchmarks.adult(wheel), rows)
+
+
+@pytest.mark.parametrize("content", [b"", b"1, 2\n"])
+def test_another_file_is_not_adult(tmp_path, content):
+    for name in benchmarks.ADULT_FILES:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(RecordingError, match=r"adult\.data"):
+        benchmarks.adult(tmp_path)
+    (tmp_path / "x.whl").write_bytes(content)
+    with pytest.raises(RecordingError, match=r"x\.whl"):
+        benchmarks.adult(tmp_path / "x.whl")
+
+
+def test_the_insurance_company_is_scaled_by_its_training_rows(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {f"c{k}": rng.normal(size=benchmarks.INSURANCE_ROWS) for k in range(84)}
+    columns["constant"] = np.full(benchmarks.INSURANCE_ROWS, 3.0)
+    bought = (rng.uniform(size=benchmarks.INSURANCE_ROWS) < 0.06).astype(float)
+    columns["c0"][-1] = 1000.0
+    given = {**columns, benchmarks.BOUGHT: bought}
+    monkeypatch.setattr(benchmarks, "read_rda", lambda path, file, name: dict(given))
+    found = benchmarks.insurance(tmp_path)
+    assert found.x.shape == (5822, 85) and found.x_test.shape == (4000, 85)
+    assert found.x.min() == 0 and found.x.max() == 1 and found.x_test.max() > 100
+    assert set(found.x[:, -1]) == {0.0}
+    np.testing.assert_array_equal(np.concatenate([found.y, found.y_test]), 2 * bought - 1)
+    del given["c1"]
+    with pytest.raises(RecordingError, match="85 inputs"):
+        benchmarks.insurance(tmp_path)
+
+
+def test_r_packages_that_are_none(tmp_path):
+    pytest.importorskip("rdata")
+    (tmp_path / "x.deb").write_bytes(b"words")
+    with pytest.raises(RecordingError, match=r"cannot read .*x\.deb"):
+        benchmarks.insurance(tmp_path / "x.deb")

@@ -1,0 +1,135 @@
+"""Curves and convergence of POLK, textures, and times and errors of tensor kernels, at sizes that take seconds."""
+
+import json
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
+from icub_learning.experiments.polk import convergence, curves
+from icub_learning.experiments.tensor import synthetic
+from icub_learning.kernel_methods import Kernel, functional_sgd
+from icub_learning.reporting.tables import number
+
+
+def run(tmp_path, capsys, name, *arguments):
+    figures = tmp_path / "figures.json"
+    code = main(["reproduce", name, "--quick", "--out", str(tmp_path), "--json", str(figures), *arguments])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    return printed.out, json.loads(figures.read_text())
+
+
+def test_curves_of_multidist(tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "polk-curves", "--on", "multidist")
+    assert (tmp_path / "polk-curves-multidist.png").stat().st_size > 20_000
+    methods = found["multidist"]
+    for name, one in methods.items():
+        assert one["error"][-1] < 0.45  # chance is 0.8
+        cells = next(line for line in out.splitlines() if line.startswith(name + " "))[len(name) :].split()
+        assert cells[:3] == [number(one["risk"][-1]), number(100 * one["error"][-1]), str(one["points"][-1])]
+        if len(one["samples"]) > 1:
+            assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
+            assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
+            assert max(one["points"]) < 100
+    zero = {"hinge": 1.0, "logistic": np.log(5)}
+    for one in methods.values():
+        if len(one["samples"]) > 1:  # the newest iterate jumps, and what fits all samples exactly risks more in tests
+            assert min(one["risk"][-5:]) < zero[one["loss"]]
+    # What optimizes on the samples at once has the least risk of the logistic loss on them; POLK is near it in tests.
+    dense = next(one for name, one in methods.items() if name.startswith("L-BFGS logistic"))
+    assert methods["POLK logistic, K 0.01"]["error"][-1] < dense["error"][-1] + 0.05
+
+
+def test_lbfgs_is_at_the_optimum():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
+    kernel = Kernel("gaussian", 1.0)
+    gram = kernel.gram(x)
+    weights = curves.dense_lbfgs(kernel, x, y, "logistic", np.arange(3), np.zeros((60, 3)))
+
+    def objective(flat):
+        scores = gram @ flat.reshape(60, 3)
+        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return -logs[np.arange(60), y].mean() + curves.LAMBDA / 2 * (flat.reshape(60, 3) * scores).sum()
+
+    best = objective(weights.ravel())
+    assert best < 0.8 < objective(np.zeros(180))
+    for _ in range(20):
+        assert objective(weights.ravel() + 0.05 * rng.normal(size=180)) > best
+
+
+def test_textures_differ():
+    images = textures(0)
+    assert len(images) == 13
+    for image in images.values():
+        assert abs(image.mean()) < 1e-9 and image.std() == pytest.approx(1)
+    x, y = texton_histograms(400, 0)
+    assert x.shape == (400, TEXTONS) and set(y) == set(range(13)) and PATCH == 24
+    np.testing.assert_allclose((x**2).sum(axis=1), 1.0)
+    # The nearest of the other patches mostly shows the same texture.
+    similarity = x @ x.T - 2 * np.eye(400)
+    assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
+
+
+def test_convergence(tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "polk-convergence", "--draws", "1")
+    assert (tmp_path / "polk-convergence.png").stat().st_size > 20_000
+    runs, powers = found["runs"], found["powers"]
+    assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
+    assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
+    norm = convergence.Problem().norm
+    for one in runs.values():
+        assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
+    assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
+    row = next(line.split() for line in out.splitlines() if line.startswith("eta 0.2 "))
+    assert row[2:5] == [number(runs["eta 0.2"][key]) for key in ("distance", "closest", "bound")]
+
+
+def test_the_best_function_is_the_best():
+    problem = convergence.Problem()
+    least = problem.risk(problem.x, problem.best)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)
+        assert problem.risk(problem.x, other) > least
+        gap = other - problem.best
+        assert problem.distance(problem.x, other) == pytest.approx(np.sqrt(gap @ problem.gram @ gap), abs=1e-6)
+    # Without removal POLK is functional gradient descent, whose distance is that of all its points.
+    settings = {"schedule": "constant", "step_size": 0.2}
+    random = np.random.default_rng(3)
+    chosen = random.integers(convergence.POINTS, size=200)
+    y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
+    weights = functional_sgd(
+        problem.x[chosen], y, length_scale=convergence.SCALE, regularization=convergence.LAMBDA, step_size=0.2
+    )
+    plain = problem.distance(problem.x[chosen], weights[:, 0])
+    followed = problem.follow(settings, 200, 3)
+    assert followed["t"][-1] == 200
+    # Each of 200 removals moves f by epsilon at most, and contracts afterwards.
+    epsilon = convergence.PARSIMONY * 0.2**1.5
+    assert abs(followed["distances"][-1] - plain) < 200 * epsilon
+    assert followed["distances"][-1] < 0.6 * problem.norm
+
+
+def test_tensor_synthetic(tmp_path, capsys):
+    out, found = run(tmp_path, capsys, "tensor-synthetic")
+    assert (tmp_path / "tensor-synthetic.png").stat().st_size > 15_000
+    (one,) = found["times"]
+    assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
+    assert "41.6 times faster" in out
+    (errors,) = found["errors"]
+    validation = np.array(errors["validation"])
+    assert validation.shape == (2, 5)
+    for row, gamma, tests in zip(validation, errors["gamma"], errors["test"], strict=True):
+        assert errors["gammas"][int(row.argmin())] == gamma
+        # Little weight is as bad as a guess, and more samples are better.
+        assert row[0] > 0.7 * errors["guess"] > row.min() and np.mean(tests) < 0.8 * errors["guess"]
+    assert np.mean(errors["test"][1]) < np.mean(errors["test"][0])
+
+
+def test_sparse_problems_are_as_published():
+    x, y, w = synthetic.problem(300, 50, 7, 0)
+    assert np.count_nonzero(w) == 7 and 0.7 <= np.abs(w[w != 0]).min() <= np.abs(w).max() <= 1
+    assert np.std(y - x @ w) == pytest.approx(synthetic.NOISE, rel=0.15)

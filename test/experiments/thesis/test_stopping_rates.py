@@ -1,0 +1,98 @@
+"""Excess risks of stochastic gradients on a problem that is known."""
+
+import json
+
+import numpy as np
+import pytest
+
+from icub_learning.cli.main import main
+from icub_learning.experiments.thesis import stopping_rates
+from icub_learning.experiments.thesis.spline_rates import basis, decay
+from icub_learning.kernel_methods import StochasticKernelMachine
+
+
+def test_corollaries_6(tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    assert main(["reproduce", "corollaries-6", "--quick", "--out", str(tmp_path), "--json", str(figures)]) == 0
+    out, found = capsys.readouterr().out, json.loads(figures.read_text())
+    assert (tmp_path / "corollaries-6.png").stat().st_size > 15_000
+    assert len(found["cases"]) == 16
+    for case in found["cases"]:
+        # f = 0 would leave this much, whatever n is.
+        nothing = stopping_rates.excess(case["loss"], np.zeros((1, stopping_rates.GRID)), best_of(case["beta"]))[0]
+        assert case["risks"]["average"][-1] < 0.6 * nothing
+        assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2
+        assert case["over the least"] >= 1
+        cells = next(
+            line
+            for line in out.splitlines()
+            if line.startswith(f"{case['corollary']}, ") and f" {case['beta']:g} " in line
+        )
+        assert f"{case['exponents']['average']:+.3f}" in cells
+    passes = {(case["corollary"], case["beta"]): case["passes"] for case in found["cases"]}
+    n = found["sizes"][-1]
+    # Epochs that the thesis names below corollary 3: n^((1 - beta) / (2 (1 + beta))) and n^((1 - beta) / (1 + beta)).
+    assert passes[2, 0.5] == pytest.approx(n ** (1 / 6), abs=0.01)
+    assert passes[3, 0.5] == pytest.approx(n ** (1 / 3), abs=0.01)
+    assert passes[2, 1.0] == passes[3, 1.0] == passes[4, 0.5] == passes[9, 0.5] == 1
+
+
+def best_of(beta):
+    r = stopping_rates.SMOOTHNESS[beta]
+    return basis((np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID) @ stopping_rates.truth(
+        r, stopping_rates.GAMMA
+    )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "absolute"])
+def test_excess_risks_are_means_over_labels(loss):
+    rng = np.random.default_rng(0)
+    best, scores = rng.normal(size=20), rng.normal(size=(1, 20))
+    if loss == "logistic":
+        y = np.where(rng.uniform(size=(200_000, 20)) < 1 / (1 + np.exp(-best)), 1, -1)
+        costs = [np.mean(np.log1p(np.exp(-y * some))) for some in (scores, best)]
+    else:
+        y = best + rng.uniform(-1, 1, size=(200_000, 20))
+        costs = [np.mean(np.abs(y - some)) for some in (scores, best)]
+    assert stopping_rates.excess(loss, scores, best)[0] == pytest.approx(costs[0] - costs[1], rel=0.02)
+    assert stopping_rates.excess(loss, best[None], best)[0] == 0
+
+
+def test_sgm_on_features_is_that_of_the_kernel(monkeypatch):
+    """One pass over one draw, in the order of its samples, against StochasticKernelMachine with the spline kernel."""
+    n, seed = 40, 3
+    corollary = stopping_rates.COROLLARIES[3]
+    weights = decay(1 / (2 * stopping_rates.GAMMA))
+    monkeypatch.setattr(stopping_rates, "FURTHER", 1)
+    real = np.random.default_rng
+    kept = {}
+
+    class InOrder:
+        def __init__(self, given):
+            self.inner, self.count = real(given), -1
+
+        def uniform(self, *args, **kwargs):
+            return kept.setdefault(len(kept), self.inner.uniform(*args, **kwargs))
+
+        def integers(self, n, size):
+            self.count += 1
+            return np.full(size, self.count)
+
+    monkeypatch.setattr(np.random, "default_rng", InOrder)
+    found = stopping_rates.simulate(corollary, 0.5, n, 1, seed)
+    monkeypatch.undo()
+    x, chance = kept[0][0], kept[1][0]
+    f = basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)
+    y = np.where(chance < 1 / (1 + np.exp(-f)), 1.0, -1.0)
+
+    def kernel(a, b):
+        return (basis(a[:, 0]) * weights) @ (basis(b[:, 0]) * weights).T
+
+    grid = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID
+    for average, name in ((False, "iterate"), (True, "average")):
+        model = StochasticKernelMachine(kernel=kernel, loss="logistic", max_iter=1, order="cyclic", average=average,
+                                        step_size=4 / (weights @ weights), decay=1 / 3)  # fmt: skip
+        scores = model.fit(x[:, None], y).predict(grid[:, None])
+        expected = stopping_rates.excess("logistic", scores[None], best_of(0.5))[0]
+        # The machine's average counts w_2 to w_(t+1), the thesis's w_1 to w_t.
+        assert found[name][found["stop"]] == pytest.approx(expected, rel=1e-6 if name == "iterate" else 0.1)

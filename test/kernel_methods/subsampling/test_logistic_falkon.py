@@ -1,0 +1,61 @@
+"""FALKON with the logistic loss, beside a general optimizer on the same problem."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from icub_learning.errors import DataError, ParameterError
+from icub_learning.kernel_methods import LogisticFALKON, OneVsAllClassifier
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 3))
+    y = np.where(rng.uniform(size=300) < 1 / (1 + np.exp(-3 * np.sin(2 * x[:, 0]) - x[:, 1])), 1.0, -1.0)
+    return x, y
+
+
+@pytest.mark.parametrize("level", [1e-1, 1e-3, 1e-5])
+def test_the_objective_is_least(data, level):
+    x, y = data
+    model = LogisticFALKON(n_centers=30, regularization=level, random_state=0, tol=1e-8).fit(x, y)
+    cross = np.exp(-((x[:, None] - model.centers_[None]) ** 2).sum(axis=-1) / 2)
+    gram = np.exp(-((model.centers_[:, None] - model.centers_[None]) ** 2).sum(axis=-1) / 2)
+
+    def objective(alpha):
+        margins = y * (cross @ alpha)
+        slope = -y / (1 + np.exp(margins)) / len(y)
+        value = np.logaddexp(0, -margins).mean() + level / 2 * alpha @ gram @ alpha
+        return value, cross.T @ slope + level * gram @ alpha
+
+    least = minimize(
+        objective, np.zeros(30), jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "ftol": 1e-15, "gtol": 1e-12}
+    )
+    ours, gradient = objective(model.dual_coef_)
+    assert ours <= least.fun + 1e-9
+    assert np.linalg.norm(gradient) < 1e-7
+    assert ours < objective(np.zeros(30))[0] - 0.01
+    assert 1 <= model.n_iter_ <= 20 and model.n_products_ >= 1
+
+
+def test_several_targets_and_classes(data):
+    x, y = data
+    both = LogisticFALKON(n_centers=40, regularization=1e-3, random_state=0).fit(x, np.column_stack([y, -y]))
+    alone = LogisticFALKON(n_centers=40, regularization=1e-3, random_state=0).fit(x, y)
+    np.testing.assert_allclose(both.predict(x), np.column_stack([alone.predict(x), -alone.predict(x)]), atol=1e-4)
+    labels = np.where(x[:, 0] > 0.5, "a", np.where(x[:, 1] > 0, "b", "c"))
+    classifier = OneVsAllClassifier(LogisticFALKON(n_centers=60, regularization=1e-4, random_state=0)).fit(x, labels)
+    assert classifier.score(x, labels) > 0.93
+
+
+def test_bad_input(data):
+    x, y = data
+    with pytest.raises(DataError, match="holds 0, but must be -1 or"):
+        LogisticFALKON().fit(x, (y + 1) / 2)
+    for settings in ({"regularization": 0.0}, {"max_iter": 0}, {"tol": -1.0}, {"n_centers": 1000}):
+        with pytest.raises(ParameterError):
+            LogisticFALKON(**settings).fit(x, y)
+    with pytest.warns(ConvergenceWarning, match="2 Newton steps"):
+        LogisticFALKON(max_iter=2, regularization=1e-6).fit(x, y)
