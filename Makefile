@@ -51,7 +51,7 @@ bench:  ## measurements of cost and accuracy
 
 docs:  ## the documentation as a site, out/docs/index.html; warnings are errors
 	@tools/setup docs
-	@tools/site build $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict $(ARGS)
 
 soak:  ## a simulated robot at work for 30 minutes, ARGS="--minutes N" for any time; the picture: out/endurance/soak.png
 	@tools/setup

@@ -26,7 +26,7 @@ def with_colons(entries: str) -> str:
     lines = []
     for line in entries.splitlines():
         if ":" not in line and (found := ENTRY.match(line)):
-            rest = found[3].strip().rstrip(")").strip() or "an argument is not as it must be."
+            rest = found[3].replace(").", "").strip() or "an argument is not as it must be."
             line = f"{found[1]}{found[2]}: {rest}"
         lines.append(line)
     return "\n".join(lines) + "\n"
