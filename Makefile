@@ -1,6 +1,6 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all bench soak fuzz lint lock clean
+.PHONY: help demo check test test-all bench docs soak fuzz lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
@@ -48,6 +48,10 @@ test-all:  ## the tests, slow ones too
 bench:  ## measurements of cost and accuracy
 	@tools/setup bench
 	@.venv/bin/python -m benchmarks $(ARGS)
+
+docs:  ## the documentation as a site, out/docs/index.html; warnings are errors
+	@tools/setup docs
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict $(ARGS)
 
 soak:  ## a simulated robot at work for 30 minutes, ARGS="--minutes N" for any time; the picture: out/endurance/soak.png
 	@tools/setup

@@ -24,6 +24,7 @@ MODULES = {  # of each node, the module that holds its PARAMETERS
     "object_detection": "icub_learning.nodes.object_detection.parameters",
     "object_recognition": "icub_learning.nodes.object_recognition.parameters",
 }
+SAME = {"right_arm_dynamics": "inverse_dynamics", "left_arm_dynamics": "inverse_dynamics"}  # names in config/: nodes
 DOCS = Path("docs", "ros_interface.md")
 HEAD = "| parameter | default | meaning | range | can be set |\n|---|---|---|---|---|"
 WIDTH = 96  # characters of a comment in a parameter file
@@ -31,8 +32,8 @@ NAME = re.compile(r"^( +)(\w+):(?!\S)(.*)$")
 
 
 def parameters(node: str) -> tuple[Setting, ...]:
-    """Return the parameters of a node."""
-    return import_module(MODULES[node]).PARAMETERS
+    """Return the parameters of a node, by its own name or one of `SAME`."""
+    return import_module(MODULES[SAME.get(node, node)]).PARAMETERS
 
 
 def table(settings: tuple[Setting, ...]) -> str:

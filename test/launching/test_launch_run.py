@@ -15,6 +15,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable
 
 pytest.importorskip("rclpy")
+from helpers.faulty_icub import FaultyIcub
 from helpers.node_probe import NodeProbe
 
 pytestmark = pytest.mark.ros
@@ -112,3 +113,14 @@ def test_a_parameter_that_a_node_refuses(
     process = launch(start_process, "robot", f"config:={config}")
     assert process.wait(30.0) == 1
     assert "estimator is 'oracle'" in process.output
+
+
+def test_both_arms_of_an_icub_at_once(ros_domain: int, start_process: Callable[..., Process]) -> None:
+    with FaultyIcub() as robot:
+        process = launch(start_process, "icub", "log_level:=warn")
+        assert robot.wait(20, 60.0), process.output
+        assert len(nodes_of(ros_domain)) == 2
+        for side in ("right", "left"):
+            assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
+        assert process.stop(signal.SIGINT) == 0, process.output
+    assert not nodes_of(ros_domain)

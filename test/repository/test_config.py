@@ -19,7 +19,8 @@ from icub_learning.nodes.common.parameters import ros_default
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")
 
-OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detection"}  # not about inverse dynamics
+ARMS = "icub_arms.yaml"
+OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detection", ARMS: "right_arm_dynamics"}
 
 
 def read(name: str) -> dict[str, dict[str, Any]]:
@@ -32,7 +33,7 @@ def read(name: str) -> dict[str, dict[str, Any]]:
 def test_all_are_there() -> None:
     robots = {"icub_right_arm", "icub_left_arm", "ur10", "panda"}
     gazebo = {"gazebo", "gazebo_icub_left_arm", "gazebo_panda"}
-    wanted = robots | gazebo | {"simulation", "recognition", "detection"}
+    wanted = robots | gazebo | {"icub_arms", "simulation", "recognition", "detection"}
     assert {Path(name).stem for name in FILES} == wanted
 
 
@@ -74,6 +75,12 @@ def test_simulation_and_learner_mean_the_same_arm() -> None:
 def test_right_and_left_arm_differ_by_their_letter_alone() -> None:
     right, left = ((CONFIG / f"icub_{side}_arm.yaml").read_text() for side in ("right", "left"))
     assert right.replace("right", "left").replace(" r_", " l_") == left
+
+
+def test_both_arms_have_the_parameters_of_each() -> None:
+    both = read(ARMS)
+    assert both == {f"{side}_arm_dynamics": read(f"icub_{side}_arm.yaml")["inverse_dynamics"] for side in ("right", "left")}
+    assert set(both) == {process.name for process in SYSTEMS["icub"].processes}
 
 
 def test_every_robot_of_the_launch_files_has_a_file() -> None:

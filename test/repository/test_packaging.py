@@ -94,7 +94,7 @@ def test_required_packages_are_locked(arguments: dict[str, Any], checkout: Path)
     assert names("\n".join(arguments["install_requires"])) <= asked
 
 
-@pytest.mark.parametrize("kind", ["", "-ros", "-dev", "-bench"])
+@pytest.mark.parametrize("kind", ["", "-ros", "-dev", "-docs", "-bench"])
 def test_lock_holds_all_that_is_asked_for(kind: str, checkout: Path) -> None:
     lock = (checkout / f"requirements{kind}.lock").read_text()
     assert names((checkout / f"requirements{kind}.in").read_text()) <= names(lock)

@@ -1,0 +1,11 @@
+"""Learners of samples that come one by one as dictionaries, with `learn_one` and `predict_one` as river has them.
+
+Where river is installed they are river estimators: they stand in its pipelines, and pass its checks. They work the same
+without it.
+"""
+
+from icub_learning.streaming.classification import RLSClassifier
+from icub_learning.streaming.fourier import RandomFourierRegressor
+from icub_learning.streaming.regression import RLSMultiTargetRegressor, RLSRegressor
+
+__all__ = ["RLSClassifier", "RLSMultiTargetRegressor", "RLSRegressor", "RandomFourierRegressor"]

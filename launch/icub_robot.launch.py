@@ -1,0 +1,11 @@
+"""The nodes that learn the inverse dynamics of both arms of a real iCub; see docs/launch.md."""
+
+from launch import LaunchDescription
+
+from icub_learning.launching.description import launch_description
+from icub_learning.launching.table import SYSTEMS
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the processes of the system, as the table in icub_learning.launching names them."""
+    return launch_description(SYSTEMS["icub"])

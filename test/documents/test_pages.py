@@ -1,0 +1,33 @@
+"""The examples in the documents run as they are written: lines after >>>, and blocks of Python."""
+
+from pathlib import Path
+
+import pytest
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# add_a_learner.md is tested on its own, in test/repository; the others show parts of programs.
+PAGES = sorted(
+    page
+    for page in (CHECKOUT / "docs").rglob("*.md")
+    if "```python" in page.read_text() and page.name not in ("add_a_learner.md", "evaluate.md", "recordings.md")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT / "docs")))
+def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
+    document = Sybil(parsers=[PythonCodeBlockParser()]).parse(page)
+    examples = list(document.examples())
+    assert examples
+    for example in examples:
+        example.evaluate()
+
+
+def test_an_example_that_fails_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\n>>> 1 + 1\n3\n\n```\n")
+    (example,) = Sybil(parsers=[PythonCodeBlockParser()]).parse(page).examples()
+    with pytest.raises(AssertionError, match="did not evaluate as expected"):
+        example.evaluate()

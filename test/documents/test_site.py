@@ -1,0 +1,123 @@
+"""The documentation site: built without a warning, complete, and readable without a network."""
+
+import functools
+import http.server
+import importlib.util
+import re
+import subprocess
+import sys
+import threading
+from html import unescape
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from helpers.browser import browsing, chromium
+
+from icub_learning.cli.main import COMMANDS
+
+
+@pytest.fixture
+def site_module(checkout: Path):
+    """Load one of the modules in tools/site."""
+    pytest.importorskip("mkdocs", reason="not installed: tools/setup docs")
+
+    def load(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"site_{name}", checkout / "tools" / "site" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
+    outside = site_module("outside")
+
+    class Page:
+        class file:  # as MkDocs has it
+            src_uri = "how_to/my_data.md"
+
+    text = (
+        "[a](../evaluate.md#one-recording) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
+        "[e](../../Makefile) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+    )
+    assert outside.on_page_markdown(text, Page) == (
+        "[a](../evaluate.md#one-recording) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
+        "e [f](../examples/merge_two_robots.md) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+    )
+
+
+def test_formulas_become_mathml(site_module) -> None:
+    pytest.importorskip("latex2mathml")
+    content = site_module("formulas").on_page_content(r'<span class="arithmatex">\(a &lt; b^2\)</span>')
+    assert content.startswith("<math") and "<msup>" in content and "<mi>b</mi>" in content
+    assert "arithmatex" not in content
+
+
+def test_errors_without_more_are_read_by_griffe(site_module) -> None:
+    pytest.importorskip("griffe")
+    with_colons = site_module("raises").with_colons
+    assert with_colons("    ShapeError, NotFiniteError; nothing changes then.\n") == (
+        "    ShapeError, NotFiniteError: nothing changes then.\n"
+    )
+    assert with_colons("    ParameterError: n is 0.\n") == "    ParameterError: n is 0.\n"
+    assert with_colons("    A, B (so large).\n") == "    A, B: so large\n"
+    assert with_colons("    A.\n").startswith("    A: an argument")
+
+
+def test_every_package_of_the_reference_names_what_it_has(site_module) -> None:
+    reference = site_module("reference")
+    for name in reference.PACKAGES:
+        page = reference.python_page(name)
+        names = re.findall(rf"^::: icub_learning\.{name}\.(\w+)$", page, re.M)
+        module = importlib.import_module(f"icub_learning.{name}")
+        assert names and all(hasattr(module, one) for one in names)
+        assert set(names) >= set(getattr(module, "__all__", []))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: Path, tmp_path: Path) -> None:
+    for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
+        pytest.importorskip(package, reason="not installed: tools/setup docs")
+    site = tmp_path / "site"
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    built = subprocess.run(line, cwd=checkout, capture_output=True, text=True, timeout=500)
+    assert built.returncode == 0, built.stdout + built.stderr
+
+    pages = {page: page.read_text() for page in site.rglob("*.html") if page.name != "404.html"}
+    for page, text in pages.items():
+        for target in re.findall(r'(?:href|src)="([^"]+)"', text):
+            parts = urlsplit(unescape(target))
+            if parts.scheme or parts.netloc:
+                assert parts.scheme in ("https", "http", "mailto", "data"), target
+                assert not re.search(rf'(?:<script[^>]+src|<link[^>]+href)="{re.escape(target)}"', text), target
+                continue
+            other = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            other = other / "index.html" if other.is_dir() else other
+            assert other.is_file(), f"{page.relative_to(site)}: {target}"
+            if parts.fragment and other in pages:
+                assert f'id="{unquote(parts.fragment)}"' in pages[other], f"{page.relative_to(site)}: {target}"
+
+    assert pages[site / "theory" / "recursive_least_squares.html"].count("<math") > 15
+    assert not [page for page, text in pages.items() if 'class="arithmatex"' in text]
+    commands = pages[site / "reference" / "commands.html"]
+    assert all(f"icub-learning {name}" in commands for name in COMMANDS)
+    assert "TeachObject" in pages[site / "reference" / "messages.html"]
+    assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in pages[site / "reference/python/recursive.html"]
+
+    chromium()  # skips the rest where there is none
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with browsing() as browser:
+                address = f"127.0.0.1:{server.server_port}"
+                for name in ("index.html", "theory/inverse_dynamics.html", "performance.html"):
+                    browser.page.goto(f"http://{address}/{name}")
+                assert browser.hosts() == {address}
+                assert not browser.errors
+        finally:
+            server.shutdown()

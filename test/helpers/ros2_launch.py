@@ -1,0 +1,19 @@
+"""Run a launch file as `ros2 launch` does; needs the ROS 2 packages launch and launch_ros.
+
+usage: python ros2_launch.py FILE NAME:=VALUE ...
+"""
+
+import sys
+
+from launch import LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+
+if __name__ == "__main__":
+    file, *assignments = sys.argv[1:]
+    arguments = [tuple(text.split(":=", 1)) for text in assignments]
+    service = LaunchService()
+    service.include_launch_description(
+        IncludeLaunchDescription(AnyLaunchDescriptionSource(file), launch_arguments=arguments)
+    )
+    sys.exit(service.run())

@@ -1,0 +1,196 @@
+"""Launch files under ROS 2's own launch, with the real nodes: all become active and publish, and all end.
+
+launch and launch_ros come from a ROS 2 installation, or from the folder ICUB_LEARNING_LAUNCH (tools/real_launch).
+"""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from helpers.gazebo_servers import servers
+from helpers.processes import Process
+from helpers.robots import RIGHT_ARM
+
+pytest.importorskip("rclpy")
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from helpers.faulty_icub import FaultyIcub
+from rclpy.executors import SingleThreadedExecutor
+
+from icub_learning.errors import ParameterError
+from icub_learning.launching.installation import find_executable
+from icub_learning.launching.table import SYSTEMS
+
+FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")
+HAS_LAUNCH = bool(FOLDER) or importlib.util.find_spec("launch_ros") is not None
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.ros,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not HAS_LAUNCH, reason="no launch_ros: source a ROS 2, or see tools/real_launch"),
+]
+PATIENCE = 120.0  # [s], on a busy machine
+
+
+@pytest.fixture
+def ros2_launch(
+    ros_domain: int, checkout: Path, tmp_path: Path, start_process: Callable[..., Process], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Process]:
+    """Start the launch file of a system: ros2_launch("robot", "robot:=ur10")."""
+    try:
+        find_executable("icub_learning", "inverse_dynamics_node")
+    except ParameterError as error:
+        pytest.skip(f"runs from the source folder: {error}")
+    for name, value in (("PYTHONPATH", FOLDER), ("AMENT_PREFIX_PATH", sys.prefix)):
+        monkeypatch.setenv(name, os.pathsep.join(filter(None, [value, os.environ.get(name, "")])))
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def start(system: str, *assignments: str) -> Process:
+        file = Path(sys.prefix, "share", "icub_learning", "launch", SYSTEMS[system].launch_file)
+        file = file if file.is_file() else checkout / "launch" / SYSTEMS[system].launch_file
+        return start_process(sys.executable, str(checkout / "test/helpers/ros2_launch.py"), str(file), *assignments)
+
+    return start
+
+
+@pytest.fixture
+def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], float], set[str]]]:
+    """Wait until nodes have published diagnostics while active; return those that have."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("listener", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    found: set[str] = set()
+
+    def note(message: DiagnosticArray) -> None:
+        found.update(status.name.partition(":")[0].strip("/") for status in message.status)
+
+    node.create_subscription(DiagnosticArray, "/diagnostics", note, 100)
+
+    def wait(names: set[str], timeout: float) -> set[str]:
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline and not names <= found:
+            executor.spin_once(timeout_sec=0.1)
+        return found & names
+
+    yield wait
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def nodes_of(system: str) -> set[str]:
+    return {process.name for process in SYSTEMS[system].processes if process.is_node and process.package == "icub_learning"}
+
+
+def alive(domain: int) -> list[str]:
+    """Command lines of this package's nodes in a ROS domain."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if b"_node\0" in line and f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
+            found.append(line.decode().replace("\0", " "))
+    return found
+
+
+def ends(process: Process, domain: int) -> None:
+    """The launch ends after Ctrl-C, and so do all its nodes."""
+    process.stop(signal.SIGINT)
+    deadline = time.monotonic() + 30.0
+    while time.monotonic() < deadline and alive(domain):
+        time.sleep(0.2)
+    assert not alive(domain), process.output
+    assert "process has died" not in process.output, process.output
+
+
+@pytest.mark.parametrize("system", ["simulation", "robot", "recognition", "objects", "detection"])
+def test_all_nodes_of_a_system_work_and_end(
+    system: str, ros_domain: int, ros2_launch: Callable[..., Process], diagnosed: Callable[..., set[str]]
+) -> None:
+    process = ros2_launch(system)
+    assert diagnosed(nodes_of(system), PATIENCE) == nodes_of(system), process.output
+    ends(process, ros_domain)
+
+
+def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(
+    ros_domain: int, ros2_launch: Callable[..., Process]
+) -> None:
+    process = ros2_launch("icub")
+    with FaultyIcub() as robot:
+        assert robot.wait(50, PATIENCE), process.output
+        for side in ("right", "left"):
+            assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
+            assert robot.predictions[side][-1].names == ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"]
+        ends(process, ros_domain)
+
+
+def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_launch: Callable[..., Process]) -> None:
+    from icub_learning.recording import write
+    from icub_learning.simulation import simulate
+
+    recording = simulate([("circle_xy", 3.0)])
+    assert set(recording.joint_names) <= set(RIGHT_ARM)
+    write(recording, tmp_path / "arm.mcap")
+    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}")
+    process.wait(PATIENCE)
+    assert "process has finished cleanly" in process.output, process.output
+    assert not alive(ros_domain)
+
+
+def _parameters(recording: object, folder: Path) -> Path:
+    file = folder / "arm.yaml"
+    joints = ", ".join(recording.joint_names)
+    file.write_text(
+        "inverse_dynamics:\n  ros__parameters:\n"
+        f"    urdf: icub\n    output: wrench\n    sensor: r_arm_ft_sensor\n    joints: [{joints}]\n"
+    )
+    return file
+
+
+@pytest.mark.skipif(not servers(), reason="no Gazebo: gz is not on the PATH, nor in a folder of ICUB_LEARNING_GAZEBO")
+def test_gazebo(
+    tmp_path: Path,
+    ros_domain: int,
+    ros2_launch: Callable[..., Process],
+    diagnosed: Callable[..., set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from helpers.gazebo_bridge import stand_in
+
+    for name, value in next(iter(servers().values())).items():
+        monkeypatch.setenv(name, value)
+    prefixes = os.environ["AMENT_PREFIX_PATH"]
+    if not any(Path(prefix, "lib/ros_gz_bridge/parameter_bridge").is_file() for prefix in prefixes.split(os.pathsep)):
+        folder = stand_in(tmp_path / "stand_in")
+        index = Path(folder, "share/ament_index/resource_index/packages")
+        index.mkdir(parents=True, exist_ok=True)
+        (index / "ros_gz_bridge").touch()
+        monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(folder), prefixes]))
+    monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
+    process = ros2_launch("gazebo", "gz_args:=-rs")
+    assert diagnosed(nodes_of("gazebo"), PATIENCE) == nodes_of("gazebo"), process.output
+    ends(process, ros_domain)
+
+
+def test_arguments_are_shown_as_ros2_launch_shows_them(checkout: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": FOLDER}
+    program = (
+        "import sys\n"
+        "from launch.launch_description_sources import get_launch_description_from_python_launch_file as read\n"
+        "print(*sorted(one.name for one in read(sys.argv[1]).get_launch_arguments()))"
+    )
+    for system in SYSTEMS.values():
+        line = [sys.executable, "-c", program, str(checkout / "launch" / system.launch_file)]
+        shown = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=True)
+        assert shown.stdout.split() == sorted(argument.name for argument in system.arguments)

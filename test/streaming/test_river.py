@@ -1,0 +1,194 @@
+"""Learners of dictionaries: river's own checks, and the batch solutions that they must equal."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import ParameterError, SampleError
+from icub_learning.features import RandomFourierFeatures
+from icub_learning.recognition import IncrementalClassifier
+from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive.growth import grown
+from icub_learning.streaming import RandomFourierRegressor, RLSClassifier, RLSMultiTargetRegressor, RLSRegressor
+
+ESTIMATORS = [RLSRegressor, RLSMultiTargetRegressor, RLSClassifier, RandomFourierRegressor]
+NAMES = ["a", "b", "c", "d"]
+
+
+def samples(n: int, seed: int = 0) -> Iterator[tuple[dict[str, float], float]]:
+    rng = np.random.default_rng(seed)
+    for x in rng.normal(size=(n, 4)):
+        yield dict(zip(NAMES, map(float, x), strict=True)), float(x @ [1.0, -2.0, 0.5, 0.0] + 3.0 + 0.1 * rng.normal())
+
+
+def matrix(pairs: list[tuple[dict[str, float], float]]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([[1.0, *(x.get(name, 0.0) for name in NAMES)] for x, _ in pairs]), np.array([y for _, y in pairs])
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.timeout(300)
+def test_rivers_checks_of_estimators_pass(kind: type) -> None:
+    checks = pytest.importorskip("river.checks", reason="river is not installed")
+    model = kind()
+    run = [check for check in checks.yield_checks(model) if check.__name__ not in model._unit_test_skips()]
+    assert len(run) > 20
+    for check in run:
+        check(model.clone())
+
+
+def test_they_stand_in_rivers_pipelines_and_learn() -> None:
+    pytest.importorskip("river", reason="river is not installed")
+    from river import datasets, evaluate, linear_model, metrics, preprocessing
+
+    def error(model: object) -> float:
+        mean_absolute = metrics.MAE()
+        evaluate.progressive_val_score(
+            datasets.TrumpApproval(), preprocessing.StandardScaler() | model, mean_absolute
+        )
+        return float(mean_absolute.get())
+
+    assert error(RLSRegressor()) < error(linear_model.LinearRegression())
+    accuracy = metrics.Accuracy()
+    model = preprocessing.StandardScaler() | RLSClassifier(recoding=0.3)
+    evaluate.progressive_val_score(datasets.ImageSegments().take(800), model, accuracy)
+    assert accuracy.get() > 0.75  # of seven classes
+
+
+def test_it_equals_ridge_regression_on_all_samples_so_far() -> None:
+    pairs = list(samples(300))
+    model = RLSRegressor(regularization=0.5)
+    for x, y in pairs:
+        model.learn_one(x, y)
+    z, y = matrix(pairs)
+    expected = np.linalg.solve(z.T @ z + 0.5 * np.eye(5), z.T @ y)
+    np.testing.assert_allclose(list(model.weights.values()), expected[1:], atol=1e-10)
+    assert model.predict_one({}) == pytest.approx(expected[0], abs=1e-10)
+
+
+def test_a_feature_that_comes_late_was_zero_before() -> None:
+    pairs = [({name: value for name, value in x.items() if i >= 40 or name != "b"}, y)
+             for i, (x, y) in enumerate(samples(100))]  # fmt: skip
+    model = RLSRegressor()
+    for x, y in pairs:
+        model.learn_one(x, y)
+    z, y = matrix(pairs)
+    expected = np.linalg.solve(z.T @ z + np.eye(5), z.T @ y)
+    assert model.weights == pytest.approx(dict(zip(NAMES, expected[1:], strict=True)), abs=1e-10)
+
+
+def test_growth_keeps_what_forgetting_left() -> None:
+    rng = np.random.default_rng(1)
+    z, y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+    young, whole = RecursiveLeastSquares(2, 1, 0.3, 0.95), RecursiveLeastSquares(3, 2, 0.3, 0.95)
+    padded, targets = np.c_[z[:, :2], np.zeros(60)], np.c_[y[:, :1], np.zeros(60)]
+    young.update(z[:, :2], y[:, :1])
+    whole.update(padded, targets)
+    after = grown(young, 3, 2, 0.3)
+    # The prior of the two differs by the fading of the input that was not there, at most by a half.
+    np.testing.assert_allclose(after.factor[:2, :2], young.factor, atol=1e-14)
+    assert after.prior[2] == 0.3 >= whole.prior[2]
+    unforgetting = RecursiveLeastSquares(2, 1, 0.3)
+    unforgetting.update(z[:, :2], y[:, :1])
+    both = grown(unforgetting, 3, 2, 0.3)
+    both.update(z, y)
+    batch = np.r_[padded, z].T @ np.r_[padded, z] + 0.3 * np.eye(3)
+    np.testing.assert_allclose(both.weights, np.linalg.solve(batch, np.r_[padded, z].T @ np.r_[targets, y]), atol=1e-12)
+    with pytest.raises(ParameterError, match="n_features is 2, but must be at least 3"):
+        grown(both, 2, 2)
+
+
+def test_targets_share_the_features() -> None:
+    both, one = RLSMultiTargetRegressor(), RLSRegressor()
+    for x, y in samples(50):
+        both.learn_one(x, {"y": y, "twice": 2 * y})
+        one.learn_one(x, y)
+    x = next(iter(samples(1, seed=9)))[0]
+    assert both.predict_one(x) == pytest.approx({"y": one.predict_one(x), "twice": 2 * one.predict_one(x)})
+
+
+def test_the_classifier_is_the_one_of_objects() -> None:
+    rng = np.random.default_rng(2)
+    model, reference = RLSClassifier(recoding=0.7, intercept=False), IncrementalClassifier(4, 1.0, 0.7)
+    for i in range(120):
+        label = "rare" if i % 20 == 0 else "usual"
+        x = rng.normal(size=4) + (label == "rare")
+        model.learn_one(dict(zip(NAMES, x, strict=True)), label)
+        reference.learn(x, label)
+    for x in rng.normal(size=(20, 4)):
+        expected = dict(zip(reference.classes, reference.scores(x), strict=True))
+        assert model.scores_one(dict(zip(NAMES, x, strict=True))) == pytest.approx(expected, abs=1e-10)
+
+
+def test_random_features_approximate_the_gaussian_kernel() -> None:
+    rng = np.random.default_rng(3)
+    model = RandomFourierRegressor(n_features=4000, length_scale=0.7)
+    model.learn_one(dict.fromkeys(NAMES, 0.0), 0.0)
+    x, other = rng.normal(size=(2, 4)) / 2
+    rows = [model._features(dict(zip(NAMES, map(float, one), strict=True))) for one in (x, other)]
+    kernel = np.exp(-np.sum((x - other) ** 2) / (2 * 0.7**2))
+    assert rows[0] @ rows[1] == pytest.approx(kernel, abs=0.05)
+    reference = RandomFourierFeatures(4, 4000, 0.7).transform(np.array([x, other]))
+    assert reference[0] @ reference[1] == pytest.approx(kernel, abs=0.05)
+
+
+def test_it_learns_what_no_line_can() -> None:
+    curved, straight = RandomFourierRegressor(length_scale=0.5), RLSRegressor()
+    rng = np.random.default_rng(4)
+    errors: dict[str, list[float]] = {"curved": [], "straight": []}
+    for x in rng.uniform(-2, 2, size=400):
+        for name, model in (("curved", curved), ("straight", straight)):
+            errors[name].append(model.predict_one({"x": x}) - np.sin(3 * x))
+            model.learn_one({"x": x}, float(np.sin(3 * x)))
+    assert np.std(errors["curved"][200:]) < 0.02 < 0.5 < np.std(errors["straight"][200:])
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_copies_and_pickles_go_on_alike(kind: type) -> None:
+    model = kind()
+    target = {RLSMultiTargetRegressor: lambda y: {"y": y}, RLSClassifier: lambda y: "high" if y > 3 else "low"}
+    aim = target.get(kind, lambda y: y)
+    pairs = list(samples(60))
+    for x, y in pairs[:40]:
+        model.learn_one(x, aim(y))
+    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for x, y in pairs[40:]:
+        for one in (model, *others):
+            one.learn_one(x, aim(y))
+    assert all(one.predict_one(pairs[0][0]) == model.predict_one(pairs[0][0]) for one in others)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("value", ["red", float("nan"), None])
+def test_what_is_no_number_is_refused_and_changes_nothing(kind: type, value: object) -> None:
+    model = kind()
+    y = {"y": 1.0} if kind is RLSMultiTargetRegressor else 1.0
+    model.learn_one({"a": 1.0}, y)
+    before = model.predict_one({"a": 2.0, "b": 1.0})
+    with pytest.raises(SampleError, match=r"x\['b'\] is .*numbers are needed"):
+        model.learn_one({"a": 5.0, "b": value}, y)
+    assert model.predict_one({"a": 2.0, "b": 1.0}) == before
+
+
+def test_too_many_features_are_refused() -> None:
+    model = RLSRegressor(max_features=2)
+    with pytest.raises(ParameterError, match="features is 3, but must be at most max_features = 2"):
+        model.learn_one(dict.fromkeys("abc", 1.0), 1.0)
+    assert model.predict_one({"a": 1.0}) == 0.0
+
+
+def test_they_work_without_river() -> None:
+    program = """
+import sys
+sys.modules["river"] = None
+from icub_learning.streaming import RLSRegressor
+model = RLSRegressor()
+model.learn_one({"a": 1.0}, 2.0)
+print(model.predict_one({"a": 1.0}) > 1.0, type(model).__mro__[1].__module__)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.split() == ["True", "icub_learning.streaming.bases"]
