@@ -1,4 +1,4 @@
-"""Outlooks of the sources, tried: accelerated NYTRO, chosen features, FALKON with logistic loss, POLK without a step."""
+"""Outlooks of the sources, tried: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
 
 import argparse
 from typing import Any

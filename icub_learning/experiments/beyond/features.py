@@ -86,7 +86,8 @@ def text(found: dict[str, Any]) -> str:
     matern = found["Matérn"]
     independent, fast = matern["fourier"], matern["fastfood"]
     parts.append(
-        f"Matérn features of {WIDE} inputs, m {matern['m']}: RMSE of the kernel {number(independent['rmse'])} independent,"
+        f"Matérn features of {WIDE} inputs, m {matern['m']}: RMSE of the kernel"
+        f" {number(independent['rmse'])} independent,"
         f" {number(fast['rmse'])} by Fastfood; {number(1e3 * independent['seconds'])} and"
         f" {number(1e3 * fast['seconds'])} ms for 2000 rows."
     )

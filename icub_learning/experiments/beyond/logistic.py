@@ -99,9 +99,10 @@ def text(found: dict[str, Any]) -> str:
     return (
         "FALKON with the logistic loss\n"
         + table(head, rows, over)
-        + f"\nn = {last['n']}: the excess log loss is {logistic['excess log loss'] / square['excess log loss']:.2f} times"
-        f" that of the square loss, the excess error {logistic['excess error'] - square['excess error']:+.4f}; the fit takes"
-        f" {logistic['seconds'] / square['seconds']:.1f} times as long as FALKON's and"
+        + f"\nn = {last['n']}: the excess log loss is {logistic['excess log loss'] / square['excess log loss']:.2f}"
+        f" times that of the square loss, the excess error"
+        f" {logistic['excess error'] - square['excess error']:+.4f}; the"
+        f" fit takes {logistic['seconds'] / square['seconds']:.1f} times as long as FALKON's and"
         f" {logistic['seconds'] / rival['seconds']:.2f} times as long as scikit-learn's."
     )
 

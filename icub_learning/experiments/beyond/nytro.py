@@ -18,7 +18,7 @@ NEAR = 1.01
 
 
 def measure(seed: int, quick: bool) -> dict[str, Any]:
-    """Return the best "rmse" and "seconds" of Nyström KRLS, and for each of METHODS its path and how soon it is near."""
+    """Return "rmse" and "seconds" of the best Nyström KRLS, and of each of METHODS errors and how soon it is near."""
     n, m, iterations = (1000, 100, 200) if quick else (10_000, 500, ITERATIONS)
     train, (x, f) = sample(n, seed)
     shared: dict[str, Any] = {"n_centers": m, "length_scale": SIGMA, "random_state": seed}
@@ -56,8 +56,8 @@ def text(found: dict[str, Any]) -> str:
     head = ["NYTRO", "iterations", "seconds", "least RMSE", "at", f"RMSE at {found['iterations']}"]
     plain = found["methods"]["gradient"]["enough"]
     gains = [
-        f"{METHODS[name]} " + (f"{plain / one['enough']:.1f} times fewer" if plain else f"{one['enough']}, plain more than"
-        f" {found['iterations']}")
+        f"{METHODS[name]} "
+        + (f"{plain / one['enough']:.1f} times fewer" if plain else f"{one['enough']}, plain > {found['iterations']}")
         for name, one in found["methods"].items()
         if name != "gradient" and one["enough"]
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Textures made by formulas, in place of the Brodatz album, and what patches of them look like as texton histograms."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates, uniform_filter
 from sklearn.cluster import MiniBatchKMeans
 
@@ -48,7 +49,7 @@ def textures(seed: int) -> dict[str, Array]:
     return found
 
 
-def texton_histograms(n: int, seed: int) -> tuple[Array, Array]:
+def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
     """Return n patches as square roots of their texton histograms (n, TEXTONS), and the numbers of their textures (n,).
 
     Textons are the cluster centres of filter responses of pixels (Leung and Malik 1999): derivatives of Gaussians in

@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> None:
     powers = figures["powers"]
     print(
         f"\nDiminishing steps: distance ~ t^{powers['distance']:+.2f}, risk - least ~ t^{powers['risk']:+.2f}, points ~"
-        f" t^{powers['points']:+.2f} over the last nine tenths of the logarithm of t (published: both to 0, points without"
-        f" a bound).\nConstant steps: the distance that remains ~ eta^{powers['remaining']:+.2f} (the bound: eta^+0.50),"
+        f" t^{powers['points']:+.2f} over the last nine tenths of the logarithm of t (published: both to 0, points"
+        f" without a bound).\nConstant steps: what remains ~ eta^{powers['remaining']:+.2f} (the bound: eta^+0.50),"
         f" below the bound of theorem 2 {'in all' if figures['holds'] else 'NOT in all'} runs; the bound is"
         f" {figures['loose']:.0f} times the distance."
     )
@@ -93,7 +93,7 @@ class Problem:
         across = float(self.best @ self.kernel(self.x, points) @ weights) if len(points) else 0.0
         return float(np.sqrt(max(own - 2 * across + self.norm**2, 0.0)))
 
-    def risk(self, points: Array, weights: Array) -> float:
+    def risk(self, points: Array, weights: Any) -> float:
         """Return the regularized risk of f, without the variance of the noise."""
         values = self.kernel(self.x, points) @ weights if len(points) else np.zeros(POINTS)
         own = float(weights @ self.kernel(points, points) @ weights) if len(points) else 0.0

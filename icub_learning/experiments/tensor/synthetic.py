@@ -1,7 +1,7 @@
 """Tensor kernels on sparse problems: times of both layouts, and errors of subsamples (figures 17 to 19, table 3)."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,7 +31,7 @@ larger ones overfit above 1.50, and small gains of larger m; the errors are in p
 
 example:
   icub-learning reproduce tensor-synthetic --json out/tensor-synthetic.json"""
-# Seconds of building and of optimizing; of n 120 from the printed sums, 138.72 and 2076.12, and ratios, 41.57 and 16.80.
+# Seconds of building and of optimizing; of n 120 from the printed sums (138.72, 2076.12) and ratios (41.57, 16.80).
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
     120: {"packed": (49.8, 88.9), "full": (2070.8, 5.29)},
     250: {"packed": (955.0, 2753.0)},
@@ -83,7 +83,7 @@ def problem(n: int, d: int, s: int, seed: int) -> tuple[Array, Array, Array]:
 
 
 def errors(m_values: Any, gammas: Any, seed: int, quick: bool) -> dict[str, Any]:
-    """Return "gammas", "validation" (m, gamma) of one subsample, the chosen "gamma" (m,), and "test" (m, subsamples)."""
+    """Return "gammas", "validation" (m, gamma) of one subsample, the best "gamma" (m,), "test" (m, subsamples)."""
     d, s, held, tests, draws = (500, 5, 200, 300, 3) if quick else (D, S, VALIDATION, TEST, SUBSAMPLES)
     # Only samples that are used are drawn: each subsample of the 4000 is a draw of its own.
     most = max(m_values)
@@ -149,7 +149,7 @@ def _errors_text(m_values: Any, found: list[dict[str, Any]]) -> str:
     )
 
 
-def _draw(path: Path, m_values: Any, found: list[Mapping[str, Any]]) -> None:
+def _draw(path: Path, m_values: Any, found: Sequence[Mapping[str, Any]]) -> None:
     """Draw validation errors over m and gamma, and test errors over m."""
     figure = new_figure(10, 4.2)
     left, right = figure.subplots(1, 2)

@@ -24,8 +24,8 @@ published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from th
 once. SGM is one pass with the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4,
 theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is
 judged with its last iterate and with the mean of all of them: the source does not say which is in its table. The
-support vector machine is scikit-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set
-ijcnn1 is in no public package that this command knows; all of adult takes hours on two cores and is left out.
+support vector machine is scikit-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The
+set ijcnn1 is in no public package that this command knows; all of adult takes hours on two cores and is left out.
 
 Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2, both on adult:
 many passes with a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths,

@@ -40,8 +40,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
     With the schedule "coin" there is no step size to choose: f_t is a bet on the sum of the gradients' opposites,
-    f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of a
-    gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
+    f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of
+    a gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
     learning", 2016; the successor of Orabona 2014, which thesis 6.3.4 names). Its regret is, up to logarithms, that of
     the best step size. W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
     losses of bounded derivatives and kernels of k(x, x) = 1.

@@ -1,9 +1,11 @@
-"""FALKON with the logistic loss: Newton's method on Nyström centres, each step by preconditioned conjugate gradients."""
+"""FALKON with the logistic loss: Newton's method on Nyström centres, by preconditioned conjugate gradients."""
 
 import warnings
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
@@ -78,14 +80,15 @@ class LogisticFALKON(CenterRegressor):
         self._coefficients = basis.to_coefficients(np.column_stack(solutions))
         self._path, self.path_levels_ = self._coefficients[None], np.array([level])
 
-    def _newton(self, features: Array, y: Array, some: Array, level: float) -> Array:
+    def _newton(self, features: Array, y: Array, some: NDArray[np.int64], level: float) -> Array:
         """Return the coordinates (k,) of the solution for one target y (n,)."""
         n, k = features.shape
         beta, scores = np.zeros(k), np.zeros(n)
         now = max(level, FIRST_LEVEL)
         first = float(np.linalg.norm(features.T @ y)) / (2 * n)
-        products = 0
-        for step in range(1, self.max_iter + 1):
+        steps = products = 0
+        while steps < self.max_iter:
+            steps += 1
             chance = expit(-y * scores)  # of being wrong
             gradient = now * beta - features.T @ (y * chance) / n
             if now == level and np.linalg.norm(gradient) <= self.tol * first:
@@ -105,14 +108,12 @@ class LogisticFALKON(CenterRegressor):
 
             right = -gradient[:, None]
             enough = ACCURACY * np.linalg.norm(right, axis=0)
-            direction = np.zeros((k, 1))
-            for count, (direction, _) in enumerate(
-                conjugate_gradients(apply, np.zeros((k, 1)), right, enough, precondition), start=1
-            ):
-                products += 1
-                if count == PRODUCTS:
-                    break
-            change = direction[:, 0]
+            iterates = conjugate_gradients(apply, np.zeros((k, 1)), right, enough, precondition)
+            directions = [direction for direction, _ in islice(iterates, PRODUCTS)]
+            products += len(directions)
+            if not directions:
+                break
+            change = directions[-1][:, 0]
             move = features @ change
             size = _step_size(y, scores, move, beta, change, now, float(gradient @ change))
             beta, scores = beta + size * change, scores + size * move
@@ -120,7 +121,7 @@ class LogisticFALKON(CenterRegressor):
         else:
             text = f"LogisticFALKON stopped after {self.max_iter} Newton steps: more steps or a larger regularization"
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
-        self.n_iter_, self.n_products_ = max(self.n_iter_, step), max(self.n_products_, products)
+        self.n_iter_, self.n_products_ = max(self.n_iter_, steps), max(self.n_products_, products)
         return beta
 
 
