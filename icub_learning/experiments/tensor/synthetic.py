@@ -170,6 +170,7 @@ def _draw(path: Path, m_values: Any, found: Sequence[Mapping[str, Any]]) -> None
     right.errorbar(
         m_values, tests.mean(axis=1), yerr=tests.std(axis=1), color=BLUE, marker="o", capsize=4, linestyle="none"
     )
+    right.set_xticks(m_values, [str(m) for m in m_values])
     right.set_ylim(bottom=0)
     style(right, "figure 19: test error, best γ", "mean squared error", "m")
     save(figure, path, "Tensor kernels on a sparse problem")

@@ -149,7 +149,8 @@ def _draw(path: Path, found: Mapping[str, Any]) -> None:
         figure.colorbar(mesh, ax=axes, extend="max").set_label("validation error", fontsize=8)
         for row, values in enumerate(errors):
             for gamma, value in zip(GAMMAS, values, strict=True):
-                axes.text(gamma, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color="white")
+                colour = "white" if value > 1.6 else "black"
+                axes.text(gamma, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
         axes.set_yticks(range(len(SIZES)), [str(m) for m in SIZES])
         log_scale(axes, "x")
         style(axes, f"target: {TARGETS[name]}", "m", "γ")
