@@ -41,7 +41,8 @@ def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
 
     text = (
         "[a](../evaluate.md#one-recording) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
-        "[e](../../Makefile) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+        "[e](../../Makefile) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
+        "```sh\n[h](../../Makefile)\n```\n"
     )
     assert outside.on_page_markdown(text, Page) == (
         "[a](../evaluate.md#one-recording) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
@@ -106,7 +107,8 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
     commands = pages[site / "reference" / "commands.html"]
     assert all(f"icub-learning {name}" in commands for name in COMMANDS)
     assert "TeachObject" in pages[site / "reference" / "messages.html"]
-    assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in pages[site / "reference/python/recursive.html"]
+    recursive = pages[site / "reference" / "python" / "recursive.html"]
+    assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in recursive
 
     chromium()  # skips the rest where there is none
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))

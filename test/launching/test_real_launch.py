@@ -40,29 +40,46 @@ PATIENCE = 120.0  # [s], on a busy machine
 
 @pytest.fixture
 def ros2_launch(
-    ros_domain: int, checkout: Path, tmp_path: Path, start_process: Callable[..., Process], monkeypatch: pytest.MonkeyPatch
+    ros_domain: int,
+    checkout: Path,
+    tmp_path: Path,
+    start_process: Callable[..., Process],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Process]:
     """Start the launch file of a system: ros2_launch("robot", "robot:=ur10")."""
     try:
         find_executable("icub_learning", "inverse_dynamics_node")
     except ParameterError as error:
         pytest.skip(f"runs from the source folder: {error}")
-    for name, value in (("PYTHONPATH", FOLDER), ("AMENT_PREFIX_PATH", sys.prefix)):
+    prefix = installed(tmp_path / "prefix", checkout)
+    for name, value in (("PYTHONPATH", FOLDER), ("AMENT_PREFIX_PATH", f"{prefix}{os.pathsep}{sys.prefix}")):
         monkeypatch.setenv(name, os.pathsep.join(filter(None, [value, os.environ.get(name, "")])))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def start(system: str, *assignments: str) -> Process:
-        file = Path(sys.prefix, "share", "icub_learning", "launch", SYSTEMS[system].launch_file)
-        file = file if file.is_file() else checkout / "launch" / SYSTEMS[system].launch_file
+        file = prefix / "share" / "icub_learning" / "launch" / SYSTEMS[system].launch_file
         return start_process(sys.executable, str(checkout / "test/helpers/ros2_launch.py"), str(file), *assignments)
 
     return start
 
 
+def installed(prefix: Path, checkout: Path) -> Path:
+    """Return a prefix that has the package as colcon installs it; an editable installation by pip has no share/."""
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "icub_learning").touch()
+    (prefix / "lib").mkdir()
+    (prefix / "share" / "icub_learning").symlink_to(checkout)
+    (prefix / "lib" / "icub_learning").symlink_to(
+        Path(find_executable("icub_learning", "inverse_dynamics_node")).parent
+    )
+    return prefix
+
+
 @pytest.fixture
-def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], float], set[str]]]:
-    """Wait until nodes have published diagnostics while active; return those that have."""
+def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], Process], set[str]]]:
+    """Wait until nodes have published diagnostics, or what started them has ended; return those that have."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node("listener", context=context)
@@ -75,9 +92,9 @@ def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], float], set[str]]
 
     node.create_subscription(DiagnosticArray, "/diagnostics", note, 100)
 
-    def wait(names: set[str], timeout: float) -> set[str]:
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline and not names <= found:
+    def wait(names: set[str], process: Process) -> set[str]:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and process.running and not names <= found:
             executor.spin_once(timeout_sec=0.1)
         return found & names
 
@@ -88,7 +105,8 @@ def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], float], set[str]]
 
 
 def nodes_of(system: str) -> set[str]:
-    return {process.name for process in SYSTEMS[system].processes if process.is_node and process.package == "icub_learning"}
+    processes = SYSTEMS[system].processes
+    return {process.name for process in processes if process.is_node and process.package == "icub_learning"}
 
 
 def alive(domain: int) -> list[str]:
@@ -119,7 +137,7 @@ def test_all_nodes_of_a_system_work_and_end(
     system: str, ros_domain: int, ros2_launch: Callable[..., Process], diagnosed: Callable[..., set[str]]
 ) -> None:
     process = ros2_launch(system)
-    assert diagnosed(nodes_of(system), PATIENCE) == nodes_of(system), process.output
+    assert diagnosed(nodes_of(system), process) == nodes_of(system), process.output
     ends(process, ros_domain)
 
 
@@ -131,7 +149,8 @@ def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(
         assert robot.wait(50, PATIENCE), process.output
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
-            assert robot.predictions[side][-1].names == ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"]
+            axes = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
+            assert robot.predictions[side][-1].names == axes
         ends(process, ros_domain)
 
 
@@ -142,7 +161,8 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
     recording = simulate([("circle_xy", 3.0)])
     assert set(recording.joint_names) <= set(RIGHT_ARM)
     write(recording, tmp_path / "arm.mcap")
-    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}")
+    config = _parameters(recording, tmp_path)
+    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={config}")
     process.wait(PATIENCE)
     assert "process has finished cleanly" in process.output, process.output
     assert not alive(ros_domain)
@@ -179,7 +199,7 @@ def test_gazebo(
         monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(folder), prefixes]))
     monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
     process = ros2_launch("gazebo", "gz_args:=-rs")
-    assert diagnosed(nodes_of("gazebo"), PATIENCE) == nodes_of("gazebo"), process.output
+    assert diagnosed(nodes_of("gazebo"), process) == nodes_of("gazebo"), process.output
     ends(process, ros_domain)
 
 
