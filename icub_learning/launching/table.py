@@ -163,6 +163,7 @@ GAZEBO = System(
     ),
 )
 
+
 def _arm(side: str) -> Process:
     return Process(
         f"{side}_arm_dynamics",
@@ -178,7 +179,9 @@ REAL_ICUB = System(
     "icub_robot.launch.py",
     "the nodes that learn the inverse dynamics of both arms of a real iCub from its topics",
     (
-        Argument("config", "parameter file of right_arm_dynamics and left_arm_dynamics", "{share}/config/icub_arms.yaml"),
+        Argument(
+            "config", "parameter file of right_arm_dynamics and left_arm_dynamics", "{share}/config/icub_arms.yaml"
+        ),
         Argument("right_joint_states", "topic of the right arm's sensor_msgs/JointState", "/right_arm/joint_states"),
         Argument("right_wrench", "topic of the right arm's geometry_msgs/WrenchStamped", "/right_arm/wrench"),
         Argument("left_joint_states", "topic of the left arm's sensor_msgs/JointState", "/left_arm/joint_states"),
@@ -305,5 +308,6 @@ DETECTION = System(
 )
 
 SYSTEMS = {
-    system.name: system for system in (SIMULATION, GAZEBO, REAL_ROBOT, REAL_ICUB, RECORDING, RECOGNITION, OBJECTS, DETECTION)
+    system.name: system
+    for system in (SIMULATION, GAZEBO, REAL_ROBOT, REAL_ICUB, RECORDING, RECOGNITION, OBJECTS, DETECTION)
 }

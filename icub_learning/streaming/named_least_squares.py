@@ -107,5 +107,3 @@ def _with_new(known: dict[Hashable, int], names: Mapping[Hashable, float]) -> di
     """Return the places of known names and, behind them, of new ones in the order of their spelling."""
     new = sorted((name for name in names if name not in known), key=repr)
     return {**known, **{name: len(known) + place for place, name in enumerate(new)}} if new else known
-
-

@@ -106,7 +106,9 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
     commands = pages[site / "reference" / "commands.html"]
     assert all(f"icub-learning {name}" in commands for name in COMMANDS)
     assert "TeachObject" in pages[site / "reference" / "messages.html"]
-    assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in pages[site / "reference/python/recursive.html"]
+    assert (
+        'id="icub_learning.recursive.RecursiveLeastSquares.update"' in pages[site / "reference/python/recursive.html"]
+    )
 
     chromium()  # skips the rest where there is none
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))

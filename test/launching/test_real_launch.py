@@ -40,7 +40,11 @@ PATIENCE = 120.0  # [s], on a busy machine
 
 @pytest.fixture
 def ros2_launch(
-    ros_domain: int, checkout: Path, tmp_path: Path, start_process: Callable[..., Process], monkeypatch: pytest.MonkeyPatch
+    ros_domain: int,
+    checkout: Path,
+    tmp_path: Path,
+    start_process: Callable[..., Process],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Process]:
     """Start the launch file of a system: ros2_launch("robot", "robot:=ur10")."""
     try:
@@ -67,7 +71,9 @@ def installed(prefix: Path, checkout: Path) -> Path:
     (index / "icub_learning").touch()
     (prefix / "lib").mkdir()
     (prefix / "share" / "icub_learning").symlink_to(checkout)
-    (prefix / "lib" / "icub_learning").symlink_to(Path(find_executable("icub_learning", "inverse_dynamics_node")).parent)
+    (prefix / "lib" / "icub_learning").symlink_to(
+        Path(find_executable("icub_learning", "inverse_dynamics_node")).parent
+    )
     return prefix
 
 
@@ -99,7 +105,9 @@ def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], Process], set[str
 
 
 def nodes_of(system: str) -> set[str]:
-    return {process.name for process in SYSTEMS[system].processes if process.is_node and process.package == "icub_learning"}
+    return {
+        process.name for process in SYSTEMS[system].processes if process.is_node and process.package == "icub_learning"
+    }
 
 
 def alive(domain: int) -> list[str]:
@@ -142,7 +150,14 @@ def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(
         assert robot.wait(50, PATIENCE), process.output
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
-            assert robot.predictions[side][-1].names == ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"]
+            assert robot.predictions[side][-1].names == [
+                "force.x",
+                "force.y",
+                "force.z",
+                "torque.x",
+                "torque.y",
+                "torque.z",
+            ]
         ends(process, ros_domain)
 
 
@@ -153,7 +168,9 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
     recording = simulate([("circle_xy", 3.0)])
     assert set(recording.joint_names) <= set(RIGHT_ARM)
     write(recording, tmp_path / "arm.mcap")
-    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}")
+    process = ros2_launch(
+        "recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}"
+    )
     process.wait(PATIENCE)
     assert "process has finished cleanly" in process.output, process.output
     assert not alive(ros_domain)

@@ -47,9 +47,7 @@ def test_they_stand_in_rivers_pipelines_and_learn() -> None:
 
     def error(model: object) -> float:
         mean_absolute = metrics.MAE()
-        evaluate.progressive_val_score(
-            datasets.TrumpApproval(), preprocessing.StandardScaler() | model, mean_absolute
-        )
+        evaluate.progressive_val_score(datasets.TrumpApproval(), preprocessing.StandardScaler() | model, mean_absolute)
         return float(mean_absolute.get())
 
     assert error(RLSRegressor()) < error(linear_model.LinearRegression())

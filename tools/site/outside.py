@@ -61,7 +61,9 @@ def on_files(files: Files, config: Any) -> Files:
 def decisions_page() -> str:
     """Return the list of decisions, the newest first."""
     pages = sorted((CHECKOUT / DOCS / DECISIONS).glob("*.md"), reverse=True)
-    rows = "".join(f"| {page.name[:10]} | [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name}) |\n" for page in pages)
+    rows = "".join(
+        f"| {page.name[:10]} | [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name}) |\n" for page in pages
+    )
     return f"# Decisions\n\nWhat was decided, why, and what else was tried.\n\n| | |\n|---|---|\n{rows}"
 
 
@@ -93,6 +95,4 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
             return found[0]  # MkDocs says that it leads nowhere
         return f"[{text}]({os.path.relpath(leads_to, Path(uri).parent)}{anchor})"
 
-    return "".join(
-        part if index % 2 else LINK.sub(follow, part) for index, part in enumerate(FENCE.split(markdown))
-    )
+    return "".join(part if index % 2 else LINK.sub(follow, part) for index, part in enumerate(FENCE.split(markdown)))

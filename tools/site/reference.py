@@ -62,7 +62,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 def messages_page() -> str:
     """Return the page of the types of icub_learning_msgs, as their files define them."""
-    parts = ["# Messages and services\n\nThe interfaces of `icub_learning_msgs`, as they are defined. Units stand in brackets.\n"]
+    parts = [
+        "# Messages and services\n\nThe interfaces of `icub_learning_msgs`, as they are defined. Units stand in brackets.\n"
+    ]
     for kind, title in (("msg", "Messages"), ("srv", "Services")):
         parts.append(f"\n## {title}\n")
         for path in sorted((CHECKOUT / "icub_learning_msgs" / kind).glob(f"*.{kind}")):
