@@ -1,4 +1,4 @@
-"""Draw docs/pictures/core_step.png and round_trip.png from the tables of docs/performance.md, so that both say the same.
+"""Draw docs/pictures/core_step.png and round_trip.png from the tables of docs/performance.md: both say the same.
 
 usage: python tools/draw_performance.py
 """

@@ -2,8 +2,8 @@
 
 usage: python tools/write_interface.py [--check]
 
-Each node is configured in this process, in a ROS domain of its own. With --check nothing is written; the exit code is 1 if
-the page differs.
+Each node is configured in this process, in a ROS domain of its own. With --check nothing is written; the exit code is 1
+if the page differs.
 """
 
 import os
@@ -142,8 +142,8 @@ def interface() -> dict[str, dict[Endpoint, list[str]]]:
 
 HEAD = """# Nodes
 
-Topics and services of each node, as a configured node has them: written by `tools/write_interface.py`, compared with the
-nodes by a test. What they mean, and all parameters: [ROS 2 interface](../ros_interface.md).
+Topics and services of each node, as a configured node has them: written by `tools/write_interface.py`, compared with
+the nodes by a test. What they mean, and all parameters: [ROS 2 interface](../ros_interface.md).
 
 Names with `~/` are below the node's name, those with `/` absolute, others relative to its namespace. QoS: reliability,
 `latched` for transient local, depth of the queue. Besides, each node has the topics and services

@@ -1,8 +1,8 @@
 """Models of a fleet over two topics: each robot publishes what it learned, one station publishes what all know.
 
-Both topics are reliable and latched, so that it does not matter who starts first. A model is the file that `~/save_model`
-writes; what is shared is told apart by whose samples it holds (`models/ledger.py`), so a message that comes twice changes
-nothing.
+Both topics are reliable and latched, so that it does not matter who starts first. A model is the file that
+`~/save_model` writes; what is shared is told apart by whose samples it holds (`models/ledger.py`), so a message that
+comes twice changes nothing.
 """
 
 import array
@@ -170,8 +170,9 @@ class FleetMember:
             )
 
         if not self._wait(holds, patience):
-            text = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
-            raise IcubLearningError(text, name=POOLED, bound="one; is `icub-learning fleet pool` running?")
+            found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
+            text = f"{found}: is `icub-learning fleet pool` running?"
+            raise IcubLearningError(text, name=POOLED)
         return self._pooled[0]
 
     def _on_pooled(self, message: Model) -> None:

@@ -11,8 +11,8 @@ class RLSClassifier(Classifier):
     """Regularized least squares on targets 0 and 1, with scores recoded by how rare a class is (thesis 7.5).
 
     The same as `icub_learning.recognition.IncrementalClassifier`, for dictionaries: the score of class t is
-    (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not drowned by
-    one with a thousand.
+    (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not drowned
+    by one with a thousand.
 
     Args:
         recoding: from 0 (plain least squares) to 1 (full).

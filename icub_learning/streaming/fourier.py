@@ -17,8 +17,8 @@ class RandomFourierRegressor(Regressor):
     """Regression with a Gaussian kernel, approximated by random features, at a fixed cost per sample.
 
     Recursive least squares on cosines and sines of random combinations of the inputs, see
-    `icub_learning.features.RandomFourierFeatures`. The frequencies of an input follow from `seed` and its name, so inputs may
-    come at any time and in any order. Scale inputs first: one length scale is for all.
+    `icub_learning.features.RandomFourierFeatures`. The frequencies of an input follow from `seed` and its name, so
+    inputs may come at any time and in any order. Scale inputs first: one length scale is for all.
 
     Args:
         n_features: number of random features, even. A sample costs O(n_features^2).

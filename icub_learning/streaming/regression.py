@@ -11,8 +11,8 @@ TARGET = "target"
 class RLSRegressor(Regressor):
     """Linear regression that equals ridge regression on all samples so far, after every sample.
 
-    Recursive regularized least squares on a Cholesky factor, see `icub_learning.recursive.RecursiveLeastSquares`. Nothing has
-    to be scaled and no learning rate to be chosen; a sample costs O(d^2) with d features.
+    Recursive regularized least squares on a Cholesky factor, see `icub_learning.recursive.RecursiveLeastSquares`.
+    There is no learning rate to be chosen; a sample costs O(d^2) with d features.
 
     Args:
         regularization: lambda > 0 of sum (y - w x)^2 + lambda |w|^2, for the intercept too.

@@ -40,12 +40,14 @@ def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
             src_uri = "how_to/my_data.md"
 
     text = (
-        "[a](../evaluate.md#one-recording) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
-        "[e](../../Makefile) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+        "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
+        "[e](../../Makefile) [i](../../icub_learning/recursive) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
+        "```sh\n[h](../../Makefile)\n```\n"
     )
     assert outside.on_page_markdown(text, Page) == (
-        "[a](../evaluate.md#one-recording) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
-        "e [f](../examples/merge_two_robots.md) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+        "[a](../evaluate.md#one) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
+        "e [i](../reference/python/recursive.md) [f](../examples/merge_two_robots.md) ![g](../view.png)\n"
+        "```sh\n[h](../../Makefile)\n```\n"
     )
 
 
