@@ -41,7 +41,8 @@ def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
 
     text = (
         "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
-        "[e](../../Makefile) [i](../../icub_learning/recursive) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
+        "[e](../../Makefile) [i](../../icub_learning/recursive)"
+        " [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"
     )
     assert outside.on_page_markdown(text, Page) == (
