@@ -2,8 +2,8 @@
 
 usage: python tools/write_interface.py [--check]
 
-Each node is configured in this process, in a ROS domain of its own. With --check nothing is written; the exit code is
-1 if the page differs.
+Each node is configured in this process, in a ROS domain of its own. With --check nothing is written; the exit code is 1
+if the page differs.
 """
 
 import os

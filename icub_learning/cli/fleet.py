@@ -12,8 +12,15 @@ example:
   icub-learning fleet gather fleet/ robot_1.npz robot_2.npz robot_3.npz
   icub-learning fleet spread fleet/ to_1/arm.npz to_2/arm.npz to_3/arm.npz
 
+over topics: the first on one machine, the second on each robot
+  icub-learning fleet pool fleet/
+  icub-learning fleet share robot_1 --load --every 600
+
 A robot is named by its file, or as NAME=FILE; keep that name. Gather again whenever robots have learned more, whether
 they went on from the pooled model or from their own: what was gathered before does not count twice."""
+
+STEP = 0.05  # [s] between two looks at what has come
+LINGER = 2.0  # [s] in which the middleware delivers the last message before the process ends
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,9 +36,94 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action.add_argument("folder", metavar="FOLDER", type=Path)
     action.add_argument("targets", nargs="+", metavar="FILE", type=Path, help="as ~/load_model reads them")
     add_json_option(action)
+    action = actions.add_parser("pool", help="take models from a topic, publish the pooled one, until Ctrl-C")
+    action.add_argument("folder", metavar="FOLDER", type=Path, help="what the fleet knows; made where it is missing")
+    action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robots differ")
+    action.add_argument("--keep", type=int, default=20, metavar="N", help="pooled models that are kept (default: 20)")
+    action.add_argument(
+        "--settle", type=float, default=1.0, metavar="SECONDS", help="to wait for further robots (default: 1)"
+    )
+    action = actions.add_parser("share", help="publish what a node on this machine has learned")
+    action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
+    action.add_argument("--node", default="inverse_dynamics", metavar="NODE", help="default: inverse_dynamics")
+    action.add_argument(
+        "--models-folder", default="", metavar="FOLDER", help="the node's (default: as the node has it)"
+    )
+    action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
+    action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
+    action.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="to wait for the pooled model (default: 60)"
+    )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int | None:
+    """Carry out one of the actions."""
+    if args.action == "pool":
+        return _pool(args)
+    if args.action == "share":
+        return _share(args)
+    _on_files(args)
+    return None
+
+
+def _pool(args: argparse.Namespace) -> int:
+    from functools import partial
+
+    from icub_learning.clients.fleet_exchange import FleetStation
+    from icub_learning.clients.topics import ros_node
+    from icub_learning.dynamics.fleet import Fleet
+
+    fleet = Fleet(args.folder, args.keep)
+    with ros_node("icub_learning_fleet_pool") as (node, spin, stopped):
+        gather = partial(fleet.gather, any_urdf=args.any_urdf)
+        station = FleetStation(node, gather, fleet.pooled, args.settle, partial(print, flush=True))
+        print(f"waiting for the models of robots; {fleet.pooled} is what all know", flush=True)
+        while not stopped():
+            spin(STEP)
+            station.work()
+    return 0
+
+
+def _share(args: argparse.Namespace) -> int:
+    from collections.abc import Callable
+
+    from icub_learning.clients.fleet_exchange import FleetMember
+    from icub_learning.clients.topics import ros_node
+    from icub_learning.errors import IcubLearningError, ParameterError
+    from icub_learning.models.folder import ModelsFolder
+
+    if args.every is not None and args.every <= 0:
+        raise ParameterError("--every", args.every, "more than 0 s")
+    with ros_node(f"icub_learning_fleet_{args.robot}") as (node, spin, stopped):
+
+        def wait(done: Callable[[], bool], limit: float) -> bool:
+            end = time.monotonic() + limit
+            while not done() and not stopped() and time.monotonic() < end:
+                spin(STEP)
+            return done()
+
+        member = FleetMember(node, wait, args.robot, args.node, ModelsFolder(args.models_folder))
+        while True:
+            try:
+                if args.load:
+                    sent, received = member.exchange(args.timeout)
+                    text = f"sent {sent / 1e6:.3g} MB, went on from {received / 1e6:.3g} MB of all robots"
+                else:
+                    text = f"sent {member.share() / 1e6:.3g} MB"
+                print(f"{args.robot}: {text}", flush=True)
+            except IcubLearningError as error:
+                if args.every is None:
+                    raise
+                print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
+            if args.every is None:
+                wait(lambda: False, LINGER)
+                return 0
+            wait(lambda: False, args.every)
+            if stopped():
+                return 0
+
+
+def _on_files(args: argparse.Namespace) -> None:
     """Gather or spread."""
     from icub_learning.dynamics.fleet import Fleet
 

@@ -24,8 +24,9 @@ def grown(
         ParameterError: a number is smaller than that of the learner, or the regularization is out of its range.
     """
     sizes = integer("n_features", n_features, 1), integer("n_outputs", n_outputs, 1)
-    has = learner.n_features, learner.n_outputs
-    for name, size, had in zip(("n_features", "n_outputs"), sizes, has, strict=True):
+    for name, size, had in zip(
+        ("n_features", "n_outputs"), sizes, (learner.n_features, learner.n_outputs), strict=True
+    ):
         if size < had:
             raise ParameterError(name, size, f"at least {had}, which the learner has")
     more, outputs = n_features - learner.n_features, n_outputs - learner.n_outputs

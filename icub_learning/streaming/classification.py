@@ -11,8 +11,8 @@ class RLSClassifier(Classifier):
     """Regularized least squares on targets 0 and 1, with scores recoded by how rare a class is (thesis 7.5).
 
     The same as `icub_learning.recognition.IncrementalClassifier`, for dictionaries: the score of class t is
-    (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not
-    drowned by one with a thousand.
+    (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not drowned
+    by one with a thousand.
 
     Args:
         recoding: from 0 (plain least squares) to 1 (full).
@@ -46,12 +46,12 @@ class RLSClassifier(Classifier):
         scores = self._model.predict(x)
         return {name: score * (total / self._counts[name]) ** self.recoding for name, score in scores.items()}
 
-    def predict_one(self, x: Sample) -> Hashable | None:  # type: ignore[override]  # river has fewer kinds of labels
+    def predict_one(self, x: Sample) -> Hashable | None:
         """Return the class of the largest score, None before the first sample. Raises SampleError."""
         scores = self.scores_one(x)
         return max(scores, key=lambda name: scores[name]) if scores else None
 
-    def predict_proba_one(self, x: Sample) -> dict[Hashable, float]:  # type: ignore[override]
+    def predict_proba_one(self, x: Sample) -> dict[Hashable, float]:
         """Return the share of each class in all positive scores: their order is right, they are not calibrated."""
         positive = {name: max(score, 0.0) for name, score in self.scores_one(x).items()}
         total = sum(positive.values())

@@ -68,8 +68,9 @@ class RandomFourierRegressor(Regressor):
 
     def _features(self, values: dict[Hashable, float]) -> Array:
         phases = np.zeros(self.n_features // 2)
-        # Sums in one order are equal to the bit.
-        for name in sorted(values.keys() & self._frequencies.keys(), key=repr):
+        for name in sorted(
+            values.keys() & self._frequencies.keys(), key=repr
+        ):  # sums in one order are equal to the bit
             phases += values[name] * self._frequencies[name]
         phases /= self.length_scale
         return np.r_[np.cos(phases), np.sin(phases)] / sqrt(self.n_features // 2)

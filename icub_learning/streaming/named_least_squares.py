@@ -1,6 +1,7 @@
 """Recursive least squares whose inputs and outputs have names, and become more when new names come."""
 
 from collections.abc import Hashable, Mapping
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -96,7 +97,7 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
     """Return a sample with floats for values. Raises SampleError for a value that is no finite number."""
     found = {}
     for name, value in sample.items():
-        if not isinstance(value, (Real, np.bool_)) or not np.isfinite(float(value)):
+        if not isinstance(value, (Real, np.bool_)) or not isfinite(float(value)):
             advice = "numbers are needed; river's OneHotEncoder makes them of words, StatImputer of what is missing"
             raise SampleError("not_a_number", f"{what}[{name!r}] is {value!r}: {advice}", name=what, value=value)
         found[name] = float(value)

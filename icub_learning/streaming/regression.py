@@ -12,7 +12,7 @@ class RLSRegressor(Regressor):
     """Linear regression that equals ridge regression on all samples so far, after every sample.
 
     Recursive regularized least squares on a Cholesky factor, see `icub_learning.recursive.RecursiveLeastSquares`.
-    Nothing has to be scaled and no learning rate to be chosen; a sample costs O(d^2) with d features.
+    There is no learning rate to be chosen; a sample costs O(d^2) with d features.
 
     Args:
         regularization: lambda > 0 of sum (y - w x)^2 + lambda |w|^2, for the intercept too.
@@ -69,7 +69,7 @@ class RLSMultiTargetRegressor(MultiTargetRegressor):
         self.intercept, self.max_features = intercept, max_features
         self._model = NamedLeastSquares(regularization, forgetting, intercept, max_features)
 
-    def learn_one(self, x: Sample, y: Sample) -> None:  # type: ignore[override]  # a Mapping is enough
+    def learn_one(self, x: Sample, y: Sample) -> None:
         """Learn that the features `x` came with the targets `y`. Raises SampleError."""
         self._model.learn(x, y)
 

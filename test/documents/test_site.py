@@ -40,13 +40,15 @@ def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
             src_uri = "how_to/my_data.md"
 
     text = (
-        "[a](../evaluate.md#one-recording) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
-        "[e](../../Makefile) [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
+        "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
+        "[e](../../Makefile) [i](../../icub_learning/recursive)"
+        " [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"
     )
     assert outside.on_page_markdown(text, Page) == (
-        "[a](../evaluate.md#one-recording) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
-        "e [f](../examples/merge_two_robots.md) ![g](../view.png)\n```sh\n[h](../../Makefile)\n```\n"
+        "[a](../evaluate.md#one) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
+        "e [i](../reference/python/recursive.md) [f](../examples/merge_two_robots.md) ![g](../view.png)\n"
+        "```sh\n[h](../../Makefile)\n```\n"
     )
 
 
@@ -107,8 +109,9 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
     commands = pages[site / "reference" / "commands.html"]
     assert all(f"icub-learning {name}" in commands for name in COMMANDS)
     assert "TeachObject" in pages[site / "reference" / "messages.html"]
-    recursive = pages[site / "reference" / "python" / "recursive.html"]
-    assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in recursive
+    assert (
+        'id="icub_learning.recursive.RecursiveLeastSquares.update"' in pages[site / "reference/python/recursive.html"]
+    )
 
     chromium()  # skips the rest where there is none
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))

@@ -10,8 +10,6 @@ from icub_learning.nodes.object_recognition import parameters as object_recognit
 
 PARAMETERS = {
     "inverse_dynamics": inverse_dynamics.PARAMETERS,
-    "right_arm_dynamics": inverse_dynamics.PARAMETERS,  # as icub_robot.launch.py names them
-    "left_arm_dynamics": inverse_dynamics.PARAMETERS,
     "icub_simulation": icub_simulation.PARAMETERS,
     "gazebo_controller": gazebo_controller.PARAMETERS,
     "gazebo_joint_states": gazebo_joint_states.PARAMETERS,

@@ -105,8 +105,9 @@ def diagnosed(ros_domain: int) -> Iterator[Callable[[set[str], Process], set[str
 
 
 def nodes_of(system: str) -> set[str]:
-    processes = SYSTEMS[system].processes
-    return {process.name for process in processes if process.is_node and process.package == "icub_learning"}
+    return {
+        process.name for process in SYSTEMS[system].processes if process.is_node and process.package == "icub_learning"
+    }
 
 
 def alive(domain: int) -> list[str]:
@@ -149,8 +150,14 @@ def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(
         assert robot.wait(50, PATIENCE), process.output
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
-            axes = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
-            assert robot.predictions[side][-1].names == axes
+            assert robot.predictions[side][-1].names == [
+                "force.x",
+                "force.y",
+                "force.z",
+                "torque.x",
+                "torque.y",
+                "torque.z",
+            ]
         ends(process, ros_domain)
 
 
@@ -161,8 +168,9 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
     recording = simulate([("circle_xy", 3.0)])
     assert set(recording.joint_names) <= set(RIGHT_ARM)
     write(recording, tmp_path / "arm.mcap")
-    config = _parameters(recording, tmp_path)
-    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={config}")
+    process = ros2_launch(
+        "recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}"
+    )
     process.wait(PATIENCE)
     assert "process has finished cleanly" in process.output, process.output
     assert not alive(ros_domain)

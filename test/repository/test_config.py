@@ -20,6 +20,7 @@ CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")
 
 ARMS = "icub_arms.yaml"
+SAME = dict.fromkeys(("right_arm_dynamics", "left_arm_dynamics"), "inverse_dynamics")  # nodes by other names
 OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detection", ARMS: "right_arm_dynamics"}
 
 
@@ -42,7 +43,7 @@ def test_parameters_fit_their_node(name: str) -> None:
     content = read(name)
     assert OTHERS.get(name, "inverse_dynamics") in content
     for node, values in content.items():
-        settings = {setting.name: setting for setting in PARAMETERS[node]}
+        settings = {setting.name: setting for setting in PARAMETERS[SAME.get(node, node)]}
         for key, value in values.items():
             setting = settings[key]
             assert type(value) is type(ros_default(setting)), f"{node}.{key}"  # ROS does not take 1 for 1.0
@@ -79,8 +80,9 @@ def test_right_and_left_arm_differ_by_their_letter_alone() -> None:
 
 def test_both_arms_have_the_parameters_of_each() -> None:
     both = read(ARMS)
-    sides = ("right", "left")
-    assert both == {f"{side}_arm_dynamics": read(f"icub_{side}_arm.yaml")["inverse_dynamics"] for side in sides}
+    assert both == {
+        f"{side}_arm_dynamics": read(f"icub_{side}_arm.yaml")["inverse_dynamics"] for side in ("right", "left")
+    }
     assert set(both) == {process.name for process in SYSTEMS["icub"].processes}
 
 

@@ -6,11 +6,15 @@ A hook of MkDocs. Documents link each other by their places in the repository, s
 import ast
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).parent))  # MkDocs loads hooks by their paths
+from reference import PACKAGES
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCS = "docs"
@@ -24,6 +28,13 @@ OUTSIDE = {
     "examples/README.md": "examples/README.md",
 }
 PROGRAMS = {str(path.relative_to(CHECKOUT)): f"examples/{path.stem}.md" for path in CHECKOUT.glob("examples/*.py")}
+# Folders and modules of code: their pages in the reference (reference.py).
+CODE = {"icub_learning_msgs": "reference/messages.md", "icub_learning/cli": "reference/commands.md"}
+CODE |= {
+    f"icub_learning/{path.name}": f"reference/python/{path.stem}.md"
+    for path in CHECKOUT.glob("icub_learning/*")
+    if path.stem in PACKAGES
+}
 LINK = re.compile(r"(?<!!)\[([^\]\n]*(?:\n[^\]\n]*)?)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
@@ -61,9 +72,9 @@ def on_files(files: Files, config: Any) -> Files:
 def decisions_page() -> str:
     """Return the list of decisions, the newest first."""
     pages = sorted((CHECKOUT / DOCS / DECISIONS).glob("*.md"), reverse=True)
-    titles = [page.read_text().splitlines()[0].lstrip("# ") for page in pages]
-    entries = zip(pages, titles, strict=True)
-    rows = "".join(f"| {page.name[:10]} | [{title}]({page.name}) |\n" for page, title in entries)
+    rows = "".join(
+        f"| {page.name[:10]} | [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name}) |\n" for page in pages
+    )
     return f"# Decisions\n\nWhat was decided, why, and what else was tried.\n\n| | |\n|---|---|\n{rows}"
 
 
@@ -87,8 +98,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         if place.startswith(f"{DOCS}/"):
             leads_to = place.removeprefix(f"{DOCS}/")
             leads_to = f"{DECISIONS}/index.md" if leads_to == DECISIONS else leads_to
-        elif place in OUTSIDE or place in PROGRAMS:
-            leads_to = (OUTSIDE | PROGRAMS)[place]
+        elif place in OUTSIDE | PROGRAMS | CODE:
+            leads_to = (OUTSIDE | PROGRAMS | CODE)[place]
         elif (CHECKOUT / place).exists():
             return text  # a file of the repository that is no page
         else:

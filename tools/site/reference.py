@@ -1,7 +1,7 @@
 """Pages of the reference that are made from code: messages and services, commands, Python packages.
 
-A hook of MkDocs. Topics, services and parameters of nodes stand in docs/ (tools/write_interface.py,
-tools/write_settings.py).
+A hook of MkDocs. Topics, services and parameters of nodes stand in docs/, by tools/write_interface.py and
+tools/write_settings.py.
 """
 
 import ast
@@ -63,8 +63,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def messages_page() -> str:
     """Return the page of the types of icub_learning_msgs, as their files define them."""
-    text = "The interfaces of `icub_learning_msgs`, as they are defined. Units stand in brackets."
-    parts = [f"# Messages and services\n\n{text}\n"]
+    parts = ["# Messages and services\n\nThe interfaces of `icub_learning_msgs`, as defined. Units are in brackets.\n"]
     for kind, title in (("msg", "Messages"), ("srv", "Services")):
         parts.append(f"\n## {title}\n")
         for path in sorted((CHECKOUT / "icub_learning_msgs" / kind).glob(f"*.{kind}")):

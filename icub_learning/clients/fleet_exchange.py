@@ -1,0 +1,203 @@
+"""Models of a fleet over two topics: each robot publishes what it learned, one station publishes what all know.
+
+Both topics are reliable and latched, so that it does not matter who starts first. A model is the file that
+`~/save_model` writes; what is shared is told apart by whose samples it holds (`models/ledger.py`), so a message that
+comes twice changes nothing.
+"""
+
+import array
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_srvs.srv import SetBool
+
+from icub_learning.clients.services import Services
+from icub_learning.errors import IcubLearningError
+from icub_learning.files import replacing
+from icub_learning.models import read_model
+from icub_learning.models.folder import ModelsFolder
+from icub_learning.models.ledger import Holdings, read_holdings
+from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.nodes.common.qos import STATE
+from icub_learning_msgs.msg import Model
+from icub_learning_msgs.srv import ModelFile
+
+MODELS, POOLED = "/fleet/models", "/fleet/pooled"
+# Of all robots: a queue of one would keep the model of the last one alone.
+FROM_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Gather(Protocol):
+    """Adds models to a pooled one, as dynamics.fleet.Fleet.gather does."""
+
+    def __call__(self, files: Sequence[tuple[str, Path]]) -> Sequence[Any]:
+        """Add files of robots, named; return what each added, with `robot`, `samples` and `new`."""
+
+
+class FleetStation:
+    """Takes the models of robots in, and publishes the pooled one once no more have come for a moment.
+
+    Args:
+        node: node that talks.
+        gather: pools models.
+        pooled: file of the pooled model.
+        settle: seconds without a new model after which those that came are pooled: many robots that share at once
+            cause one pooled model, not one each.
+        tell: called with a line about what was done, or refused.
+    """
+
+    def __init__(self, node: Node, gather: Gather, pooled: Path, settle: float, tell: Callable[[str], None]) -> None:
+        self._node, self._gather, self._pooled, self._settle, self._tell = node, gather, pooled, settle, tell
+        self._waiting: dict[str, bytes] = {}  # the newest model of each robot
+        self._last = 0.0
+        self._publisher = node.create_publisher(Model, POOLED, STATE)
+        node.create_subscription(Model, MODELS, self._on_model, FROM_ALL)
+        if pooled.is_file():
+            self._publish()
+
+    def _on_model(self, message: Model) -> None:
+        self._waiting[message.robot] = bytes(message.data)
+        self._last = time.monotonic()
+
+    def work(self) -> None:
+        """Pool what has come and settled; to be called again and again."""
+        if not self._waiting or time.monotonic() - self._last < self._settle:
+            return
+        came, self._waiting = self._waiting, {}
+        taken = [self._take(robot, data) for robot, data in came.items()]
+        if any(taken):
+            self._publish()
+
+    def _take(self, robot: str, data: bytes) -> bool:
+        """Add one model; return whether it was taken, be it with nothing new."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "model.npz")
+            file.write_bytes(data)
+            try:
+                (found,) = self._gather([(robot, file)])
+            except IcubLearningError as error:  # the others go on
+                self._tell(f"refused: {robot}: {error}")
+                return False
+        self._tell(f"{robot}: {len(data) / 1e6:.3g} MB, {found.samples} samples, {found.new} of them new")
+        return True
+
+    def _publish(self) -> None:
+        data = self._pooled.read_bytes()
+        self._publisher.publish(_message(self._node, "", data))
+        self._tell(f"published the pooled model, {len(data) / 1e6:.3g} MB")
+
+
+class FleetMember:
+    """Publishes the model of one learning node, and lets it go on from the pooled one.
+
+    Args:
+        node: node that talks.
+        wait: handles messages until a condition holds, at most for some seconds; returns whether it holds.
+        robot: name of the robot in the fleet.
+        learner: name of the learning node.
+        folder: its folder of models.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        wait: Callable[[Callable[[], bool], float], bool],
+        robot: str,
+        learner: str,
+        folder: ModelsFolder,
+    ) -> None:
+        self._node, self._wait, self._robot, self._learner, self._folder = node, wait, robot, learner, folder
+        self._services = Services(node, wait)
+        self._publisher = node.create_publisher(Model, MODELS, STATE)
+        self._pooled: tuple[bytes, Holdings] = (b"", {})
+
+    def share(self) -> int:
+        """Publish what the node has learned; return the number of bytes. Raises IcubLearningError."""
+        return len(self._published()[0])
+
+    def exchange(self, patience: float) -> tuple[int, int]:
+        """Publish what the node has learned, wait for a pooled model that holds it, and load that.
+
+        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. Learning goes on in the
+        end, with the pooled model or, if none came, with its own.
+
+        Args:
+            patience: longest time to wait [s].
+
+        Returns:
+            The numbers of bytes that were sent and received.
+
+        Raises:
+            IcubLearningError: the node refused something, or no such model came.
+        """
+        subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
+        self._ask(SetBool, "set_learning", data=False)
+        try:
+            sent, own = self._published()
+            received = self._wait_for(own, patience)
+            with replacing(self._folder.path(self._name("pooled"))) as file:
+                file.write(received)
+            self._ask(ModelFile, "load_model", path=self._name("pooled"))
+        finally:
+            self._ask(SetBool, "set_learning", data=True)
+            self._node.destroy_subscription(subscription)
+            self._pooled = (b"", {})
+        return len(sent), len(received)
+
+    def _published(self) -> tuple[bytes, Holdings]:
+        """Save and publish the model; return its bytes, and whose samples it holds."""
+        self._ask(ModelFile, "save_model", path=self._name("own"))
+        path = self._folder.path(self._name("own"))
+        if not path.is_file():
+            text = f"{self._learner} has saved its model, but {path} is not there"
+            raise IcubLearningError(text, name="models_folder", value=str(path.parent), bound="the node's own")
+        data = path.read_bytes()
+        self._publisher.publish(_message(self._node, self._robot, data))
+        return data, read_holdings(read_model(path)[0])
+
+    def _wait_for(self, own: Holdings, patience: float) -> bytes:
+        """Return the first pooled model that holds all of `own`."""
+
+        def holds() -> bool:
+            return all(self._pooled[1].get(source, 0) >= count for source, count in own.items()) and bool(
+                self._pooled[0]
+            )
+
+        if not self._wait(holds, patience):
+            found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
+            text = f"{found}: is `icub-learning fleet pool` running?"
+            raise IcubLearningError(text, name=POOLED)
+        return self._pooled[0]
+
+    def _on_pooled(self, message: Model) -> None:
+        data = bytes(message.data)
+        with contextlib.suppress(IcubLearningError):  # bytes that are no model are not waited for
+            self._pooled = (data, _holdings(data))
+
+    def _name(self, what: str) -> str:
+        return f"fleet_{self._robot}_{what}"
+
+    def _ask(self, kind: Any, service: str, **fields: Any) -> None:
+        answer = self._services.call(kind, f"{self._learner}/{service}", **fields)
+        if not answer.success:
+            raise IcubLearningError(f"{self._learner}/{service}: {answer.message}", name=service)
+
+
+def _message(node: Node, robot: str, data: bytes) -> Model:
+    message = Model(robot=robot, data=array.array("B", data))
+    set_stamp(message.header.stamp, node.get_clock().now().nanoseconds)
+    return message
+
+
+def _holdings(data: bytes) -> Holdings:
+    """Return whose samples a model holds. Raises StateError for bytes that are no model."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "model.npz")
+        file.write_bytes(data)
+        return read_holdings(read_model(file)[0])

@@ -1,0 +1,37 @@
+"""Topics and services of the nodes, as they are when configured, stand in the documents with their types."""
+
+import importlib.util
+import re
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def tool():
+    """tools/write_interface.py as a module."""
+    from conftest import CHECKOUT
+
+    spec = importlib.util.spec_from_file_location("write_interface", CHECKOUT / "tools" / "write_interface.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_say_what_the_nodes_have(tool, checkout, ros_domain, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # models of this test alone
+    found = tool.interface()
+    assert tool.page(found) == (checkout / tool.PAGE).read_text(), "run python tools/write_interface.py"
+    text = (checkout / "docs" / "ros_interface.md").read_text()
+    for node, endpoints in found.items():
+        start = text.index(f"\n## {node} ")
+        end = text.find("\n## ", start + 5)
+        rows = re.findall(r"^\| (`.*?`) \|(.*)$", text[start : end if end > 0 else None], re.M)
+        for one in endpoints:
+            row = next((rest for names, rest in rows if f"`{one.name}`" in names), None)
+            assert row is not None, f"{node}: {one.name} is not in docs/ros_interface.md"
+            assert one.kind.partition("/")[2] in row, f"{node}: {one.name} is a {one.kind}"
+            if one.direction != "service":
+                assert row.startswith(f" {one.direction}"), f"{node}: {one.name} is {one.direction}"
