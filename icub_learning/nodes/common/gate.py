@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
 from icub_learning.errors import SampleError
@@ -97,6 +98,8 @@ class Gate:
         def tick() -> None:
             try:
                 callback()
+            except InvalidHandle:  # it came due while the node is being destroyed
+                return
             except Exception as error:
                 self.failed("timer", error)
 

@@ -50,10 +50,10 @@ def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) ->
 
 
 def have_fallen(browser: Browser) -> bool:
-    """Return whether the errors of force and torque, of each part, were larger at first than lately."""
+    """Return whether the errors of force and torque, of each part, are less than half of what they were."""
     errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
     assert len(errors) == 2  # force and torque
-    return all(min(row[len(row) // 2 :]) < row[0] for rows in errors for row in rows)
+    return all(min(row[len(row) // 2 :]) < 0.5 * max(row) for rows in errors for row in rows)
 
 
 def teach(browser: Browser, name: str) -> None:
