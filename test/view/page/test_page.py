@@ -50,10 +50,11 @@ def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) ->
 
 
 def have_fallen(browser: Browser) -> bool:
-    """Return whether the errors of force and torque, of each part, are less than half of what they were."""
+    """Return whether the errors of each part are small: before anything is learned they are about 10 N and 1 N m."""
     errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
     assert len(errors) == 2  # force and torque
-    return all(min(row[len(row) // 2 :]) < 0.5 * max(row) for rows in errors for row in rows)
+    newest = sorted(max(row[-1] for row in rows) for rows in errors)
+    return newest[0] < 0.5 and newest[1] < 3.0
 
 
 def teach(browser: Browser, name: str) -> None:
@@ -62,18 +63,6 @@ def teach(browser: Browser, name: str) -> None:
     form.locator("input").nth(0).fill(name)
     form.locator("input").nth(1).fill(str(FRAMES))
     form.get_by_role("button", name="Teach", exact=True).click()
-
-
-def teach_by_keyboard(browser: Browser, name: str) -> None:
-    """Fill in the form and send it by keys alone."""
-    form, keys = browser.page.locator("form", has_text="Teach what is in front of the camera"), browser.page.keyboard
-    form.locator("input").nth(0).focus()
-    keys.press("Control+A")
-    keys.type(name)
-    keys.press("Tab")
-    keys.press("Control+A")
-    keys.type(str(FRAMES))
-    keys.press("Enter")
 
 
 @pytest.mark.timeout(300)  # browsers without a graphics card are slow
@@ -104,8 +93,6 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         label.filter(has_text=LABEL).wait_for(timeout=SLOW)
         assert label.locator("b").count() == 0
         page.screenshot(path=str(pictures / "page.png"), timeout=2 * SLOW)
-        teach_by_keyboard(browser, "by keys")
-        page.get_by_role("status").filter(has_text=re.compile("learned .*by keys")).first.wait_for(timeout=SLOW)
 
         page.get_by_role("tab", name="Body").click()
         page.get_by_text("nominal").first.wait_for(timeout=SLOW)  # its mass, learned beside nominal
