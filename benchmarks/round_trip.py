@@ -18,6 +18,7 @@ from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.launching.commands import node_command
 
 RATES = (100, 200, 500, 1000)  # [Hz]
+P99_BOUND, BOUND_UP_TO = 1.3, 500  # of the node's p99 over the echo node's; largest rate [Hz] that it holds for
 SECONDS = 10.0  # of each node, rate and turn
 TURNS = 3  # in which the nodes take turns
 N_JOINTS = 32
@@ -161,4 +162,6 @@ def _row(rate: int, trips: dict[tuple[str, int], list[np.ndarray]], lost: dict[t
             row[f"{name} {key}"] = round(float(value), 3)
         row[f"{name} lost"] = lost[name, rate]
     row["p50 ratio"], row["p99 ratio"] = (round(float(x), 2) for x in (spread["node"] / spread["echo"])[:2])
+    kept = "yes" if row["p99 ratio"] <= P99_BOUND else "NO"
+    row[f"p99 within {P99_BOUND}"] = kept if rate <= BOUND_UP_TO else "-"
     return row

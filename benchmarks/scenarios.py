@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchmarks import (
     any_robot,
+    command_help,
     core,
     falkon_large,
     fleet,
@@ -45,6 +46,7 @@ SCENARIOS = {
     "cycle-parts": Scenario("what a cycle of the inverse dynamics node consists of", parts.run),
     "node-round-trip": Scenario("round trips through the node beside a bare echo node, 100 to 1000 Hz", round_trip.run),
     "node-stream": Scenario("predictions of the node at 200 Hz over DDS: lost, late, and their cost", node.run),
+    "command-help": Scenario("time until the help of each command has appeared", command_help.run),
     "view": Scenario(
         "the page in a browser: delay of predictions with it and without, its own cost and memory", view.run
     ),
