@@ -40,7 +40,7 @@ def run(quick: bool) -> Result:
             }
         )
     remarks = [
-        f"wall time of `python -m icub_learning.cli COMMAND --help`; python alone, with nothing imported: {bare:.3f} s.",
+        f"wall time of `python -m icub_learning.cli COMMAND --help`; python alone, importing nothing: {bare:.3f} s.",
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.",
     ]
     return Result(rows, remarks)
