@@ -1,8 +1,8 @@
 """The motion filter with its defaults beside the best window chosen by hand, on each robot of the zoo.
 
-The window is what the filter has replaced: a polynomial fitted to the positions, and with a weight to the velocities, of
-the last samples, read at the newest one. Its length, order and weight are chosen for each robot, and for velocities and
-accelerations apart, by the errors against the truth that they are judged by. Nothing is chosen for the filter.
+The window is what the filter has replaced: a polynomial fitted to the positions, and with a weight to the velocities,
+of the last samples, read at the newest one. Its length, order and weight are chosen for each robot, and for velocities
+and accelerations apart, by the errors against the truth that they are judged by. Nothing is chosen for the filter.
 """
 
 from itertools import product
@@ -40,7 +40,9 @@ def run(quick: bool) -> Result:
             row |= {what: float(f"{error:.3g}"), f"{what}, window": float(f"{rival:.3g}")}
             row |= {f"{what} ratio": round(error / rival, 3), f"window for {what}": chosen}
         rows.append(row)
-    remarks = ["RMSE in rad/s and rad/s^2 over all joints, newest sample, after the first quarter; ratio: filter/window."]
+    remarks = [
+        "RMSE in rad/s and rad/s^2 over all joints, newest sample, after the first quarter; ratio: filter/window."
+    ]
     for what in ("velocity", "acceleration"):
         ratios = {row["robot"]: row[f"{what} ratio"] for row in rows}
         mean = geometric_mean(np.array(list(ratios.values())))

@@ -5,8 +5,8 @@ saved, loaded, deactivated and activated. A second one is killed, or asked to en
 with what it had learned. Images come at 20 Hz to cnn_features, its features to object_recognition, which is taught,
 forgets, is saved and loaded. Resident memory, latency and lost predictions are followed.
 
-Before a soak of five minutes or more begins, object_recognition is taught as many views as it keeps, as after weeks of work:
-a memory that is bounded and not yet full would hide what grows without bound.
+Before a soak of five minutes or more begins, object_recognition is taught as many views as it keeps, as after weeks of
+work: a memory that is bounded and not yet full would hide what grows without bound.
 """
 
 import argparse
@@ -117,6 +117,8 @@ class Soak:
             self._start = time.monotonic()
             if self._seconds >= LONG:
                 self._fill_views()
+            self._poll(SETTLE)
+            self._began = self._states.series.last_stamp
             self._work()
             silent._executor.add_node(silent.node)
             self._restarted.end()
@@ -261,7 +263,8 @@ class Soak:
             os.sched_setscheduler(0, policy, own)
 
     def _judge(self) -> dict[str, Any]:
-        states, predictions = self._states.series.arrays()[0], self._predictions.series.arrays()[0]
+        states, predictions = (one.series.arrays()[0] for one in (self._states, self._predictions))
+        states, predictions = (rows[rows[:, 0] >= self._began] for rows in (states, predictions))
         asked = states[:, 0]
         asked = asked[(asked >= predictions[0, 0]) & (asked <= predictions[-1, 0])]
         for begin, end in self._away:

@@ -5,7 +5,6 @@ from time import sleep
 
 import numpy as np
 import pytest
-
 from helpers.local_polynomials import LocalPolynomials
 
 from benchmarks import core, history, motion

@@ -18,8 +18,8 @@ FEW_VIEWS = 5  # of a class, which is then cut into three parts instead of two
 class KeptViews:
     """The newest views of each class, in the order in which they were learned, scaled to unit length.
 
-    When the memory is full, the class with most views gives up its oldest one. All of the memory is taken with the first
-    view, so that a process that learns for weeks does not grow.
+    When the memory is full, the class with most views gives up its oldest one. All of the memory is taken with the
+    first view, so that a process that learns for weeks does not grow.
 
     Args:
         n_features: d, length of a view.

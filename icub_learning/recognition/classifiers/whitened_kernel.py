@@ -54,7 +54,7 @@ class WhitenedKernel:
         self._gram: Array | None = self._kernel(centred, self._centers, self._scale)
 
     def take_gram(self) -> Array:
-        """Return the kernel (n, n) between the views. It can be taken once, for many views would fill memory with it."""
+        """Return the kernel (n, n) between the views, once: it is not kept, since it takes much memory."""
         if self._gram is None:
             raise RuntimeError("the kernel between the views has been taken before")
         gram, self._gram = self._gram, None
@@ -184,9 +184,7 @@ def hold_back(
         products = gram[np.ix_(held, learned)]
         cross, own = kernel(products, np.diagonal(gram)[held]), kernel.take_gram()
         for place, value in enumerate(regularizations):
-            found.scores[place][held] = cross @ ridge_coefficients(
-                own, targets[learned], n_classes, value, transfer
-            )
+            found.scores[place][held] = cross @ ridge_coefficients(own, targets[learned], n_classes, value, transfer)
         own = mixed(own, gram[np.ix_(learned, learned)])
         found.mixed[held] = mixed(cross, products) @ ridge_coefficients(
             own, targets[learned], n_classes, MIXED_REGULARIZATION
