@@ -125,8 +125,8 @@ class FleetMember:
     def exchange(self, patience: float) -> tuple[int, int]:
         """Publish what the node has learned, wait for a pooled model that holds it, and load that.
 
-        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. A node that was learning
-        goes on in the end, with the pooled model or, if none came, with its own.
+        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
+        was learning goes on, with the pooled model or, if none came, with its own.
 
         Args:
             patience: longest time to wait [s].
