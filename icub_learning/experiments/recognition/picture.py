@@ -28,7 +28,7 @@ def draw(path: Path, figures: Mapping[str, Any]) -> None:
         _panel(axes, f"{name}, {found['classes']} classes", found["views"], found["accuracy"])
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
-    save(figure, path, "Accuracy on views that were not taught: ours (lines) and rivals at their best (dashes, italics)")
+    save(figure, path, "Accuracy on views that were not taught: ours (lines), rivals at their best (dashes, italics)")
 
 
 def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -> None:
@@ -70,9 +70,10 @@ def _merged(accuracy: Mapping[str, Array]) -> dict[tuple[str, ...], Array]:
     """Return the lines to draw, by the names of the contenders that share one: those that are equal throughout."""
     lines: dict[tuple[str, ...], Array] = {}
     for name, values in accuracy.items():
-        same = next((names for names, line in lines.items() if np.array_equal(line, values)), ())
+        same = next((others for others, line in lines.items() if np.array_equal(line, values)), ())
         lines.pop(same, None)
-        lines[(*same, name)] = values
+        names = (*same, name)
+        lines[names] = values
     return lines
 
 
