@@ -10,9 +10,7 @@ from icub_learning.kernel_methods.rows import ArrayRows, add_totals
 
 BOUNDED = ("gaussian", "matern")  # kernels whose values lie between 0 and 1
 SHARE = 0.25  # of the available memory that the matrix may take
-CHECKED_ROWS = 4096  # at most, on which rounding is measured
-CHECKED_SHARE = 8  # one row in so many, at least FEWEST_CHECKED: kernels of all would be most of a short fit
-FEWEST_CHECKED = 256
+CHECKED_ROWS = 4096  # on which rounding is measured
 
 
 class StoredKernel:
@@ -84,8 +82,7 @@ class StoredKernel:
         It is computed on evenly spaced rows, and enlarged as if the errors of the others had the same signs.
         """
         rows = self._rows
-        count = min(rows.n, CHECKED_ROWS, max(FEWEST_CHECKED, rows.n // CHECKED_SHARE))
-        places = np.unique(np.linspace(0, rows.n - 1, count).astype(np.int64))
+        places = np.unique(np.linspace(0, rows.n - 1, min(rows.n, CHECKED_ROWS)).astype(np.int64))
         double = self._against(rows.take(places))
         scale, single = _scaled(vectors)
         block = self._matrix[places]
