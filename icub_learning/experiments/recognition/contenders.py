@@ -1,5 +1,6 @@
 """What learns few views of each class: the classifiers of this package, and rivals of scikit-learn at their best."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -106,11 +107,18 @@ def name_with_rival(rival: Rival, taught: Mapping[str, Array], asked: Array) -> 
         for setting, (views, more) in product(rival.settings, scaled):
             right = 0
             for learned, held in parts:
-                found = rival.make(setting).fit(views[learned], targets[learned]).predict(views[held])
+                found = _fit_and_name(rival.make(setting), views[learned], targets[learned], views[held])
                 right += np.count_nonzero(found == targets[held])
             if right > best:
                 best, estimator, train, others = right, rival.make(setting), views, more
-    return np.asarray(estimator.fit(train, targets).predict(others), dtype=np.intp)
+    return _fit_and_name(estimator, train, targets, others)
+
+
+def _fit_and_name(estimator: Any, train: Array, targets: NDArray[np.intp], others: Array) -> NDArray[np.intp]:
+    with warnings.catch_warnings():
+        # of the class mean, on pixels that are the same in all digits of a class; it uses no deviations
+        warnings.filterwarnings("ignore", message="self.within_class_std_dev_ has at least 1 zero")
+        return np.asarray(estimator.fit(train, targets).predict(others), dtype=np.intp)
 
 
 def _scalings(x: Array, asked: Array) -> Iterator[tuple[Array, Array]]:

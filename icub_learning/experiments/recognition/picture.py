@@ -28,19 +28,22 @@ def draw(path: Path, figures: Mapping[str, Any]) -> None:
         _panel(axes, f"{name}, {found['classes']} classes", found["views"], found["accuracy"])
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
-    save(figure, path, "Accuracy on views that were not taught: ours (lines) and rivals at their best (dashes)")
+    save(figure, path, "Accuracy on views that were not taught: ours (lines), rivals at their best (dashes, italics)")
 
 
 def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -> None:
     x, ends = np.asarray(n_views, float), {}
-    ours = [name for name in accuracy if name in OURS]
-    rivals = [name for name in accuracy if name not in OURS]
-    styles: list[tuple[str, str, Any]] = [(name, colour, "-") for name, colour in zip(ours, COLOURS, strict=False)]
-    styles += [(name, colour, (0, (4, 2))) for name, colour in zip(rivals, (GREY, *COLOURS[1:]), strict=False)]
-    for name, colour, dashes in styles:
-        mean, spread = 100 * accuracy[name].mean(axis=1), 100 * accuracy[name].std(axis=1)
+    lines = _merged(accuracy)
+    ours = [names for names in lines if names[0] in OURS]
+    rivals = [names for names in lines if names[0] not in OURS]
+    styles: list[tuple[tuple[str, ...], str, Any]] = [
+        (names, colour, "-") for names, colour in zip(ours, COLOURS, strict=False)
+    ]
+    styles += [(names, colour, (0, (4, 2))) for names, colour in zip(rivals, (GREY, *COLOURS[1:]), strict=False)]
+    for names, colour, dashes in styles:
+        mean, spread = 100 * lines[names].mean(axis=1), 100 * lines[names].std(axis=1)
         axes.errorbar(x, mean, spread, color=colour, linestyle=dashes, linewidth=1.4, elinewidth=0.6, marker=".")
-        ends[name] = (float(mean[-1]), colour)
+        ends.update(dict.fromkeys(names, (float(mean[-1]), colour)))
     axes.set_xscale("log")
     axes.set_xticks(x, [f"{value:g}" for value in x])
     axes.minorticks_off()
@@ -55,11 +58,23 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
             (x[-1] * 1.25, height),
             color=colour,
             fontsize=8,
+            fontstyle="normal" if name in OURS else "italic",
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5},
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "relpos": (0.0, 0.5)},
         )
     axes.set_xlim(x[0] * 0.9, x[-1] * 1.15)
+
+
+def _merged(accuracy: Mapping[str, Array]) -> dict[tuple[str, ...], Array]:
+    """Return the lines to draw, by the names of the contenders that share one: those that are equal throughout."""
+    lines: dict[tuple[str, ...], Array] = {}
+    for name, values in accuracy.items():
+        same = next((others for others, line in lines.items() if np.array_equal(line, values)), ())
+        lines.pop(same, None)
+        names = (*same, name)
+        lines[names] = values
+    return lines
 
 
 def _apart(values: Array, gap: float) -> Array:

@@ -75,6 +75,7 @@ class Calibration:
 
     def __init__(self, kept: KeptViews, n_classes: int, factors: Array, transfer: float = 0.0) -> None:
         targets, self.parts = kept.targets, kept.parts()
+        self._kept, self._n_classes, self._transfer = kept, n_classes, transfer
         sizes = kept.n_features, n_classes
         found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS, transfer)
         self.judged = found.judged
@@ -84,6 +85,18 @@ class Calibration:
         self.machine: WhitenedKernelMachine | None = None
         if len(kept):
             self.machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization, transfer)
+
+    def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
+        """Return scores (n, T) of the views, each without its part in (n,), and which ones (n,) could be judged.
+
+        The regularization is the one that `parts` chose.
+        """
+        if np.array_equal(parts, self.parts):
+            return self.scores, self.judged
+        kept = self._kept
+        sizes = kept.n_features, self._n_classes
+        found = hold_back(kept.gram, kept.targets, parts, *sizes, (self.regularization,), self._transfer)
+        return found.scores[0], found.judged
 
 
 def fit_confidence(scores: Array, targets: NDArray[np.intp], factors: Array) -> Confidence:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError, StateError
@@ -123,7 +123,10 @@ class Classifier(ABC):
         """Return the probability in [0, 1] that the class with the largest score is right; 0 without classes.
 
         It holds for views of known objects, and is fitted to the kept views, each scored by what is taught without
-        the part of its class to which it belongs, with the classes of today (see Confidence, KeptViews.parts).
+        the part of its class to which it belongs, with the classes of today (see Confidence). Each is scored twice:
+        of the parts in the order of teaching (KeptViews.parts) one may be too much like the other, those that are
+        most unlike (KeptViews.opposite_parts) are less alike than what is asked later. Between them, confidence is
+        neither too high nor too low.
 
         Args:
             scores: (T,) from `scores`, or a mean of several such vectors.
@@ -134,9 +137,10 @@ class Classifier(ABC):
         values = vector("scores", scores, len(self._moments))
         factors = self._moments.recoding_factors(self.recoding)
         if self._confidence is None:
-            judged = self._calibration.judged
-            scores = self._held_back_scores()
-            self._confidence = fit_confidence(scores[judged], self._kept.targets[judged], factors)
+            found = [self._held_back(parts) for parts in (self._kept.parts(), self._kept.opposite_parts())]
+            outcomes = np.concatenate([scores[judged] for scores, judged in found])
+            targets = np.concatenate([self._kept.targets[judged] for _, judged in found])
+            self._confidence = fit_confidence(outcomes, targets, factors)
         return self._confidence(values, factors)
 
     def typicality(self, x: ArrayLike) -> float | Array:
@@ -283,16 +287,24 @@ class Classifier(ABC):
             return np.ones((len(rows), len(self._moments)))
         return machine.mixed_scores(self._kept.products(directions), (directions**2).sum(axis=1))
 
-    def _held_back_scores(self) -> Array:
-        """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part."""
+    def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
+        """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.
+
+        Args:
+            parts: (n,) of the views.
+
+        Returns:
+            The scores, and which views (n,) could be judged.
+        """
         rows, targets = self._kept.examples, self._kept.targets
-        found = np.zeros((len(rows), len(self._moments)))
-        for held, learned in held_back_parts(targets, self._calibration.parts):
+        found, judged = np.zeros((len(rows), len(self._moments))), np.zeros(len(rows), dtype=bool)
+        for held, learned in held_back_parts(targets, parts):
             classifier = self._untrained()
             classifier._learn(rows[learned], [self._moments.labels[index] for index in targets[learned]])
             columns = [self._moments.index(label) for label in classifier.classes]
             found[np.ix_(np.flatnonzero(held), np.array(columns))] = classifier._unrecoded_scores(rows[held])
-        return found
+            judged |= held
+        return found, judged
 
     def _mapped(self, rows: Array) -> Array:
         return rows if self.feature_map is None else self.feature_map.transform(rows)

@@ -1,10 +1,11 @@
 """A bounded memory of labelled views, from which confidence and typicality are calibrated."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
@@ -95,10 +96,31 @@ class KeptViews:
         what a class was taught allows; views held back one by one would be judged with their neighbours known. Of up
         to five views, two thirds are left to learn from, for half of them would say too little of all.
         """
+        return self._divided(lambda places: places)
+
+    def opposite_parts(self) -> NDArray[np.intp]:
+        """Return parts of the same sizes, cut across the direction in which the views of a class differ most, (n,).
+
+        However a class was taught, its views in one part are unlike those in the other: another side, or another place.
+        """
+        gram = self.gram
+
+        def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
+            own = gram[np.ix_(places, places)]
+            own = own - own.mean(axis=0)
+            own -= own.mean(axis=1, keepdims=True)
+            last = len(places) - 1
+            along = eigh(own, subset_by_index=[last, last], check_finite=False)[1][:, 0]
+            return places[np.argsort(along, kind="stable")]
+
+        return self._divided(ordered)
+
+    def _divided(self, ordered: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """Cut the places of the views of each class, in the order that `ordered` gives them, into parts."""
         targets = self.targets
         parts = np.zeros(len(targets), dtype=np.intp)
         for index in np.unique(targets):
-            places = np.flatnonzero(targets == index)
+            places = ordered(np.flatnonzero(targets == index))
             n_parts = 3 if 3 <= len(places) <= FEW_VIEWS else 2
             parts[places] = np.arange(len(places)) * n_parts // len(places)
         return parts

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, real
 from icub_learning.features.maps import FeatureMap
@@ -82,9 +83,8 @@ class KernelClassifier(SettableRecoding):
     def _untrained(self) -> "KernelClassifier":
         return KernelClassifier(self._n_mapped, 0.0, self._transfer)
 
-    def _held_back_scores(self) -> Array:
-        scores: Array = self._calibration.scores
-        return scores
+    def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
+        return self._calibration.held_back(parts)
 
     def _unrecoded_scores(self, z: Array) -> Array:
         machine, directions = self._calibration.machine, unit(np.atleast_2d(z))

@@ -1,6 +1,7 @@
 """Few views, unknown objects and late classes on clouds whose answers are known, and the command on all of them."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import photos
-from icub_learning.experiments.recognition import contenders, experiment, few_views, late, unknown, views
+from icub_learning.experiments.recognition import contenders, experiment, few_views, late, picture, unknown, views
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.settings import DEFAULTS
@@ -71,6 +72,21 @@ def test_every_contender_is_near_the_best_rule(name):
             named = contenders.name_with_rival(contenders.rivals()[name], taught, drawn.asked)
         right = few_views.accuracy(named, drawn.targets)
         assert right > (0.6 if n == 1 else best - 0.12)  # chance is 0.17
+
+
+def test_features_that_do_not_vary_are_no_reason_to_warn():
+    varying = np.arange(D) > 0
+    drawn = views.draw({name: (one * varying, other) for name, (one, other) in clouds().items()}, 6, 5, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        contenders.name_with_rival(contenders.rivals()["class mean"], drawn.taught, drawn.asked)
+
+
+def test_contenders_that_are_equal_share_a_line():
+    up, down = np.array([[0.1], [0.2]]), np.array([[0.2], [0.1]])
+    lines = picture._merged({"a": up, "b": down, "c": up.copy(), "d": up})
+    assert set(lines) == {("b",), ("a", "c", "d")}
+    np.testing.assert_array_equal(lines["a", "c", "d"], up)
 
 
 def test_rivals_get_the_setting_that_serves_them():

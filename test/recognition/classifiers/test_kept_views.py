@@ -48,6 +48,24 @@ def test_parts_are_halves_in_order_and_thirds_of_few_views():
     assert parts[targets == 3].tolist() == [0, 1]
 
 
+def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
+    rng, kept = np.random.default_rng(1), KeptViews(D)
+    sides = {0: rng.permutation(np.repeat([0, 1], 6)), 1: np.array([1, 0])}
+    for index, own in sides.items():
+        for side in own:
+            kept.add(np.eye(D)[3 * index] + np.eye(D)[3 * index + 1 + side] + 0.1 * rng.normal(size=D), index)
+    kept.add(np.ones(D), 2)
+    few = [-0.9, 0.8, 0.1, -1.0, 0.9]  # places along a line: thirds of one, two and two views
+    for place in few:
+        kept.add(np.eye(D)[6] + place * np.eye(D)[5], 3)
+    parts, targets = kept.opposite_parts(), kept.targets
+    for index, own in sides.items():
+        assert parts[targets == index].tolist() in (own.tolist(), (1 - own).tolist())
+    assert parts[targets == 2].tolist() == [0]
+    assert [set(np.flatnonzero(parts[targets == 3] == part)) for part in (0, 2)] in ([{0, 3}, {4}], [{1, 4}, {3}])
+    assert np.bincount(kept.parts()).tolist() == np.bincount(parts).tolist()
+
+
 def test_state():
     kept = filled([4, 3])
     other = KeptViews.from_state(kept.state(), D, 2)
