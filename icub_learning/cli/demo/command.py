@@ -207,8 +207,7 @@ def _progress(monitor: "PredictionMonitor", what: str, seconds: float, total: fl
 
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [
-        " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items())
-        + UNITS[group]
+        " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items()) + UNITS[group]
         for group, axes in GROUPS.items()
     ]
     done = min(BAR, round(BAR * seconds / total))

@@ -133,9 +133,7 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     imported = import_vectors(kernel, x[few], y[few], LAMBDA, seed=seed)
     took = perf_counter() - start
     risk, error = _judge(kernel, imported.points, imported.weights, test, "logistic", np.unique(y[few]))
-    found[f"IVM logistic, {len(few)} samples"] = _last(
-        len(few), risk, error, len(imported.points), took, "logistic"
-    )
+    found[f"IVM logistic, {len(few)} samples"] = _last(len(few), risk, error, len(imported.points), took, "logistic")
     return found
 
 

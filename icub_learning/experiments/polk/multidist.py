@@ -100,16 +100,7 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
             seconds(polk.fit, *train),
             change=largest_change(watched, x, y, N_CLASSES),
         )
-    for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
-        step = tune_step(x, y, BUDGET, averaging, **RIVAL)
-        rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
-        took = seconds(rival.fit, *train)
-        outcomes[f"BSGD, {BUDGET} points, {kind}"] = {
-            "order": float(rival.model_order_),
-            "excess error": 1 - rival.score(*test) - bayes,
-            "seconds": took,
-            "step size": step,
-        }
+    outcomes |= judge_budgeted(train, test, bayes)
     every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
     keep("functional gradients, hinge", every, seconds(every.fit, *train))
     search = GridSearchCV(SVC(gamma=0.5 / SETTINGS["length_scale"] ** 2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3)
@@ -118,6 +109,22 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
     outcomes["SVM, in batch"] = {
         "order": float(len(svm.support_)), "excess error": 1 - svm.score(*test) - bayes, "seconds": took
     }  # fmt: skip
+    return outcomes
+
+
+def judge_budgeted(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
+    """Learn one draw with BSGD, its newest iterate and its average, each with the step that suits it; see `judge_all`."""
+    outcomes = {}
+    for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
+        step = tune_step(*train, BUDGET, averaging, **RIVAL)
+        rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
+        took = seconds(rival.fit, *train)
+        outcomes[f"BSGD, {BUDGET} points, {kind}"] = {
+            "order": float(rival.model_order_),
+            "excess error": 1 - rival.score(*test) - bayes,
+            "seconds": took,
+            "step size": step,
+        }
     return outcomes
 
 

@@ -43,7 +43,8 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
     stamps = np.arange(1, 301) * SECOND // 10
     axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # so that a mean over all axes at once is another one
     errors = {
-        short: scale * axes_differ * rng.normal(size=(300, 6)) for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))
+        short: scale * axes_differ * rng.normal(size=(300, 6))
+        for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))
     }
     found = {short: report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
 
