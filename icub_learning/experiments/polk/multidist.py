@@ -113,10 +113,11 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
 
 
 def judge_budgeted(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
-    """Learn one draw with BSGD, its newest iterate and its average, each with the step that suits it; see `judge_all`."""
+    """Learn one draw with BSGD, as iterate and as average, each with the step that suits it; see `judge_all`."""
+    x, y = train
     outcomes = {}
     for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
-        step = tune_step(*train, BUDGET, averaging, **RIVAL)
+        step = tune_step(x, y, BUDGET, averaging, **RIVAL)
         rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
         took = seconds(rival.fit, *train)
         outcomes[f"BSGD, {BUDGET} points, {kind}"] = {
