@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.polk.curves import SETTINGS, over_budgeted
 from icub_learning.reporting.wrench_errors import PUBLISHED, UNITS
 
 Figures = Mapping[str, Any]
@@ -175,6 +176,18 @@ def _multidist(found: Figures) -> Iterator[Comparison]:
     yield Comparison("points of POLK, hinge, K 0.04", float(np.mean(orders)), 16.0, "less")
 
 
+def _curves(found: Figures) -> Iterator[Comparison]:
+    for name in SETTINGS:
+        if name in found:
+            risk, error = over_budgeted(found[name])
+            what = f"{name}, POLK hinge over BSGD with as many points"
+            yield Comparison(f"{what}: risk (published: less)", risk, 0.0, "less")
+            yield Comparison(f"{what}: error [%] (published: less)", 100 * error, 0.0, "less")
+    if "multidist" in found:
+        order = found["multidist"]["POLK hinge, K 0.04"]["points"][-1]
+        yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0, "less")
+
+
 def _convergence(found: Figures) -> Iterator[Comparison]:
     for name, one in found["runs"].items():
         if one["bound"] is not None:
@@ -237,6 +250,7 @@ READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "table-7.1": _table_7_1,
     "figure-8.4": _figure_8_4,
     "polk-multidist": _multidist,
+    "polk-curves": _curves,
     "polk-convergence": _convergence,
     "tensor-layout": _layout,
     "tensor-synthetic": _synthetic,

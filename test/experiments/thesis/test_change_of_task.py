@@ -112,17 +112,30 @@ def test_command(tmp_path, capsys):
             "SP/NP, first 30": ("SP", "NP", "first 30"),
         }.items():
             assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
+            thesis = found[change_of_task.THESIS][part] / found[other][part]
+            assert figures["ratios, SP of the thesis"][name][group] == pytest.approx(thesis)
+            line = next(
+                line for line in out.splitlines() if line.startswith(f"{change_of_task.THESIS}/{other}, {part}")
+            )
+            assert (group in line) == (thesis > figures["expected_at_most"][name])
     assert (tmp_path / "figure-8.4.png").stat().st_size > 10_000
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_ratios_of_the_thesis():
-    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
+    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state.
+
+    What the thesis leads one to expect, of its method; the aggregate that is shipped knows neither length scale nor
+    regularization beforehand, and pays for it in the first samples and in the torque.
+    """
     planes = {plane: change_of_task.record(plane, 10_000) for plane in change_of_task.PLANES}
     outcomes = change_of_task.compare(planes, settings())
     for group in GROUPS:
-        p, np_, sp = (outcomes[short] for short in ("P", "NP", "SP"))
+        p, np_, sp, thesis = (outcomes[short] for short in ("P", "NP", "SP", change_of_task.THESIS))
+        assert thesis.steady(group) <= 0.5 * p.steady(group)
+        assert thesis.steady(group) <= 1.05 * np_.steady(group)
+        assert thesis.transient(group) <= 0.6 * np_.transient(group)
         assert sp.steady(group) <= 0.5 * p.steady(group)
-        assert sp.steady(group) <= 1.05 * np_.steady(group)
-        assert sp.transient(group) <= 0.6 * np_.transient(group)
+        assert sp.steady(group) <= 1.1 * np_.steady(group)
+        assert sp.transient(group) <= 0.8 * np_.transient(group)
