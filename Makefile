@@ -1,6 +1,6 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all bench docs soak fuzz lint lock clean
+.PHONY: help demo check test test-all bench sources docs soak fuzz lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
@@ -48,6 +48,10 @@ test-all:  ## the tests, slow ones too
 bench:  ## measurements of cost and accuracy
 	@tools/setup bench
 	@.venv/bin/python -m benchmarks $(ARGS)
+
+sources:  ## every published experiment on one page, out/sources.html; ARGS=--quick: small sizes, in ten minutes
+	@tools/setup bench
+	@.venv/bin/icub-learning reproduce all --report out/sources.html $(ARGS)
 
 docs:  ## the documentation as a site, out/docs/index.html; warnings are errors
 	@tools/setup docs

@@ -58,8 +58,24 @@ def group_rmse(errors: ArrayLike) -> float:
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
 
 
+def mean_rmse(errors: ArrayLike) -> float:
+    """Return the mean of the columns' root mean squared errors; NaN without samples.
+
+    That is how thesis 8.4.3 sums up the components of a force or of a torque. `group_rmse` is at least as large, and
+    larger where the columns differ.
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+
+    Raises:
+        ShapeError: not two-dimensional.
+        NotFiniteError: an error is NaN or infinite.
+    """
+    return float(np.mean(rmse(errors)))
+
+
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
-    """Return at each sample the RMSE over all columns and the last `window` samples, (n,) (thesis fig. 8.4).
+    """Return at each sample the RMSE over all columns and the last `window` samples, (n,).
 
     Args:
         errors: (n, n_outputs), predicted minus measured.
@@ -78,6 +94,25 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     # The difference of sums may round below zero where errors vanish after large ones.
     means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
     return np.sqrt(means)
+
+
+def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
+    """Return at each sample the mean of the columns' RMSE over the last `window` samples, (n,) (thesis fig. 8.4).
+
+    Args:
+        errors: (n, n_outputs), predicted minus measured.
+        window: number of samples; at the start there are fewer.
+
+    Raises:
+        ShapeError: not two-dimensional, or without columns.
+        NotFiniteError: an error is NaN or infinite.
+        ParameterError: a window below 1.
+    """
+    table = _table("errors", errors)
+    if not table.shape[1]:
+        raise ShapeError("errors", table.shape, "(n, n_outputs), n_outputs at least 1")
+    means: Array = np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0)
+    return means
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:

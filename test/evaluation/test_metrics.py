@@ -10,7 +10,15 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import mean_squared_error, r2_score
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
-from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse, windowed_rmse
+from icub_learning.evaluation.metrics import (
+    group_rmse,
+    mean_rmse,
+    nmse,
+    percentiles,
+    rmse,
+    windowed_mean_rmse,
+    windowed_rmse,
+)
 
 tables = arrays(np.float64, st.tuples(st.integers(2, 30), st.integers(1, 4)), elements=st.floats(-1e3, 1e3, width=32))
 
@@ -20,6 +28,7 @@ def test_rmse_is_that_of_scikit_learn(errors):
     expected = np.sqrt(mean_squared_error(np.zeros_like(errors), errors, multioutput="raw_values"))
     np.testing.assert_allclose(rmse(errors), expected, rtol=1e-12)
     np.testing.assert_allclose(group_rmse(errors) ** 2, np.mean(expected**2), rtol=1e-12)
+    assert mean_rmse(errors) == pytest.approx(sum(expected) / len(expected))
 
 
 def test_nmse_is_one_minus_r2():
@@ -43,12 +52,30 @@ def test_windowed_rmse_is_that_of_a_loop(errors, window):
     np.testing.assert_allclose(windowed_rmse(errors, window), expected, rtol=1e-6, atol=1e-6 * scale)
 
 
+@given(tables, st.integers(1, 40))
+def test_windowed_mean_rmse_is_that_of_a_loop_over_columns(errors, window):
+    expected = []
+    for i in range(len(errors)):
+        some = errors[max(0, i - window + 1) : i + 1]
+        expected.append(sum(math.sqrt(sum(e * e for e in column) / len(column)) for column in some.T) / some.shape[1])
+    scale = np.abs(errors).max()
+    np.testing.assert_allclose(windowed_mean_rmse(errors, window), expected, rtol=1e-6, atol=1e-6 * scale)
+
+
+def test_a_large_component_counts_more_where_all_are_pooled():
+    errors = [[3.0, 0.0, 0.0], [-3.0, 0.0, 0.0]]
+    assert (mean_rmse(errors), group_rmse(errors)) == (1.0, pytest.approx(math.sqrt(3)))
+    assert windowed_mean_rmse(errors, 1).tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(windowed_rmse(errors, 1), math.sqrt(3))
+
+
 def test_nothing_to_judge_gives_nan():
     none = np.empty((0, 2))
     assert np.isnan(rmse(none)).all()
     assert np.isnan(nmse(none, none)).all()
     assert math.isnan(group_rmse(none))
-    assert windowed_rmse(none, 30).shape == (0,)
+    assert math.isnan(mean_rmse(none))
+    assert windowed_rmse(none, 30).shape == windowed_mean_rmse(none, 30).shape == (0,)
     assert all(math.isnan(value) for value in percentiles([]).values())
 
 
@@ -61,6 +88,10 @@ def test_bad_input_is_refused():
         rmse([1.0, 2.0])
     with pytest.raises(ShapeError):
         nmse(np.ones((3, 2)), np.ones((2, 2)))
+    with pytest.raises(ShapeError):
+        mean_rmse([1.0, 2.0])
+    with pytest.raises(ShapeError):
+        windowed_mean_rmse(np.ones((3, 0)), 2)
     with pytest.raises(NotFiniteError):
         windowed_rmse([[np.nan]], 3)
     with pytest.raises(ParameterError):

@@ -73,6 +73,11 @@ def test_figure_4_1(pumadyn, table, tmp_path, capsys):
     cancer = found["breast-cancer"]
     assert cancer["n_train"] == 400 and cancer["n_test"] == 169
     assert all(row["test"] < 8 for row in cancer["rows"])
+    lines = iter(out.splitlines())  # the columns of both tables are in the order of their head
+    for row in [*rows, *cancer["rows"]]:
+        start = f"{row['m']}, {row['lambda']:.3g} "
+        cells = next(line for line in lines if line.startswith(start))[len(start) :].split()
+        assert cells[:4] == [number(row["test"], 4), "±", number(row["deviation"], 2), number(1e3 * row["fit_s"])]
     assert "Ours are worse" in out
 
 
@@ -90,12 +95,19 @@ def test_figure_4_2(pumadyn, tmp_path, capsys):
 
 
 def test_nytro(pumadyn, table, tmp_path, capsys):
-    _, found = run(tmp_path, capsys, "nytro", "--data", pumadyn / "pumadyn32nh" / "Prototask.data.gz")
+    out, found = run(tmp_path, capsys, "nytro", "--data", pumadyn / "pumadyn32nh" / "Prototask.data.gz")
     assert len(found["fits"]) == len(found["selection"]) == 3
     floor = NOISE / table[:, -1].std()
     for row in found["selection"]:  # 50 iterations are few
         assert floor < row["path_error"] < 0.4 < row["nytro_error"] < row["rule_error"] * (1 + 1e-9) < 0.9
         assert 1 <= row["rule_level"] <= 50
+        rows = [line.split() for line in out.splitlines()]
+        (cells,) = [cells for cells in rows if cells[:1] == [str(row["m"])] and len(cells) == 10]
+        names = ("nytro", "rule", "path")
+        expected = [number(row[f"{name}_s"]) for name in names] + [number(row[f"{name}_error"], 4) for name in names]
+        assert cells[1:] == [*expected, *(number(row[f"{name}_level"]) for name in names)]
+    published = next(line for line in out.splitlines() if line.startswith("Adult, m 1000 "))
+    assert published.split()[-5:] == ["5.950", "0.8500", "7.0", "0.6462", "0.6873"]
 
 
 def test_figure_5_2(tmp_path, capsys):

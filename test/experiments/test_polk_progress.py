@@ -8,6 +8,7 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
 from icub_learning.experiments.polk import convergence, curves
+from icub_learning.experiments.report.comparisons import compare
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.kernel_methods import Kernel, functional_sgd
 from icub_learning.reporting.tables import number
@@ -25,6 +26,12 @@ def test_curves_of_multidist(tmp_path, capsys):
     out, found = run(tmp_path, capsys, "polk-curves", "--on", "multidist")
     assert (tmp_path / "polk-curves-multidist.png").stat().st_size > 20_000
     methods = found["multidist"]
+    polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
+    gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in compare("polk-curves", found) if "BSGD" in one.what}
+    assert gaps == {"risk": polk["risk"][-1] - rival["risk"][-1],
+                    "error": 100 * (polk["error"][-1] - rival["error"][-1])}  # fmt: skip
+    assert f"risk {gaps['risk']:+.3f}, error {gaps['error']:+.2f} points" in out
+    assert ("worse in" in out) == (max(gaps.values()) > 0)
     for name, one in methods.items():
         assert one["error"][-1] < 0.45  # chance is 0.8
         cells = next(line for line in out.splitlines() if line.startswith(name + " "))[len(name) :].split()

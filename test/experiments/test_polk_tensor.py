@@ -84,39 +84,6 @@ def test_columns_of_multidist_are_in_the_order_of_the_head(multidist):
         assert cells == [number(value) for value in expected]
 
 
-def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
-    """Against sums over all points and least squares for each candidate, sample by sample."""
-    (x, y), _, _ = multidist_module.sample_mixtures(0)
-    x, y, step, budget, shrink = x[:150], y[:150], 0.5, 6, 1 - 0.5 * 1e-6
-    points, weights = np.zeros((0, 2)), np.zeros((0, 5))
-
-    def kernel(a, b):
-        return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=-1) / 1.2)
-
-    for sample, label in zip(x, y, strict=True):
-        scores = (kernel(sample[None], points) @ weights)[0]
-        others = np.where(np.arange(5) == label, -np.inf, scores)
-        weights = shrink * weights
-        if scores[label] - others.max() >= 1:
-            continue
-        new = np.zeros((1, 5))
-        new[0, label], new[0, others.argmax()] = step, -step
-        points, weights = np.concatenate([points, sample[None]]), np.concatenate([weights, new])
-        if len(points) > budget:
-            options = []
-            for gone in range(len(points)):
-                kept = np.delete(np.arange(len(points)), gone)
-                refit = np.linalg.solve(kernel(points[kept], points[kept]), kernel(points[kept], points) @ weights)
-                change = weights.copy()
-                change[kept] -= refit
-                options.append((np.sum(change * (kernel(points, points) @ change)), kept, refit))
-            _, kept, refit = min(options, key=lambda one: one[0])
-            points, weights = points[kept], refit
-    model = budgeted_sgd.budgeted_sgd(budget, step, length_scale=0.6**0.5, regularization=1e-6)
-    model.partial_fit(x, y, classes=range(5))
-    np.testing.assert_allclose(kernel(x, model.dictionary_) @ model.coef_, kernel(x, points) @ weights, atol=1e-6)
-
-
 def test_polk_mnist(tmp_path, capsys):
     folder = tmp_path / "digits"
     folder.mkdir()

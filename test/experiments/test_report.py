@@ -5,12 +5,14 @@ import io
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
 from icub_learning.cli.reproduce import EXPERIMENTS
+from icub_learning.experiments import detection
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.comparisons import READERS, Comparison, compare, worse
 from icub_learning.experiments.report.page import Section, make_page
@@ -54,6 +56,54 @@ def test_published_figures_are_held_against_our_own():
     assert compare("change", {}) == []
 
 
+def test_a_published_range_is_as_far_as_its_nearest_end():
+    errors = {
+        short: {"force": {"steady": force}, "torque": {"steady": torque}}
+        for short, force, torque in (("P", 2.2, 0.9), ("NP", 0.8, 0.2), ("SP of the thesis", 1.5, 0.1))
+    }
+    entries = {one.what: one for one in compare("figure-8.4", {"rmse": errors})}
+    assert len(entries) == 6
+    assert entries["P: RMSE of force, steady [N]"].difference == 0.0
+    assert entries["P: RMSE of torque, steady [N m]"].difference == pytest.approx(0.2)
+    assert entries["SP of the thesis: RMSE of force, steady [N]"].published == 1.0
+    assert [what for what, one in entries.items() if one.worse] == [
+        "P: RMSE of torque, steady [N m]",
+        "NP: RMSE of torque, steady [N m]",
+        "SP of the thesis: RMSE of force, steady [N]",
+    ]
+
+
+def test_columns_of_published_tables_stand_beside_the_same_columns_of_ours():
+    found = {
+        "published": {
+            "adult": {"SGM C": ((0.38, 0.003), (16.6, 0.3), (5.7, 0.6)), "LIBSVM": (None, (18.7, 0.0), (5.8, 0.5))}
+        },
+        "sets": {"adult": {"hinge, error, seconds": {"SGM C, mean": [[0.4, 17.0, 1.0], [0.5, 18.0, 2.0]],
+                                                     "LIBSVM": [[0.3, 18.0, 7.0]]}}},
+    }  # fmt: skip
+    entries = {one.what: (one.ours, one.published, one.worse) for one in compare("table-6.2", found)}
+    assert entries == {
+        "adult, SGM C, mean: hinge loss": (0.45, 0.38, True),
+        "adult, SGM C, mean: error [%]": (17.5, 16.6, True),
+        "adult, SGM C, mean: seconds": (1.5, 5.7, False),
+        "adult, LIBSVM: error [%]": (18.0, 18.7, False),
+        "adult, LIBSVM: seconds": (7.0, 5.8, True),
+    }
+    results = {title: {"mean": 0.5, "training": 30.0} for title in detection.ROWS}
+    entries = {
+        one.what: (one.ours, one.published, one.worse)
+        for one in compare("detection", {"published": detection.PUBLISHED, "results": results})
+    }
+    assert len(entries) == 6
+    assert entries["minibootstrap, 4 batches: mAP [%], theirs on photographs"] == (50.0, 48.1, False)
+    assert entries["random background, 4000: training [s]"] == (30.0, 25.0, True)
+
+
+def test_every_experiment_is_in_the_documents():
+    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert [name for name in EXPERIMENTS if f"`{name}`" not in text] == []
+
+
 def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
     picture = tmp_path / "falkon.png"
     picture.write_bytes(PICTURE)
@@ -67,6 +117,7 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
     page = make_page(sections, {"processor": "P & Q", "cores": "2"}, quick=True)
     assert "1 of 4 experiments" in page and "quick form" in page
     assert "2 published figures stand beside ours; ours are worse in 1" in page
+    assert "cpuSmall" in page and "no package holds" in page
     assert page.count('<tr class="worse">') == 1 and "+0.500" in page and "-2.00" in page
     for text in ("P &amp; Q", "error &lt;1&gt;", "n &lt; 5 &amp; m", "what &lt;is&gt; done", "no pumadyn &lt;here&gt;",
                  "seed 7", "2026-11-22T12:00:00", "12 s", "not run yet", "failed: exit code 1"):  # fmt: skip

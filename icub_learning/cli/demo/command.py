@@ -202,13 +202,12 @@ def _objects(environment: dict[str, str], n_views: int, folder: Path) -> dict[st
 def _progress(monitor: "PredictionMonitor", what: str, seconds: float, total: float) -> str:
     """Return the status line: the phase, its progress, and the RMSE of the last three seconds."""
     from icub_learning.cli.demo.report import RATE, TRANSIENT
-    from icub_learning.evaluation.metrics import group_rmse
+    from icub_learning.evaluation.metrics import mean_rmse
     from icub_learning.reporting.wrench_errors import GROUPS, UNITS
 
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [
-        " ".join(f"{short} {number(group_rmse(error[:, axes]), 2):<5}" for short, error in errors.items())
-        + UNITS[group]
+        " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items()) + UNITS[group]
         for group, axes in GROUPS.items()
     ]
     done = min(BAR, round(BAR * seconds / total))

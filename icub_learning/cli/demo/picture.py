@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from icub_learning.arrays import Array
 from icub_learning.cli.demo.report import RATE
-from icub_learning.evaluation.metrics import windowed_rmse
+from icub_learning.evaluation.metrics import windowed_mean_rmse
 from icub_learning.reporting import plots
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS, WINDOW
 
@@ -37,7 +37,7 @@ def draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover:
             for short, (stamps, errors) in series.items():
                 seconds = (stamps - switch) * 1e-9
                 samples = WINDOW if column else round(RATE * CIRCLE)
-                error = windowed_rmse(errors[:, columns], samples)
+                error = windowed_mean_rmse(errors[:, columns], samples)
                 shown = slice(None) if column == 0 else (seconds >= AROUND[0]) & (seconds <= AROUND[1])
                 x, y = plots.thin(seconds[shown], error[shown])
                 axes.plot(x, y, color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=WIDTHS[short])

@@ -72,7 +72,7 @@ def _rdata(path: Path) -> Any:
     try:
         import rdata
     except ModuleNotFoundError as error:
-        text = "R's data need the package rdata: pip install rdata"
+        text = "R's data need the package rdata: pip install rdata (in a checkout: make sources, or tools/setup bench)"
         raise RecordingError(text, name="data", value=str(path)) from error
     return rdata
 

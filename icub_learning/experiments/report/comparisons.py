@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.polk.curves import SETTINGS, over_budgeted
+from icub_learning.reporting.wrench_errors import PUBLISHED, UNITS
 
 Figures = Mapping[str, Any]
 N_IMB = (1, 5, 10, 50, 100, 500)
@@ -52,6 +54,10 @@ def _figure_4_1(found: Figures) -> Iterator[Comparison]:
     if "pumadyn32nh" in found:
         few, many = (row["test"] for row in found["pumadyn32nh"]["rows"][:2])
         yield Comparison("pumadyn32nh: RMSE at m 62 over that at m 1000", few / many, 1.0, "less")
+        small, large = (row["fit_s"] for row in found["pumadyn32nh"]["rows"][:2])
+        yield Comparison("pumadyn32nh: time of a fit at m 1000 over that at m 62", large / small, 3.0, "more")
+        scaled = found["pumadyn32nh"]["scales"]["of deviation 1"]
+        yield Comparison("pumadyn32nh, m 62: RMSE of a target of deviation 1 (theirs: unknown)", scaled, 0.33)
     for row in found.get("breast-cancer", {}).get("rows", []):
         if row["published"].endswith("%"):
             published = float(row["published"].rstrip(" %"))
@@ -83,9 +89,10 @@ def _table_4_1(found: Figures) -> Iterator[Comparison]:
 
 def _table_4_3(found: Figures) -> Iterator[Comparison]:
     for name, ours in found["sets"].items():
-        for method, (_, error, _) in found["published"].get(name, {}).items():
-            mean = float(np.mean([one["rmse"] for one in ours["methods"][method]]))
-            yield Comparison(f"{name}: RMSE of {method}", mean, error, "less")
+        for method, (took, error, _) in found["published"].get(name, {}).items():
+            for key, what, published in (("rmse", "RMSE", error), ("seconds", "seconds", took)):
+                mean = float(np.mean([one[key] for one in ours["methods"][method]]))
+                yield Comparison(f"{name}: {what} of {method}", mean, published, "less")
         theirs = found["published"].get(name)
         if theirs:
             seconds = {one: float(np.mean([row["seconds"] for row in ours["methods"][one]])) for one in theirs}
@@ -96,13 +103,21 @@ def _table_4_3(found: Figures) -> Iterator[Comparison]:
 def _nytro(found: Figures) -> Iterator[Comparison]:
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less")
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less")
+    last = found["selection"][-1]
+    for name, ((took, error), (nytro_took, nytro_error)) in found["published"].items():
+        what = f"theirs on {name}, ours on pumadyn32nh, m {last['m']}"
+        ratio = last["path_s"] / last["nytro_s"]
+        yield Comparison(f"time of NKRLS over NYTRO's, {what}", ratio, took / nytro_took, "more")
+        ratio = last["nytro_error"] / last["path_error"]
+        yield Comparison(f"RMSE of NYTRO over NKRLS's, {what}", ratio, nytro_error / error, "less")
 
 
 def _table_6_2(found: Figures) -> Iterator[Comparison]:
     for data, one in found["sets"].items():
         for name, trials in one["hinge, error, seconds"].items():
             ours, theirs = np.mean(trials, axis=0), found["published"][data][name.split(",")[0]]
-            for what, mean, published in zip(("hinge loss", "error [%]"), ours, theirs, strict=False):
+            columns = ("hinge loss", "error [%]", "seconds")
+            for what, mean, published in zip(columns, ours, theirs, strict=True):
                 if published is not None:
                     yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less")
 
@@ -128,29 +143,49 @@ def _falkon(found: Figures) -> Iterator[Comparison]:
 
 
 def _table_7_1(found: Figures) -> Iterator[Comparison]:
-    if "mnist" not in found:
-        return
-    ours, published = found["mnist"], found["published"]["MNIST, n_bal 1000"]
-    for method, theirs in (("N", "N"), ("RB", "RB"), ("RC", "RC"), ("RC fixed", "RC")):
-        for column, what in enumerate(("total", "imbalanced")):
-            means = ours["accuracy_percent"][method][what]["mean"]
-            for n, mean in zip(ours["n_imb"], means, strict=True):
-                if n in N_IMB:
-                    value = published[theirs][N_IMB.index(n)][column]
-                    better = "" if method == "N" and what == "imbalanced" else "more"
-                    yield Comparison(f"MNIST, {n} late: {method}, {what} accuracy [%]", mean, value, better)
+    for data, set_up in (("mnist", "MNIST, n_bal 1000"), ("objects", "iCubWorld28, CaffeNet fc7, n_bal 700")):
+        if data not in found:
+            continue
+        ours, published = found[data], found["published"][set_up]
+        name = "MNIST" if data == "mnist" else "rendered objects, theirs iCubWorld28"
+        for method, theirs in (("N", "N"), ("RB", "RB"), ("RC", "RC"), ("RC fixed", "RC")):
+            for column, what in enumerate(("total", "imbalanced")):
+                means = ours["accuracy_percent"][method][what]["mean"]
+                for n, mean in zip(ours["n_imb"], means, strict=True):
+                    if n in N_IMB:
+                        value = published[theirs][N_IMB.index(n)][column]
+                        better = "" if method == "N" and what == "imbalanced" else "more"
+                        yield Comparison(f"{name}, {n} late: {method}, {what} accuracy [%]", mean, value, better)
 
 
 def _figure_8_4(found: Figures) -> Iterator[Comparison]:
-    for short in ("NP", "SP"):
-        for group, published, unit in (("force", 1.0, "N"), ("torque", 0.1, "N m")):
-            ours = found["rmse"][short][group]["steady"]
+    for short, errors in found["rmse"].items():
+        for column, (group, unit) in enumerate(UNITS.items()):
+            ours = errors[group]["steady"]
+            published = _nearest(ours, [float(edge) for edge in PUBLISHED[short.split()[0]][column].split("-")])
             yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less")
+
+
+def _nearest(value: float, edges: Sequence[float]) -> float:
+    """Return the number nearest to the value between the smallest and the largest of the edges."""
+    return float(np.clip(value, min(edges), max(edges)))
 
 
 def _multidist(found: Figures) -> Iterator[Comparison]:
     orders = found["methods"]["POLK hinge, K 0.04, iterate"]["order"]
     yield Comparison("points of POLK, hinge, K 0.04", float(np.mean(orders)), 16.0, "less")
+
+
+def _curves(found: Figures) -> Iterator[Comparison]:
+    for name in SETTINGS:
+        if name in found:
+            risk, error = over_budgeted(found[name])
+            what = f"{name}, POLK hinge over BSGD with as many points"
+            yield Comparison(f"{what}: risk (published: less)", risk, 0.0, "less")
+            yield Comparison(f"{what}: error [%] (published: less)", 100 * error, 0.0, "less")
+    if "multidist" in found:
+        order = found["multidist"]["POLK hinge, K 0.04"]["points"][-1]
+        yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0, "less")
 
 
 def _convergence(found: Figures) -> Iterator[Comparison]:
@@ -173,6 +208,10 @@ def _synthetic(found: Figures) -> Iterator[Comparison]:
             if layout in one:
                 yield Comparison(f"n {one['n']}, {layout}: build [s]", one[layout]["build"], build, "less")
                 yield Comparison(f"n {one['n']}, {layout}: optimize [s]", one[layout]["train"], optimize, "less")
+    for errors in found["errors"]:
+        for place, gamma in enumerate(errors["gamma"]):
+            what = f"errors, row {place + 1}: best gamma, beside the nearest of the published range"
+            yield Comparison(what, gamma, _nearest(gamma, found["best gamma"]))
 
 
 def _selection(found: Figures) -> Iterator[Comparison]:
@@ -191,6 +230,13 @@ def _wpbc(found: Figures) -> Iterator[Comparison]:
                 yield Comparison(f"{one['n']} patients: build, {layout} [ms]", ours, theirs, "less")
 
 
+def _detection(found: Figures) -> Iterator[Comparison]:
+    for title, (took, precision) in found["published"].items():
+        ours = found["results"][title]
+        yield Comparison(f"{title}: mAP [%], theirs on photographs", 100 * ours["mean"], precision, "more")
+        yield Comparison(f"{title}: training [s]", ours["training"], took, "less")
+
+
 READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "figure-4.1": _figure_4_1,
     "figure-5.1": _figure_5_1,
@@ -204,11 +250,13 @@ READERS: dict[str, Callable[[Figures], Iterator[Comparison]]] = {
     "table-7.1": _table_7_1,
     "figure-8.4": _figure_8_4,
     "polk-multidist": _multidist,
+    "polk-curves": _curves,
     "polk-convergence": _convergence,
     "tensor-layout": _layout,
     "tensor-synthetic": _synthetic,
     "tensor-selection": _selection,
     "tensor-wpbc": _wpbc,
+    "detection": _detection,
 }
 
 

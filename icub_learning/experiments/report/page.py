@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from icub_learning.experiments.report.absent import ABSENT
 from icub_learning.experiments.report.comparisons import Comparison, worse
 from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outcome
 from icub_learning.reporting import page as html
@@ -62,6 +63,8 @@ def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bo
         parts.append("<p>Without figures:</p><ul>")
         parts += [f"<li>{escape(one.name)}: {_reason(one)}</li>" for one in lacking]
         parts.append("</ul>")
+    parts.append(html.paragraph("Data of the sources that no package holds, and what stands in their place:"))
+    parts.append(html.table(["data", "in", "here"], [[name, *entry] for name, entry in ABSENT.items()]))
     parts.append("<ul>")
     parts += [
         f'<li><a href="#{escape(one.name)}">{escape(one.name)}</a>: {escape(one.summary)}</li>' for one in sections

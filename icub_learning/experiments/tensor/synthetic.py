@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> None:
     print(_errors_text(m_values, found))
     _draw(args.out / "tensor-synthetic.png", m_values, found)
     published = {str(n): one for n, one in PUBLISHED.items()}
-    save_figures(args.json, {"seed": args.seed, "times": times, "errors": found, "published": published})
+    save_figures(args.json, {"seed": args.seed, "times": times, "errors": found, "published": published,
+                             "best gamma": BEST})  # fmt: skip
 
 
 def problem(n: int, d: int, s: int, seed: int) -> tuple[Array, Array, Array]:

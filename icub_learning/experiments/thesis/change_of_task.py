@@ -9,7 +9,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION, Settings
 from icub_learning.errors import ParameterError
-from icub_learning.evaluation.metrics import group_rmse, windowed_rmse
+from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
@@ -86,6 +86,8 @@ def _between(recording: Recording, first: int, last: int) -> Recording:
 class Outcome:
     """The errors of one estimator in the experiment.
 
+    An RMSE of "force" or "torque" is that of each component, averaged over the three, as in the text of thesis 8.4.3.
+
     Attributes:
         first: (n_samples, 6) in the plane it learned from zero [N, N m].
         parts: (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane.
@@ -96,11 +98,11 @@ class Outcome:
 
     def curves(self, group: str) -> Array:
         """Return the RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
-        return np.stack([windowed_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
+        return np.stack([windowed_mean_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
 
     def first_steady(self, group: str) -> float:
         """Return the RMSE of "force" or "torque" in the steady state of the first plane."""
-        return float(group_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
+        return float(mean_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
 
     def transient(self, group: str) -> float:
         """Return the RMSE of "force" or "torque" over WINDOW samples after the change of plane, mean over parts."""
@@ -111,7 +113,7 @@ class Outcome:
         return self._mean(group, slice(round(STEADY * self.parts.shape[1]), None))
 
     def _mean(self, group: str, samples: slice) -> float:
-        return float(np.mean([group_rmse(errors[samples, GROUPS[group]]) for errors in self.parts]))
+        return float(np.mean([mean_rmse(errors[samples, GROUPS[group]]) for errors in self.parts]))
 
 
 def learn_and_transfer(

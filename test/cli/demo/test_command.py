@@ -41,12 +41,16 @@ def test_what_never_came_has_no_error():
 def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     stamps = np.arange(1, 301) * SECOND // 10
-    errors = {short: scale * rng.normal(size=(300, 6)) for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))}
+    axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # so that a mean over all axes at once is another one
+    errors = {
+        short: scale * axes_differ * rng.normal(size=(300, 6))
+        for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))
+    }
     found = {short: report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
 
     def expected(short, first, last, axes):
         rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
-        return np.sqrt(np.mean([value**2 for row in rows for value in row[axes]]))
+        return np.mean([np.sqrt(np.mean([row[axis] ** 2 for row in rows])) for axis in range(6)[axes]])
 
     torque = slice(3, 6)
     assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))

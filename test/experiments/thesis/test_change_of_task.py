@@ -9,7 +9,6 @@ from icub_learning.cli.main import main
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
-from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.reporting.tables import number
 from icub_learning.reporting.wrench_errors import GROUPS
@@ -66,15 +65,23 @@ def test_parts_hold_all_samples_once(planes):
         change_of_task.cut(planes["circle_xz"], 7)
 
 
-def test_figures_are_means_over_parts():
+def of_components(errors):
+    """The RMSE of each column by a loop, and their mean, as the text of the thesis has it."""
+    return sum(np.sqrt(sum(e * e for e in column) / len(column)) for column in errors.T) / errors.shape[1]
+
+
+def test_figures_are_means_over_components_and_parts():
     random = np.random.default_rng(0)
-    outcome = change_of_task.Outcome(random.normal(size=(300, 6)), random.normal(size=(4, 90, 6)))
-    expected = np.mean([group_rmse(part[:30, 3:]) for part in outcome.parts])
+    axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # they differ, so that pooling them gives another figure
+    outcome = change_of_task.Outcome(axes * random.normal(size=(300, 6)), axes * random.normal(size=(4, 90, 6)))
+    expected = np.mean([of_components(part[:30, 3:]) for part in outcome.parts])
     assert outcome.transient("torque") == pytest.approx(expected)
-    expected = np.mean([group_rmse(part[60:, :3]) for part in outcome.parts])
+    expected = np.mean([of_components(part[60:, :3]) for part in outcome.parts])
     assert outcome.steady("force") == pytest.approx(expected)
-    assert outcome.first_steady("force") == pytest.approx(group_rmse(outcome.first[200:, :3]))
-    np.testing.assert_allclose(outcome.curves("force")[2, 59], group_rmse(outcome.parts[2, 30:60, :3]))
+    assert outcome.first_steady("force") == pytest.approx(of_components(outcome.first[200:, :3]))
+    np.testing.assert_allclose(outcome.curves("force")[2, 59], of_components(outcome.parts[2, 30:60, :3]))
+    pooled = np.sqrt(np.mean(outcome.first[200:, :3] ** 2))
+    assert outcome.first_steady("force") < 0.8 * pooled
 
 
 def test_command(tmp_path, capsys):
@@ -88,12 +95,12 @@ def test_command(tmp_path, capsys):
     outcomes = change_of_task.compare(planes, settings(seed=1))
     for group, axes in (("force", slice(3)), ("torque", slice(3, 6))):
         found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP", change_of_task.THESIS)}
-        measured = np.sqrt(np.mean(planes["circle_xy"].wrench[40:, axes] ** 2))
+        measured = of_components(planes["circle_xy"].wrench[40:, axes])
         for short, errors in found.items():
             outcome = outcomes[short]
-            first = np.sqrt(np.mean(outcome.first[40:, axes] ** 2))
-            parts = [np.sqrt(np.mean(part[4:, axes] ** 2)) for part in outcome.parts]  # of 6 samples each
-            begin = [np.sqrt(np.mean(part[:, axes] ** 2)) for part in outcome.parts]
+            first = of_components(outcome.first[40:, axes])
+            parts = [of_components(part[4:, axes]) for part in outcome.parts]  # of 6 samples each
+            begin = [of_components(part[:, axes]) for part in outcome.parts]
             assert errors["first plane, steady"] == pytest.approx(first)
             assert errors["steady"] == pytest.approx(np.mean(parts))
             assert errors["first 30"] == pytest.approx(np.mean(begin))
@@ -105,17 +112,30 @@ def test_command(tmp_path, capsys):
             "SP/NP, first 30": ("SP", "NP", "first 30"),
         }.items():
             assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
+            thesis = found[change_of_task.THESIS][part] / found[other][part]
+            assert figures["ratios, SP of the thesis"][name][group] == pytest.approx(thesis)
+            line = next(
+                line for line in out.splitlines() if line.startswith(f"{change_of_task.THESIS}/{other}, {part}")
+            )
+            assert (group in line) == (thesis > figures["expected_at_most"][name])
     assert (tmp_path / "figure-8.4.png").stat().st_size > 10_000
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_ratios_of_the_thesis():
-    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
+    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state.
+
+    What the thesis leads one to expect, of its method; the aggregate that is shipped knows neither length scale nor
+    regularization beforehand, and pays for it in the first samples and in the torque.
+    """
     planes = {plane: change_of_task.record(plane, 10_000) for plane in change_of_task.PLANES}
     outcomes = change_of_task.compare(planes, settings())
     for group in GROUPS:
-        p, np_, sp = (outcomes[short] for short in ("P", "NP", "SP"))
+        p, np_, sp, thesis = (outcomes[short] for short in ("P", "NP", "SP", change_of_task.THESIS))
+        assert thesis.steady(group) <= 0.5 * p.steady(group)
+        assert thesis.steady(group) <= 1.05 * np_.steady(group)
+        assert thesis.transient(group) <= 0.6 * np_.transient(group)
         assert sp.steady(group) <= 0.5 * p.steady(group)
-        assert sp.steady(group) <= 1.05 * np_.steady(group)
-        assert sp.transient(group) <= 0.6 * np_.transient(group)
+        assert sp.steady(group) <= 1.1 * np_.steady(group)
+        assert sp.transient(group) <= 0.8 * np_.transient(group)

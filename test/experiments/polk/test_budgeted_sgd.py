@@ -1,0 +1,102 @@
+"""The rival of POLK on a budget: against least squares, and that it is found out when something in it is broken."""
+
+import numpy as np
+import pytest
+
+from icub_learning.experiments.polk import budgeted_sgd, multidist
+from icub_learning.kernel_methods import POLKClassifier
+from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+
+
+@pytest.fixture(autouse=True)
+def few_steps(monkeypatch):
+    """Two candidates of the step size, one of which suits each of the forms, sound or broken."""
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.2, 2.0))
+
+
+def check_that_it_learns(found):
+    """Raise AssertionError unless both forms keep their points and come near the Bayes error."""
+    for kind, most in (("iterate", 0.15), ("average", 0.06)):
+        one = found[f"BSGD, {multidist.BUDGET} points, {kind}"]
+        assert one["order"] == multidist.BUDGET
+        assert -0.02 < one["excess error"] < most
+        assert one["step size"] in budgeted_sgd.STEPS
+
+
+def test_it_learns():
+    check_that_it_learns(multidist.judge_budgeted(*multidist.sample_mixtures(0)))
+
+
+def drop(choose):
+    """Return a removal that forgets points and leaves the weights of the others as they are."""
+
+    def remove(dictionary, budget, limit):
+        if dictionary.n <= limit:
+            return 0.0
+        kept = np.sort(choose(dictionary)[:limit])
+        points, weights, tags = (
+            values[kept].copy() for values in (dictionary.points, dictionary._weights[: dictionary.n], dictionary.tags)
+        )
+        dictionary._allocate(len(dictionary._points), points.shape[1])
+        dictionary._extend(points, weights, dictionary.kernel.gram(points), tags, 0)
+        return 0.0
+
+    return remove
+
+
+REMOVALS = {
+    "the oldest goes": drop(lambda one: np.arange(one.n)[::-1]),
+    "the newest goes": drop(lambda one: np.arange(one.n)),
+}
+
+
+@pytest.mark.parametrize("how", REMOVALS)
+def test_removal_without_projection_is_found_out(how, monkeypatch):
+    monkeypatch.setattr(KernelDictionary, "_prune", REMOVALS[how])
+    with pytest.raises(AssertionError):
+        check_that_it_learns(multidist.judge_budgeted(*multidist.sample_mixtures(0)))
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [lambda slopes: 0.0 * slopes, lambda slopes: np.roll(slopes, 1, axis=1)],
+    ids=["no step", "columns swapped"],
+)
+def test_steps_that_do_not_descend_are_found_out(spoiled, monkeypatch):
+    whole = POLKClassifier._derivatives
+    monkeypatch.setattr(POLKClassifier, "_derivatives", lambda self, *given: spoiled(whole(self, *given)))
+    with pytest.raises(AssertionError):
+        check_that_it_learns(multidist.judge_budgeted(*multidist.sample_mixtures(0)))
+
+
+def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
+    """Against sums over all points and least squares for each candidate, sample by sample."""
+    (x, y), _, _ = multidist.sample_mixtures(0)
+    x, y, step, budget, shrink = x[:150], y[:150], 0.5, 6, 1 - 0.5 * 1e-6
+    points, weights = np.zeros((0, 2)), np.zeros((0, 5))
+
+    def kernel(a, b):
+        return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=-1) / 1.2)
+
+    for sample, label in zip(x, y, strict=True):
+        scores = (kernel(sample[None], points) @ weights)[0]
+        others = np.where(np.arange(5) == label, -np.inf, scores)
+        weights = shrink * weights
+        if scores[label] - others.max() >= 1:
+            continue
+        new = np.zeros((1, 5))
+        new[0, label], new[0, others.argmax()] = step, -step
+        points, weights = np.concatenate([points, sample[None]]), np.concatenate([weights, new])
+        if len(points) > budget:
+            options = []
+            for gone in range(len(points)):
+                kept = np.delete(np.arange(len(points)), gone)
+                refit = np.linalg.solve(kernel(points[kept], points[kept]), kernel(points[kept], points) @ weights)
+                change = weights.copy()
+                change[kept] -= refit
+                options.append((np.sum(change * (kernel(points, points) @ change)), kept, refit))
+            _, kept, refit = min(options, key=lambda one: one[0])
+            points, weights = points[kept], refit
+    model = budgeted_sgd.budgeted_sgd(budget, step, length_scale=0.6**0.5, regularization=1e-6)
+    model.partial_fit(x, y, classes=range(5))
+    np.testing.assert_allclose(kernel(x, model.dictionary_) @ model.coef_, kernel(x, points) @ weights, atol=1e-6)

@@ -1,0 +1,89 @@
+"""The import vector machine against sums over samples, SciPy's minimizer, and choices that are worse."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from icub_learning.errors import ParameterError
+from icub_learning.experiments.polk import import_vectors as module
+from icub_learning.experiments.polk.import_vectors import import_vectors
+from icub_learning.kernel_methods import Kernel
+
+KERNEL, LAMBDA, CLASSES = Kernel("gaussian", 0.8), 1e-3, 3
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % CLASSES
+    return rng.normal(size=(60, 2)) + 1.5 * np.eye(CLASSES)[y][:, :2], y
+
+
+def objective(weights, x, y, chosen):
+    """Return mean softmax loss + LAMBDA / 2 |f|^2, by a loop over samples."""
+    gram = np.exp(-((x[:, None] - x[chosen]) ** 2).sum(axis=-1) / (2 * 0.8**2))
+    scores = gram @ weights
+    losses = [np.log(np.sum(np.exp(row))) - row[label] for row, label in zip(scores, y, strict=True)]
+    return np.mean(losses) + LAMBDA / 2 * np.sum(weights * (gram[chosen] @ weights))
+
+
+def fit(x, y, chosen):
+    """Return the least objective with these points, and its weights."""
+
+    def flat(weights):
+        return objective(weights.reshape(len(chosen), CLASSES), x, y, chosen)
+
+    found = minimize(flat, np.zeros(len(chosen) * CLASSES), method="BFGS", options={"gtol": 1e-7})
+    return found.fun, found.x.reshape(len(chosen), CLASSES)
+
+
+def newton_decrease(x, y, chosen, weights):
+    """Return g' H^-1 g / 2 of the objective in all kernel weights, H and g summed sample by sample."""
+    gram = np.exp(-((x[:, None] - x[chosen]) ** 2).sum(axis=-1) / (2 * 0.8**2))
+    penalty = LAMBDA * gram[chosen]
+    gradient = (penalty @ weights).ravel()
+    hessian = np.kron(penalty, np.eye(CLASSES))
+    for row, label in zip(gram, y, strict=True):
+        chances = np.exp(row @ weights)
+        chances /= chances.sum()
+        gradient += np.outer(row, chances - np.eye(CLASSES)[label]).ravel() / len(x)
+        hessian += np.kron(np.outer(row, row), np.diag(chances) - np.outer(chances, chances)) / len(x)
+    return gradient @ np.linalg.solve(hessian, gradient) / 2
+
+
+def test_each_point_promises_the_largest_decrease_and_all_weights_are_optimal(samples):
+    x, y = samples
+    found = import_vectors(KERNEL, x, y, LAMBDA, most=4, candidates=len(x))
+    assert len(found.chosen) == 4 and found.objectives[0] == pytest.approx(np.log(CLASSES))
+    for order, chosen in enumerate(found.chosen):
+        before = list(found.chosen[:order])
+        weights = fit(x, y, before)[1] if before else np.zeros((0, CLASSES))
+        promised = {
+            index: newton_decrease(x, y, [*before, index], np.vstack([weights, np.zeros(CLASSES)]))
+            for index in range(len(x))
+            if index not in before
+        }
+        assert promised[chosen] == pytest.approx(max(promised.values()), rel=1e-5)
+        assert found.objectives[order + 1] == pytest.approx(fit(x, y, [*before, chosen])[0], rel=1e-6)
+    np.testing.assert_array_equal(found.points, x[found.chosen])
+    assert objective(found.weights, x, y, found.chosen) == pytest.approx(found.objectives[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("spoiled", [lambda promised: 0.0 * promised, lambda promised: -promised], ids=["any", "least"])
+def test_points_that_promise_nothing_are_worse(samples, monkeypatch, spoiled):
+    x, y = samples
+    good = import_vectors(KERNEL, x, y, LAMBDA, most=5, candidates=len(x))
+    promise = module.promised_decreases
+    monkeypatch.setattr(module, "promised_decreases", lambda *given: spoiled(promise(*given)))
+    bad = import_vectors(KERNEL, x, y, LAMBDA, most=5, candidates=len(x))
+    assert good.objectives[-1] < 0.9 * bad.objectives[-1]
+
+
+def test_it_ends_where_a_point_gains_little_and_takes_no_point_twice(samples):
+    x, y = samples
+    twice = import_vectors(KERNEL, np.concatenate([x, x]), np.concatenate([y, y]), 0.1, candidates=40, seed=1)
+    gains = -np.diff(twice.objectives) / twice.objectives[1:]
+    assert all(gains[:-1] >= module.TOLERANCE) and 0 <= gains[-1] < module.TOLERANCE
+    assert len(np.unique(twice.points, axis=0)) == len(twice.points) < len(x)
+    with pytest.raises(ParameterError, match="at least 3"):
+        import_vectors(KERNEL, x, y > 0, LAMBDA)
