@@ -13,6 +13,7 @@ from benchmarks import (
     kernel_methods,
     kilohertz,
     million,
+    motion,
     node,
     object_learning,
     objects,
@@ -39,6 +40,7 @@ SCENARIOS = {
     "any-robot": Scenario(
         "shipped defaults on simulated and real robots beside off-line identification", any_robot.run
     ),
+    "motion-filter": Scenario("velocities and accelerations on the zoo beside the best window for each", motion.run),
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),
     "core-million": Scenario("slope of the step's time and memory over 1e6 samples", million.run),

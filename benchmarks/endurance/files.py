@@ -190,10 +190,12 @@ def recording(suffix: str) -> Callable[[], tuple[Target, list[bytes]]]:
 def joint_states() -> tuple[Target, list[bytes]]:
     """Bytes of joint states: the quick decoder sees what the middleware sees, and the stream takes or refuses it."""
     import numpy as np
-    from rclpy.serialization import deserialize_message, serialize_message
+    from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
 
     from icub_learning.dynamics.motion.joint_states import JointStateReader
+    from icub_learning.errors import SampleError
+    from icub_learning.nodes.common.serialized import message_of
     from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 
     joints = ("elbow", "wrist")
@@ -204,11 +206,12 @@ def joint_states() -> tuple[Target, list[bytes]]:
     decoder, reader = JointStateDecoder(), JointStateReader(joints, any_order=True)
 
     def target(data: bytes) -> None:
-        try:
-            plain = deserialize_message(data, JointState)
-        except Exception:  # of any type: what is no message is refused by the middleware
-            return
         decoder.decode(seeds[0])  # a layout to compare with
+        try:
+            plain = message_of(data, JointState)
+        except SampleError:
+            decoder.decode(data)  # is to refuse it, too
+            raise AssertionError("what is no message was decoded") from None
         numbers = decoder.decode(data)
         for field in ("position", "velocity", "effort"):
             assert np.array_equal(getattr(plain, field), getattr(numbers, field), equal_nan=True), field

@@ -28,6 +28,7 @@ from benchmarks.endurance.random_messages import STRINGS, RandomMessages
 from icub_learning.models.files import load_state
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.image_messages import image_message
+from icub_learning.nodes.common.qos import SAMPLES
 from icub_learning.testing import same_arrays
 from icub_learning_msgs.msg import FeatureVector
 from icub_learning_msgs.srv import ModelFile, TeachObject
@@ -38,6 +39,7 @@ RATE = 3000.0  # messages per second: more would be lost in queues of best-effor
 BLOCK = 5000  # messages between two looks at what the node has counted
 MOST_SENT = 6  # times as many messages as the node is to get
 COUNTS = ("predictions", "feature vectors", "received", "refused", "refused commands", "trajectories refused")
+DRAWN, FILLINGS = 300, 3  # messages of which the largest one fills queues, and how many times as many as a queue keeps
 WARM = 0.2  # share of the messages after which memory has to stay
 AT_ONCE = 16  # requests that wait for their answers
 LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
@@ -193,6 +195,7 @@ class Fuzz:
     def _send_messages(self, number: int) -> dict[str, float]:
         """Send messages until the node says that it has got so many: on a busy machine many are lost in its queues."""
         topics = list(self._topics.values())
+        self._fill_queues()
         sent, warm = 0, 0.0
         while self._counted() < number and sent < MOST_SENT * number and self._child.running:
             start = time.monotonic()
@@ -207,6 +210,18 @@ class Fuzz:
                 warm = self._child.memory()
         after = self._child.memory()
         return {"sent": sent, "warm [MiB]": round(warm or after, 2), "after [MiB]": round(after, 2)}
+
+    def _fill_queues(self) -> None:
+        """Have each buffer of the queues hold a large message: DDS keeps every buffer as large as it ever had to be."""
+        for publisher in self._topics.values():
+            drawn = [self._random.message(publisher.msg_type) for _ in range(DRAWN)]
+            largest = max(drawn, key=lambda one: len(serialize_message(one)))
+            start = time.monotonic()
+            for index in range(FILLINGS * SAMPLES.depth):
+                publisher.publish(largest)
+                if index % 4 == 0:
+                    self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+        self._probe.spin(3.0)
 
     def _counted(self) -> int:
         """Return how many messages the node says it has got."""

@@ -4,6 +4,9 @@ The simulation publishes joint states and wrenches at 200 Hz. One inverse dynami
 saved, loaded, deactivated and activated. A second one is killed, or asked to end, again and again, and has to come back
 with what it had learned. Images come at 20 Hz to cnn_features, its features to object_recognition, which is taught,
 forgets, is saved and loaded. Resident memory, latency and lost predictions are followed.
+
+Before a soak of five minutes or more begins, object_recognition is taught as many views as it keeps, as after weeks of
+work: a memory that is bounded and not yet full would hide what grows without bound.
 """
 
 import argparse
@@ -24,6 +27,7 @@ from icub_learning.clients.polling import PolledTopic
 from icub_learning.models.files import read_model
 from icub_learning.nodes.common.image_messages import image_message
 from icub_learning.nodes.common.qos import DEEP
+from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS
 from icub_learning_msgs.msg import DynamicsPrediction
 from icub_learning_msgs.srv import ForgetObject, ModelFile, TeachObject
 
@@ -33,6 +37,8 @@ SETTLE = 0.3  # [s] of joint states before and after a pause of the node that do
 LEARNER, RESTARTED, RECOGNIZER, EYE = "inverse_dynamics", "restarted", "object_recognition", "cnn_features"
 MEMORY_OF = (LEARNER, RECOGNIZER, EYE)  # nodes that run from the beginning to the end
 WARM = 0.1  # share of the time after which memory has to stay
+LONG = 300.0  # [s]: soaks of this length begin with a full memory of views
+OBJECTS = 3  # taught and taught again
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +114,11 @@ class Soak:
             self._images = probe.node.create_publisher(Image, "image", 2)
             self._pictures = self._rng.integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
             self._require(lambda: len(self._states.series) and len(self._predictions.series), "the first prediction")
+            self._start = time.monotonic()
+            if self._seconds >= LONG:
+                self._fill_views()
+            self._poll(SETTLE)
+            self._began = self._states.series.last_stamp
             self._work()
             silent._executor.add_node(silent.node)
             self._restarted.end()
@@ -184,8 +195,16 @@ class Soak:
         elif not future.result().success:
             self._problems.append(f"{service}: {future.result().message}")
 
+    def _fill_views(self) -> None:
+        n_frames = MAX_VIEWS // OBJECTS + 1
+        takes = 3.0 * n_frames / IMAGES
+        for index in range(OBJECTS):
+            print(f"object_recognition is taught {n_frames} views of object {index}", flush=True)
+            label = f"object {index}"
+            self._call(TeachObject, f"/{RECOGNIZER}/teach", takes, label=label, n_frames=n_frames, timeout=takes)
+
     def _teach(self) -> None:
-        label = f"object {int(self._rng.integers(3))}"
+        label = f"object {int(self._rng.integers(OBJECTS))}"
         self._call(TeachObject, f"/{RECOGNIZER}/teach", 10.0, label=label, n_frames=20, timeout=10.0)
 
     def _forget(self) -> None:
@@ -244,7 +263,8 @@ class Soak:
             os.sched_setscheduler(0, policy, own)
 
     def _judge(self) -> dict[str, Any]:
-        states, predictions = self._states.series.arrays()[0], self._predictions.series.arrays()[0]
+        states, predictions = (one.series.arrays()[0] for one in (self._states, self._predictions))
+        states, predictions = (rows[rows[:, 0] >= self._began] for rows in (states, predictions))
         asked = states[:, 0]
         asked = asked[(asked >= predictions[0, 0]) & (asked <= predictions[-1, 0])]
         for begin, end in self._away:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
@@ -124,8 +125,8 @@ class FleetMember:
     def exchange(self, patience: float) -> tuple[int, int]:
         """Publish what the node has learned, wait for a pooled model that holds it, and load that.
 
-        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. Learning goes on in the
-        end, with the pooled model or, if none came, with its own.
+        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
+        was learning goes on, with the pooled model or, if none came, with its own.
 
         Args:
             patience: longest time to wait [s].
@@ -137,6 +138,7 @@ class FleetMember:
             IcubLearningError: the node refused something, or no such model came.
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
+        learning = self._learning()
         self._ask(SetBool, "set_learning", data=False)
         try:
             sent, own = self._published()
@@ -145,10 +147,15 @@ class FleetMember:
                 file.write(received)
             self._ask(ModelFile, "load_model", path=self._name("pooled"))
         finally:
-            self._ask(SetBool, "set_learning", data=True)
+            self._ask(SetBool, "set_learning", data=learning)
             self._node.destroy_subscription(subscription)
             self._pooled = (b"", {})
         return len(sent), len(received)
+
+    def _learning(self) -> bool:
+        """Return whether the node learns."""
+        answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
+        return bool(answer.values and answer.values[0].bool_value)
 
     def _published(self) -> tuple[bytes, Holdings]:
         """Save and publish the model; return its bytes, and whose samples it holds."""

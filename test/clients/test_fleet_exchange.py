@@ -117,8 +117,10 @@ def test_three_robots_know_over_topics_what_one_that_saw_all_knows(
         assert (robot.paused, robot.learning) == (1, True)
         assert robot.estimator.n_samples > 130, name  # what others know, too
         learn(name, 30)
+    robots["three"].learning = False
     for process in share(start_process, tmp_path, "--load"):
         assert re.search(r"sent [\d.]+ MB, went on from [\d.]+ MB of all robots", process.output)
+    assert [robot.learning for robot in robots.values()] == [True, True, False]  # who did not learn is not made to
     assert difference() < 1e-8
     assert station.stop() == 0
 

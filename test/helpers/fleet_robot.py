@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from std_srvs.srv import SetBool
 
@@ -25,6 +27,7 @@ class FleetRobot:
         self.estimator, self.folder, self.description = estimator, folder, description
         self.learning, self.paused = True, 0
         node.create_service(SetBool, f"/{name}/set_learning", self._set_learning)
+        node.create_service(GetParameters, f"/{name}/get_parameters", self._get_parameters)
         node.create_service(ModelFile, f"/{name}/save_model", self._save)
         node.create_service(ModelFile, f"/{name}/load_model", self._load)
 
@@ -32,6 +35,13 @@ class FleetRobot:
         self.paused += self.learning and not request.data
         self.learning = response.success = request.data
         response.success = True
+        return response
+
+    def _get_parameters(
+        self, request: GetParameters.Request, response: GetParameters.Response
+    ) -> GetParameters.Response:
+        assert request.names == ["learning"]
+        response.values = [ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=self.learning)]
         return response
 
     def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:

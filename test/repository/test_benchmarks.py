@@ -5,13 +5,15 @@ from time import sleep
 
 import numpy as np
 import pytest
+from helpers.local_polynomials import LocalPolynomials
 
-from benchmarks import core, history
+from benchmarks import core, history, motion
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.recursive import _cholesky
+from icub_learning.simulation.zoo import ZOO
 
 
 @pytest.mark.parametrize("name", CONTESTANTS)
@@ -65,6 +67,19 @@ def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
     assert json.loads((tmp_path / "name.json").read_text())["rows"][1] == {"d": 10, "µs": None}
     assert (tmp_path / "name.txt").read_text().splitlines()[2].split() == ["1", "2.5"]
     assert (tmp_path / "name.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.05])
+def test_windows_beside_the_motion_filter_are_polynomials_fitted_one_by_one(weight):
+    found, places = ZOO["ur10_currents_125hz"].record(3.0), np.array([30, 70, 200])
+    stamps, position, velocity = (getattr(found.recording, name) for name in ("joint_stamps", "position", "velocity"))
+    values = motion.window(found, places, 15, 3, weight)
+    one_by_one = LocalPolynomials(position.shape[1], 15, 3, weight, 0)
+    for place, stamp in enumerate(stamps.tolist()):
+        one_by_one.add(stamp, position[place], velocity[place])
+        if place in places:
+            newest = one_by_one.newest()
+            np.testing.assert_allclose(values[places == place][0], newest[2:], rtol=1e-6, atol=1e-8)
 
 
 def test_names_are_permanent():

@@ -7,6 +7,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -256,7 +257,7 @@ class InverseDynamicsNode(ManagedNode):
             self._report.limits[name] = value
 
     def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._stream.learning = request.data
+        self.set_parameters([Parameter("learning", value=request.data)])  # so that it says what is so
         response.success, response.message = True, "learning" if request.data else "predicting only"
         return response
 

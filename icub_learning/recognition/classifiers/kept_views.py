@@ -18,7 +18,8 @@ FEW_VIEWS = 5  # of a class, which is then cut into three parts instead of two
 class KeptViews:
     """The newest views of each class, in the order in which they were learned, scaled to unit length.
 
-    When the memory is full, the class with most views gives up its oldest one.
+    When the memory is full, the class with most views gives up its oldest one. All of the memory is taken with the
+    first view, so that a process that learns for weeks does not grow.
 
     Args:
         n_features: d, length of a view.
@@ -31,10 +32,11 @@ class KeptViews:
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
         self.capacity = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features))
-        self._rows = np.zeros((0, n_features))  # values are those of float32, as saved
+        self._rows = np.zeros((0, n_features))  # values are those of float32, as saved; see _take_memory
         self._lengths: list[float] = []
         self._targets: list[int] = []
-        self._gram = np.zeros((0, 0))  # of the first rows; later ones are added when it is asked for
+        self._gram = np.zeros((0, 0))
+        self._n_known = 0  # first rows whose products are in _gram; later ones are added when it is asked for
 
     def __len__(self) -> int:
         return len(self._targets)
@@ -57,16 +59,13 @@ class KeptViews:
 
     @property
     def gram(self) -> Array:
-        """Inner products of the views (n, n), computed once for each pair."""
-        known, n = len(self._gram), len(self)
-        if known < n:
-            gram, rows = np.empty((n, n)), self.rows
-            gram[:known, :known] = self._gram
-            for place in range(known, n):  # not as one product, whose rounding would depend on how many there are
-                gram[place, : place + 1] = np.einsum("ij,j->i", rows[: place + 1], rows[place])
-                gram[:place, place] = gram[place, :place]
-            self._gram = gram
-        return self._gram
+        """Inner products of the views (n, n), computed once for each pair; valid until views are added or forgotten."""
+        n, rows, gram = len(self), self.rows, self._gram
+        for place in range(self._n_known, n):  # not as one product, whose rounding would depend on how many there are
+            gram[place, : place + 1] = np.einsum("ij,j->i", rows[: place + 1], rows[place])
+            gram[:place, place] = gram[place, :place]
+        self._n_known = n
+        return gram[:n, :n]
 
     def products(self, x: Array) -> Array:
         """Return the inner products (m, n) of directions x (m, d) with the views."""
@@ -74,10 +73,9 @@ class KeptViews:
 
     def add(self, z: Array, index: int) -> None:
         """Keep a view z (d,) of the class at `index`."""
+        if not len(self._rows):
+            self._take_memory()
         n = len(self)
-        if n == len(self._rows):
-            spare = np.zeros((min(max(n, MIN_VIEWS), self.capacity + 1 - n), self._rows.shape[1]))
-            self._rows = np.concatenate([self._rows, spare])
         self._rows[n] = unit(z).astype(np.float32)
         self._lengths.append(float(np.linalg.norm(z)))
         self._targets.append(index)
@@ -127,17 +125,24 @@ class KeptViews:
         if lengths.shape != (len(rows),) or (lengths < 0.0).any():
             raise StateError(f"lengths are not {len(rows)} numbers of at least 0", name="lengths")
         kept._lengths = lengths.tolist()
-        kept._rows = np.array(rows, dtype=float)
+        if len(rows):
+            kept._take_memory()
+            kept._rows[: len(rows)] = rows
         kept._targets = targets.astype(int).tolist()
         return kept
 
+    def _take_memory(self) -> None:
+        n = self.capacity + 1  # one more than is kept, until the oldest one is removed
+        self._rows, self._gram = (np.full((n, width), 0.0) for width in (self.n_features, n))  # zeros would not take it
+
     def _drop(self, places: list[int]) -> None:
-        n, known = len(self), [place for place in places if place < len(self._gram)]
-        self._rows = np.concatenate([np.delete(self._rows[:n], places, axis=0), self._rows[n:]])
-        left = [place for place in range(n) if place not in set(places)]
+        left = np.delete(np.arange(len(self)), places)
+        known = left[left < self._n_known]
+        self._rows[: len(left)] = self._rows[left]
+        self._gram[: len(known), : len(known)] = self._gram[np.ix_(known, known)]
+        self._n_known = len(known)
         self._lengths = [self._lengths[place] for place in left]
         self._targets = [self._targets[place] for place in left]
-        self._gram = np.delete(np.delete(self._gram, known, axis=0), known, axis=1)
 
 
 def unit(z: Array) -> Array:

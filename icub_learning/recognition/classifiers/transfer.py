@@ -32,7 +32,9 @@ def ridge_coefficients(
     Returns:
         (n, T), so that the kernel (m, n) of other views times them are their scores.
     """
-    factor = cho_factor(gram + regularization * np.eye(len(gram)), check_finite=False)
+    regularized = gram.copy()
+    regularized.flat[:: len(gram) + 1] += regularization
+    factor = cho_factor(regularized.T, overwrite_a=True, check_finite=False)  # symmetric; columns are not copied
     indicators = np.eye(n_classes)[targets]
     if transfer == 0.0:
         return np.asarray(cho_solve(factor, indicators, check_finite=False))

@@ -51,8 +51,14 @@ class WhitenedKernel:
             self._factor = cholesky(scatter, lower=True, overwrite_a=True, check_finite=False)
         self._centers = self._inside(across.T)
         self._scale = _inverse_lengths(np.diagonal(centred), self._centers)
-        self.gram = self._kernel(centred, self._centers, self._scale)  # (n, n)
-        self.mixed_gram = mixed(self.gram, gram)
+        self._gram: Array | None = self._kernel(centred, self._centers, self._scale)
+
+    def take_gram(self) -> Array:
+        """Return the kernel (n, n) between the views, once: it is not kept, since it takes much memory."""
+        if self._gram is None:
+            raise RuntimeError("the kernel between the views has been taken before")
+        gram, self._gram = self._gram, None
+        return gram
 
     def __call__(self, products: Array, squares: Array) -> Array:
         """Return the kernel (m, n) between directions x and the views.
@@ -121,8 +127,9 @@ class WhitenedKernelMachine:
         transfer: float = 0.0,
     ) -> None:
         self._kernel = WhitenedKernel(gram, targets, n_features)
-        self._coefficients = ridge_coefficients(self._kernel.gram, targets, n_classes, regularization, transfer)
-        self._mixed_coefficients = ridge_coefficients(self._kernel.mixed_gram, targets, n_classes, MIXED_REGULARIZATION)
+        own = self._kernel.take_gram()
+        self._coefficients = ridge_coefficients(own, targets, n_classes, regularization, transfer)
+        self._mixed_coefficients = ridge_coefficients(mixed(own, gram), targets, n_classes, MIXED_REGULARIZATION)
 
     def scores(self, products: Array, squares: Array) -> Array:
         """Return scores (m, T); see WhitenedKernel for the arguments."""
@@ -175,13 +182,12 @@ def hold_back(
     for held, learned in held_back_parts(targets, parts):
         kernel = WhitenedKernel(gram[np.ix_(learned, learned)], targets[learned], n_features)
         products = gram[np.ix_(held, learned)]
-        cross = kernel(products, np.diagonal(gram)[held])
+        cross, own = kernel(products, np.diagonal(gram)[held]), kernel.take_gram()
         for place, value in enumerate(regularizations):
-            found.scores[place][held] = cross @ ridge_coefficients(
-                kernel.gram, targets[learned], n_classes, value, transfer
-            )
+            found.scores[place][held] = cross @ ridge_coefficients(own, targets[learned], n_classes, value, transfer)
+        own = mixed(own, gram[np.ix_(learned, learned)])
         found.mixed[held] = mixed(cross, products) @ ridge_coefficients(
-            kernel.mixed_gram, targets[learned], n_classes, MIXED_REGULARIZATION
+            own, targets[learned], n_classes, MIXED_REGULARIZATION
         )
         found.judged[held] = True
     return found

@@ -9,7 +9,7 @@ from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import DescribeParameters, SetParameters
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor, assembly
@@ -106,6 +106,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, 
         assert np.abs(probe.predictions[-1].total).max() == 0.0
         assert probe.call(ModelFile, "load_model", path=str(tmp_path / "arm.npz")).success
         assert probe.call(SetBool, "set_learning", data=False).success
+        assert not probe.call(GetParameters, "get_parameters", names=["learning"]).values[0].bool_value
         drive(probe, arm, range(401, 421))
         settle(probe, 421)
         ahead = np.abs(probe.predictions[-1].total - arm.sample(420)[2])  # a tenth of a second beyond what was learned
