@@ -1,18 +1,20 @@
-"""Write the SROS 2 policy of every node, security/NODE.policy.xml, from the topics and services that it really has.
+"""Write the SROS 2 policy of every node and of the page, security/NAME.policy.xml, from topics and services they have.
 
 usage: python tools/write_policies.py [--check]
 
-Each node is started in a ROS domain of its own. With --check nothing is written: policies that differ are named, and
-the exit code is 1.
+Each node is started in a ROS domain of its own, the page beside nodes that it shows. With --check nothing is written:
+policies that differ are named, and the exit code is 1.
 """
 
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
 
-from benchmarks.endurance.children import ARM, node, own_domain
+from benchmarks.endurance.children import ARM, Child, node, own_domain
 from benchmarks.endurance.probe import Probe
 from icub_learning.errors import IcubLearningError
 
@@ -37,6 +39,11 @@ Access = dict[tuple[str, str], set[str]]  # names by (kind, what is allowed)
 # With simulated time every node reads the clock; it is not subscribed to otherwise.
 CLOCK = "/clock"
 FOUND_LIMIT = 60.0  # [s]
+# The page: its enclave, its nodes, and the nodes whose services it calls.
+PAGE, PAGE_NODES = "view", ("icub_learning_view", "icub_learning_view_streams")
+ASKED = ("inverse_dynamics", "object_recognition", "object_detection")
+PAGE_LIMIT = 120.0  # [s] until it has found all of them
+QUESTIONS = {"inverse_dynamics": "get_parameters", "object_detection": "list_objects"}  # that no button asks
 
 
 def access_of(name: str) -> Access:
@@ -54,46 +61,93 @@ def access_of(name: str) -> Access:
                 if not probe.until(active, FOUND_LIMIT):
                     raise IcubLearningError(f"{name} did not become active:\n{child.output}")
                 probe.spin(1.5)  # the last endpoints are found
-                graph = probe.node
-                for found, kind in (
-                    (graph.get_publisher_names_and_types_by_node, ("topics", "publish")),
-                    (graph.get_subscriber_names_and_types_by_node, ("topics", "subscribe")),
-                    (graph.get_service_names_and_types_by_node, ("services", "reply")),
-                    (graph.get_client_names_and_types_by_node, ("services", "request")),
-                ):
-                    access[kind] |= {topic for topic, _ in found(name, "/")}
+                for kind, topics in seen_by(probe, name).items():
+                    access[kind] |= topics
     access["topics", "subscribe"].add(CLOCK)
     access["topics", "publish"] |= OPTIONAL.get(name, set())
     return access
 
 
-def policy(name: str, access: Access) -> str:
-    """Return the policy of a node as XML of sros2's version 0.2.0."""
+def access_of_page() -> dict[str, Access]:
+    """Start nodes, and the page beside them; return what each node of the page needs."""
+    with own_domain(), tempfile.TemporaryDirectory() as folder, ExitStack() as stack, Probe() as probe:
+        for name in ASKED:
+            parameters = {**STARTS[name][0], "models_folder": folder}
+            stack.enter_context(node(name, Path(folder, f"{name}.log"), name, **parameters))
+        probe.node.create_publisher(_image(), "/image", 1)  # the camera that the detector looks at
+        line = [sys.executable, "-m", "icub_learning.cli", "view", "--port", "0"]
+        page = stack.enter_context(Child(line, Path(folder, "view.log")))
+
+        def all_found() -> bool:
+            topics = [topic for name in PAGE_NODES for topic in seen_by(probe, name)["topics", "subscribe"]]
+            wanted = [*(f"/{name}/" for name in ASKED), "/joint_states", "/wrench", "/image"]
+            return all(any(topic.startswith(one) for topic in topics) for one in wanted)
+
+        if not probe.until(all_found, PAGE_LIMIT):
+            raise IcubLearningError(f"the page did not find all nodes:\n{page.output}")
+        probe.spin(3.0)  # the last subscriptions
+        found = {name: seen_by(probe, name) for name in PAGE_NODES}
+        offered = {name: seen_by(probe, name)["services", "reply"] for name in ASKED}
+    asked = {f"/{name}/{service}" for name in ASKED for service in (*_buttons(), QUESTIONS.get(name, ""))}
+    # Clients are made when they are needed first: all that these nodes offer may be.
+    found[PAGE_NODES[0]]["services", "request"] = asked & set().union(*offered.values())
+    return found
+
+
+def seen_by(probe: Probe, name: str) -> Access:
+    """Return the topics and services that a node has now; none if there is no such node."""
+    graph = probe.node
+    try:
+        return {
+            kind: {topic for topic, _ in found(name, "/")}
+            for found, kind in (
+                (graph.get_publisher_names_and_types_by_node, ("topics", "publish")),
+                (graph.get_subscriber_names_and_types_by_node, ("topics", "subscribe")),
+                (graph.get_service_names_and_types_by_node, ("services", "reply")),
+                (graph.get_client_names_and_types_by_node, ("services", "request")),
+            )
+        }
+    except RuntimeError:  # rclpy's NodeNameNonExistentError
+        return {kind: set() for kind in KINDS}
+
+
+def policy(enclave: str, nodes: dict[str, Access]) -> str:
+    """Return the policy of an enclave with some nodes as XML of sros2's version 0.2.0."""
     root = ElementTree.Element("policy", version="0.2.0")
-    enclave = ElementTree.SubElement(ElementTree.SubElement(root, "enclaves"), "enclave", path=f"/{name}")
-    profile = ElementTree.SubElement(ElementTree.SubElement(enclave, "profiles"), "profile", ns="/", node=name)
-    for what, allowed in sorted(access):
-        names = access[what, allowed]
-        if names:
-            group = ElementTree.SubElement(profile, what, {allowed: "ALLOW"})
-            for one in sorted(names):
-                ElementTree.SubElement(group, what.removesuffix("s")).text = one
+    named = ElementTree.SubElement(ElementTree.SubElement(root, "enclaves"), "enclave", path=f"/{enclave}")
+    profiles = ElementTree.SubElement(named, "profiles")
+    for name, access in nodes.items():
+        profile = ElementTree.SubElement(profiles, "profile", ns="/", node=name)
+        for what, allowed in sorted(access):
+            names = access[what, allowed]
+            if names:
+                group = ElementTree.SubElement(profile, what, {allowed: "ALLOW"})
+                for one in sorted(names):
+                    ElementTree.SubElement(group, what.removesuffix("s")).text = one
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def read_policy(text: str) -> Access:
-    """Return what a policy allows."""
-    access: Access = {kind: set() for kind in KINDS}
+def read_policy(text: str) -> dict[str, Access]:
+    """Return what a policy allows each node."""
+    found: dict[str, Access] = {}
     for profile in ElementTree.fromstring(text.split("?>", 1)[-1]).iter("profile"):
+        access = found[profile.attrib["node"]] = {kind: set() for kind in KINDS}
         for group in profile:
             for allowed in group.attrib:
                 access[group.tag, allowed] |= {one.text or "" for one in group}
-    return access
+    return found
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield the name of each policy, and its text."""
+    for name in STARTS:
+        yield name, policy(name, {name: access_of(name)})
+    yield PAGE, policy(PAGE, access_of_page())
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a node's policy, relative to the checkout."""
+    """Return the file of a policy, relative to the checkout."""
     return FOLDER / f"{name}.policy.xml"
 
 
@@ -103,11 +157,23 @@ def _get_state() -> type:
     return GetState
 
 
+def _image() -> type:
+    from sensor_msgs.msg import Image
+
+    return Image
+
+
+def _buttons() -> Iterable[str]:
+    from icub_learning.view.live.services import KINDS as SERVICES
+
+    return SERVICES
+
+
 def main() -> int:
     """Write or check all policies; return the exit code."""
     outdated = 0
-    for name in STARTS:
-        path, text = CHECKOUT / path_of(name), policy(name, access_of(name))
+    for name, text in texts():
+        path = CHECKOUT / path_of(name)
         if not path.is_file() or path.read_text() != text:
             outdated += 1
             print(path_of(name))

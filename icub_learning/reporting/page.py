@@ -78,7 +78,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[b
 
 def machine_table(machine: Mapping[str, Any]) -> str:
     """Return what figures were measured on, by name."""
-    return table(["measured on", ""], [[name, str(value)] for name, value in machine.items()])
+    return table(["measured on", ""], [[name, _words(value)] for name, value in machine.items()])
+
+
+def _words(value: Any) -> str:
+    """Return a value as people read it: several ones with commas between them."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
+    if isinstance(value, (tuple, list)):
+        return ", ".join(map(_words, value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def picture(path: Path) -> str:

@@ -66,8 +66,8 @@ class ServiceCalls:
             )
         except TimeoutError as error:
             return Answer(False, str(error) or f"{node}/{service} did not answer")
-        except (AssertionError, TypeError, OverflowError) as error:  # a value that the message cannot hold
-            return Answer(False, str(error))
+        except (AssertionError, TypeError, OverflowError, SystemError) as error:  # a value that the message cannot hold
+            return Answer(False, str(error) or f"{node}/{service} cannot be asked for {fields}")
         return Answer(bool(response.success), str(response.message))
 
     def send(self, kind: Any, service: str, takes: float = 0.0, **fields: object) -> "Future[Any]":

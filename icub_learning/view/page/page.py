@@ -11,6 +11,7 @@ import viser
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page import style
 from icub_learning.view.page.body import BodyView
+from icub_learning.view.page.camera import CameraView
 from icub_learning.view.page.choice import Choice
 from icub_learning.view.page.curves import CurvesView
 from icub_learning.view.page.doing import DoingView
@@ -18,9 +19,9 @@ from icub_learning.view.page.errors import ErrorsView, WeightsView
 from icub_learning.view.page.guard import Guard, guarding, is_local
 from icub_learning.view.page.models import ModelsView
 from icub_learning.view.page.nodes import NodesView
-from icub_learning.view.page.objects import CameraView, DetectionView, TeachingView
 from icub_learning.view.page.player import Player
 from icub_learning.view.page.robot import RobotView
+from icub_learning.view.page.teaching import DetectionView, TeachingView
 from icub_learning.view.shown.answers import Ask
 from icub_learning.view.shown.state import State
 
@@ -67,6 +68,8 @@ class Page:
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         server.scene.set_background_image(None)
         server.scene.world_axes.visible = False
+        # Nothing on the page casts a shadow, but light that could is drawn at each point of each surface.
+        server.scene.configure_default_lights(cast_shadow=False)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(RIGHT)
         gui.set_panel_label("icub_learning")

@@ -14,7 +14,7 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.robots import KNOWN_ROBOTS, find_urdf
 
-MOST_TRIANGLES = 4_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
+MOST_TRIANGLES = 1_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
 GREY = (0.72, 0.74, 0.77)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from helpers.browser import SLOW, Browser, browsing, chromium
+from helpers.browser import COARSE, SLOW, Browser, browsing, chromium
 
 pytestmark = pytest.mark.end_to_end
 
-LABEL, FRAMES = "yellow <b>duck</b>", 5  # words from people are shown as they are, not taken for HTML
+LABEL, FRAMES = "yellow <b>duck</b>", 3  # words from people are shown as they are, not taken for HTML
 ARM = {
     "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"],
     "output": "wrench",
@@ -21,7 +21,7 @@ ARM = {
     "tolerance": 0.01,
     "report_period": 0.5,
 }
-WAIT = 60.0  # [s]
+WAIT = 120.0  # [s]; other tests run beside
 
 
 @pytest.fixture
@@ -36,9 +36,15 @@ def address(start_node: Callable, start_process: Callable, checkout: Path) -> st
     return view.wait_for(r"page: (http://\S+)", WAIT)[1]
 
 
-def newest(browser: Browser) -> list[float]:
-    """Time of the newest point of each plot [s]."""
-    return sorted(rows[0][-1] for rows in browser.series().values())
+def newest(browser: Browser) -> dict[str, float]:
+    """Time of the newest point of each plot [s]; of plots that show nothing yet 1 s."""
+    return {name: rows[0][-1] for name, rows in browser.series().items()}
+
+
+def all_beyond(browser: Browser, seconds: float) -> bool:
+    """Return whether two plots of errors and three of a wrench's part have come so far."""
+    times = newest(browser)
+    return len(times) == 5 and min(times.values()) > seconds
 
 
 def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) -> None:
@@ -52,9 +58,8 @@ def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) ->
 def have_fallen(browser: Browser) -> bool:
     """Return whether the errors of each part are small: before anything is learned they are about 10 N and 1 N m."""
     errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
-    assert len(errors) == 2  # force and torque
-    newest = sorted(max(row[-1] for row in rows) for rows in errors)
-    return newest[0] < 0.5 and newest[1] < 3.0
+    last = sorted(max(row[-1] for row in rows) for rows in errors)  # of torque and force
+    return len(last) == 2 and last[0] < 0.5 and last[1] < 3.0
 
 
 def teach(browser: Browser, name: str) -> None:
@@ -65,7 +70,7 @@ def teach(browser: Browser, name: str) -> None:
     form.get_by_role("button", name="Teach", exact=True).click()
 
 
-@pytest.mark.timeout(300)  # browsers without a graphics card are slow
+@pytest.mark.timeout(600)  # browsers without a graphics card are slow
 def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     address: str, start_node: Callable, checkout: Path
 ) -> None:
@@ -73,12 +78,12 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     pictures.mkdir(parents=True, exist_ok=True)
     with browsing(1200, 760) as browser:
         page = browser.page
-        page.goto(address)
+        page.goto(address + COARSE, timeout=2 * SLOW)
         page.get_by_text("No learner of inverse dynamics is running").wait_for(timeout=SLOW)
         start_node("inverse_dynamics", **ARM)
-        wait_until(lambda: len(browser.series()) == 5 and newest(browser)[0] > 3.0, "curves")
-        before = newest(browser)
-        wait_until(lambda: all(b > a + 2.0 for a, b in zip(before, newest(browser), strict=True)), "curves that move")
+        wait_until(lambda: all_beyond(browser, 3.0), "curves")
+        reached = max(newest(browser).values())
+        wait_until(lambda: all_beyond(browser, reached + 2.0), "curves that move")
         # The learner started from nothing: errors of rigid bodies and of both fall.
         wait_until(lambda: have_fallen(browser), "errors that fall")
 
@@ -104,7 +109,7 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         page.get_by_role("tab", name="Nodes").click()
         page.get_by_text("latency, arrival to publication").first.wait_for(timeout=SLOW)
         page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
+        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=SLOW)
         page.get_by_text("latency, arrival to publication").first.wait_for(state="attached", timeout=SLOW)
         page.screenshot(path=str(pictures / "narrow.png"), timeout=2 * SLOW)
         assert browser.hosts() == {urlsplit(address).netloc}

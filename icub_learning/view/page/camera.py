@@ -1,0 +1,66 @@
+"""What the camera sees, and what it is recognized as."""
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from icub_learning.detection.boxes import Detections
+from icub_learning.detection.drawing import annotated
+from icub_learning.view.page import style
+from icub_learning.view.shown.state import Boxes, Recognized, State
+
+WIDTH, HEIGHT = 320, 240  # [px] of the picture before the first image
+LARGEST = 480  # [px], longest side of what is sent to a page
+BLANK = np.full((HEIGHT, WIDTH, 3), 236, dtype=np.uint8)
+
+
+class CameraView:
+    """The newest image with boxes, the label with its confidence, and the score of every label."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
+        self._words = server.gui.add_html(style.note("no image has come yet"))
+        self._shown = -1
+        self._said: object = None
+
+    def update(self, state: State) -> None:
+        """Show the newest image and what was recognized."""
+        if state.image is not None and state.image_number != self._shown:
+            self._shown = state.image_number
+            self._image.image = smaller(drawn(state.image, state.boxes))
+        said = (state.recognized, state.boxes if state.recognized is None else None)
+        if said != self._said:
+            self._said = said
+            self._words.content = words(state.recognized, state.boxes)
+
+
+def drawn(image: NDArray[np.uint8], boxes: Boxes | None) -> NDArray[np.uint8]:
+    """Return an image with boxes in it."""
+    if boxes is None or not len(boxes.labels):
+        return image
+    return annotated(image, Detections(boxes.boxes, list(boxes.labels), boxes.scores))
+
+
+def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an image whose longest side is at most LARGEST."""
+    step = -(-max(image.shape[:2]) // LARGEST)
+    return np.ascontiguousarray(image[::step, ::step])
+
+
+def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
+    """Return what was recognized: the label, how sure it is, and all scores; or the objects found."""
+    if recognized is None:
+        if boxes is None:
+            return style.note("nothing has been recognized yet")
+        found = [[label, f"{score:.2f}"] for label, score in zip(boxes.labels, boxes.scores, strict=True) if score > 0]
+        return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
+    known = recognized.scores
+    unsure = f", nearest {recognized.nearest}" if recognized.nearest not in ("", recognized.label) else ""
+    text = f"{recognized.label}{unsure}"
+    sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
+    low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
+    entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in known.items()]
+    return (
+        f'<div data-label class="il-text">{style.large(text)}<span style="color:{style.MUTED}"> {sure}</span></div>'
+        f"{style.bars(entries, recognized.nearest)}"
+    )

@@ -1,0 +1,117 @@
+"""Teaching objects by mouse or keyboard: to a recognizer, or to a detector."""
+
+import viser
+
+from icub_learning.view.page import style
+from icub_learning.view.page.actions import Action
+from icub_learning.view.page.choice import Choice
+from icub_learning.view.shown.answers import Answer, Ask
+from icub_learning.view.shown.state import State
+
+FRAMES, PATIENCE = 20, 20.0  # that a lesson takes by default; [s] that it may take
+COLLECTED = 8.0  # [s] that images of an object are collected for the detector
+
+
+class TaughtView:
+    """A form to teach a node objects, and those that it knows, to be forgotten; subclasses add what differs.
+
+    Args:
+        server: of the page.
+        choice: the node.
+        ask: calls its services.
+    """
+
+    title: str  # of the form
+    button: str
+    hint: str  # of the button
+    asking: str  # shown until the lesson has ended
+    counted: str  # what there is a number of, for each object
+
+    def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
+        self._server, self._choice, self._ask = server, choice, ask
+        gui = server.gui
+        with gui.add_form(self.title, visible=False) as form:
+            name = gui.add_text("name", "", hint="of the object; a new name adds an object")
+            self._add_fields()
+            action = Action(server, self.button, lambda: self._teach(name.value.strip()), self.hint, self.asking)
+        form.on_submit(action.press)
+        with gui.add_folder("Known objects", visible=False) as known:
+            self._table = gui.add_html(style.note("none yet"))
+            self._which = Choice(server, "object", "that is changed", "none is known")
+            Action(server, "Forget", self._forget, "forgets the chosen object")
+            self._add_changes()
+        self._parts = (form, known)
+
+    def update(self, state: State) -> None:
+        """Show which objects are known; without a node there is nothing to teach."""
+        visible = bool(self._choice.name)
+        for part in self._parts:
+            if part.visible != visible:
+                part.visible = visible
+        known = state.objects.get(self._choice.name, {})
+        self._which.offer(list(known))
+        rows = [[label, str(count)] for label, count in known.items()]
+        content = style.table(["object", self.counted], rows) if rows else style.note("none yet")
+        if self._table.content != content:
+            self._table.content = content
+
+    def _add_fields(self) -> None:
+        """Add the form's inputs below the name."""
+        raise NotImplementedError
+
+    def _add_changes(self) -> None:
+        """Add what else can be done to a known object."""
+
+    def _teach(self, label: str) -> Answer:
+        raise NotImplementedError
+
+    def _forget(self) -> Answer:
+        return self._ask(self._choice.name, "forget_object", label=self._which.name)
+
+
+class TeachingView(TaughtView):
+    """Teaches a recognizer what is in front of the camera; its objects can be renamed too."""
+
+    title = "Teach what is in front of the camera"
+    button, hint, asking = "Teach", "learns the next frames under this name", "watching"
+    counted = "frames learned"
+
+    def _add_fields(self) -> None:
+        self._frames = self._server.gui.add_number("frames", FRAMES, min=1, max=1000, step=1, hint="that are learned")
+
+    def _add_changes(self) -> None:
+        self._new = self._server.gui.add_text("new name", "")
+        Action(self._server, "Rename", self._rename, "gives the chosen object the new name")
+
+    def _teach(self, label: str) -> Answer:
+        frames = int(self._frames.value)
+        return self._ask(self._choice.name, "teach", takes=PATIENCE, label=label, n_frames=frames, timeout=PATIENCE)
+
+    def _rename(self) -> Answer:
+        return self._ask(
+            self._choice.name, "rename_object", old_label=self._which.name, new_label=self._new.value.strip()
+        )
+
+
+class DetectionView(TaughtView):
+    """Teaches a detector an object that is moved before the camera."""
+
+    title = "Teach to find an object"
+    button, hint, asking = "Teach detector", "collects images, then trains", "collecting and training"
+    counted = "images"
+
+    def _add_fields(self) -> None:
+        gui = self._server.gui
+        self._seconds = gui.add_number("seconds", COLLECTED, min=0.5, max=600.0, step=0.5, hint="images are collected")
+        self._source = gui.add_dropdown("boxes from", ("motion", "boxes"), hint="what moves, or another node's boxes")
+
+    def _teach(self, label: str) -> Answer:
+        seconds = float(self._seconds.value)
+        return self._ask(
+            self._choice.name,
+            "teach_detection",
+            takes=seconds + PATIENCE,
+            label=label,
+            seconds=seconds,
+            source=self._source.value,
+        )

@@ -1,0 +1,14 @@
+"""A robot and the page's nodes, in a ROS domain of their own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def beside(ros_domain: int) -> Iterator:
+    """A BesideThePage that ends with the test."""
+    from helpers.beside_the_page import BesideThePage
+
+    with BesideThePage() as made:
+        yield made

@@ -1,0 +1,115 @@
+"""What a learner publishes, beside what was measured at the same time."""
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from icub_learning.nodes.common.conversions import set_stamp, set_wrench
+from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT, STATE
+from icub_learning.view.live import learners
+from icub_learning.view.live.learners import STEP, LearnerTopics, efforts, masses_of
+from icub_learning.view.live.raw_topic import RawTopic
+from icub_learning.view.shown.state import WRENCH_OUTPUTS
+from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
+
+START = 1_700_000_000 * 10**9  # [ns]
+
+
+def parameters() -> InertialParameters:
+    message = InertialParameters(names=["hand.m", "hand.mx", "arm.m"], n_samples=7)
+    message.values, message.nominal = [0.4, 9.0, 1.5], [0.5, 9.0, 1.0]
+    return message
+
+
+def test_masses_are_the_parameters_that_are_named_so():
+    found = masses_of(parameters())
+    assert (found.links, found.n_samples) == (("hand", "arm"), 7)
+    np.testing.assert_array_equal([found.learned, found.nominal, found.possible], [[0.4, 1.5], [0.5, 1.0], [0.4, 1.5]])
+    message = parameters()
+    message.consistent_values = [0.45, 9.0, 1.4]
+    np.testing.assert_array_equal(masses_of(message).possible, [0.45, 1.4])
+
+
+def test_efforts_are_those_of_the_named_joints():
+    message = JointState(name=["a", "b", "c"], effort=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(efforts(message, ("c", "a")), [3.0, 1.0])
+    assert efforts(message, ("a", "d")) is None
+    assert efforts(JointState(name=["a"]), ("a",)) is None  # no effort is measured
+
+
+@pytest.fixture
+def robot(beside):
+    """Publishers of a learner's outputs and of wrenches."""
+    make = beside.robot.create_publisher
+    return {
+        "prediction": make(DynamicsPrediction, "~/prediction", DEEP),
+        "wrench": make(WrenchStamped, "wrench", DEEP),
+        "parameters": make(InertialParameters, "~/inertial_parameters", STATE),
+        "payload": make(InertiaStamped, "~/payload", STATE),
+        "contact": make(Bool, "~/contact", STATE),
+    }
+
+
+def predicted(stamp: int, value: float) -> DynamicsPrediction:
+    message = DynamicsPrediction(names=list(WRENCH_OUTPUTS))
+    message.header.frame_id = "sensor"
+    set_stamp(message.header.stamp, stamp)
+    message.total, message.parametric = [value] * 6, [value / 2.0] * 6
+    message.residual, message.variance = [value / 2.0] * 6, [0.25] * 6
+    return message
+
+
+def test_predictions_are_paired_with_what_was_measured_then(beside, robot, monkeypatch):
+    wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
+    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, wrenches)
+    beside.connected(robot["prediction"], robot["wrench"])
+    robot["parameters"].publish(parameters())  # before the first prediction: kept until then
+    stamps = [START + n * STEP for n in range(6)]
+    for n, stamp in enumerate(stamps):
+        if n != 3:  # nothing was measured near it
+            message = WrenchStamped()
+            set_stamp(message.header.stamp, stamp + 2_000_000)
+            set_wrench(message.wrench, np.arange(6.0) + 10.0 * n)
+            robot["wrench"].publish(message)
+
+    def take() -> None:
+        wrenches.take()
+        topics.take()
+
+    for n, stamp in enumerate(stamps):
+        robot["prediction"].publish(predicted(stamp, float(n)))
+    beside.until(lambda: topics.learner is not None and len(topics.learner.curves) == 5, "five points", take)
+    learner = topics.learner
+    assert (learner.name, learner.frame, learner.is_wrench) == ("/inverse_dynamics", "sensor", True)
+    shown = [0, 1, 2, 4, 5]
+    np.testing.assert_allclose(learner.curves.seconds, [n * STEP * 1e-9 for n in shown])
+    np.testing.assert_array_equal(learner.curves.predicted[:, 2], shown)
+    np.testing.assert_array_equal(learner.curves.parametric[:, 2], np.array(shown) / 2.0)
+    np.testing.assert_array_equal(learner.curves.measured[:, 2], [10.0 * n + 2.0 for n in shown])
+    np.testing.assert_array_equal(learner.curves.deviation, 0.5)
+
+    robot["contact"].publish(Bool(data=True))
+    payload = InertiaStamped()
+    payload.header.frame_id, payload.inertia.m, payload.inertia.com.z = "hand", 0.7, 0.1
+    robot["payload"].publish(payload)
+    beside.until(lambda: learner.contact and learner.load is not None and learner.masses is not None, "load, contact")
+    assert (learner.load.mass, learner.load.link, learner.load.centre[2]) == (0.7, "hand", 0.1)
+
+    take()
+    assert learner.alive
+    monkeypatch.setattr(learners, "SILENT", 0.0)
+    take()
+    assert not learner.alive
+    topics.close()
+
+
+def test_bytes_that_are_no_prediction_are_left_out(beside, robot):
+    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, None)
+    beside.connected(robot["prediction"])
+    robot["prediction"].publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))
+    robot["prediction"].publish(predicted(START, 1.0))
+    beside.until(lambda: topics.learner is not None, "the prediction after them", topics.take)
+    assert not len(topics.learner.curves)  # nothing measured
+    topics.close()

@@ -1,0 +1,54 @@
+"""Services are asked by threads of the page, and called by the one that handles messages."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from std_srvs.srv import SetBool, Trigger
+
+from icub_learning.view.live import services
+from icub_learning.view.live.services import ServiceCalls
+from icub_learning_msgs.srv import TeachObject
+
+
+@pytest.fixture
+def ask(beside, monkeypatch):
+    """Ask as a thread of the page does, while messages are handled; returns the answer."""
+    monkeypatch.setattr(services, "FIND_LIMIT", 3.0)
+    monkeypatch.setattr(services, "SPARE", 1.0)
+    calls = ServiceCalls(beside.spun)
+    with ThreadPoolExecutor() as page:
+
+        def made(*args, **fields):
+            future = page.submit(calls.ask, *args, **fields)
+            beside.until(future.done, "an answer", calls.handle)
+            return future.result()
+
+        yield made
+
+
+def test_what_a_service_says_is_the_answer(beside, ask):
+    def switch(request, response):
+        response.success, response.message = request.data, f"learning: {request.data}"
+        return response
+
+    beside.robot.create_service(SetBool, "~/set_learning", switch)
+    for wanted in (True, False):
+        found = ask("/inverse_dynamics", "set_learning", data=wanted)
+        assert (found.success, found.message) == (wanted, f"learning: {wanted}")
+
+
+def test_without_an_answer_the_reason_is_said(beside, ask):
+    assert "there is no node to ask" in ask("", "tare").message
+    missing = ask("/nobody", "tare")
+    assert not missing.success and missing.message == "there is no service /nobody/tare"
+    silent = beside.node("silent")  # offers a service that nobody spins
+    silent.create_service(Trigger, "~/tare", lambda _, response: response)
+    found = ask("/silent", "tare")
+    assert not found.success and found.message == "no answer came from /silent/tare"
+
+
+@pytest.mark.parametrize("fields", [{"n_frames": -1}, {"label": 3}])
+def test_a_value_that_the_message_cannot_hold_is_refused(beside, ask, fields):
+    beside.robot.create_service(TeachObject, "~/teach", lambda _, response: response)
+    found = ask("/inverse_dynamics", "teach", **fields)
+    assert not found.success and found.message

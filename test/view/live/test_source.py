@@ -1,0 +1,135 @@
+"""What running nodes publish becomes the state that the page shows; nodes that leave are forgotten."""
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import String
+
+from icub_learning.errors import ModelError
+from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
+from icub_learning.robots import find_urdf
+from icub_learning.view.followed import STATUS
+from icub_learning.view.live.source import LiveSource, text_of
+from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
+from icub_learning_msgs.srv import ListObjects
+
+START = 1_700_000_000 * 10**9  # [ns]
+JOINTS = ("elbow", "wrist")
+
+
+@pytest.fixture
+def source(beside):
+    """A source of what the robot publishes."""
+    return LiveSource(beside.spun, beside.polled, "joint_states")
+
+
+def states(n: int) -> JointState:
+    message = JointState(name=list(JOINTS), position=[0.1 * n, -0.2 * n], effort=[1.0 * n, 2.0 * n])
+    set_stamp(message.header.stamp, START + n * 5_000_000)
+    return message
+
+
+def test_a_learner_comes_with_its_robot_and_goes(beside, source):
+    node = beside.node("learner")
+    for name, value in {"urdf": "ur10", "estimator": "parametric", "output": "joint_torque", "sensor": ""}.items():
+        node.declare_parameter(name, value)
+    beside.spin_too(node)
+    predictions = node.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
+    node.create_subscription(JointState, "/arm", lambda _: None, 10)
+    measured = beside.robot.create_publisher(JointState, "/arm", DEEP)
+    diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+    beside.until(predictions.get_subscription_count, "the page", source.poll)
+    beside.until(lambda: measured.get_subscription_count() == 2, "the page's joint states", source.poll)
+    sent = [0]
+
+    def move() -> None:
+        n = sent[0] = sent[0] + 1
+        measured.publish(states(n))
+        prediction = DynamicsPrediction(names=list(JOINTS))
+        set_stamp(prediction.header.stamp, START + n * 5_000_000)
+        prediction.total, prediction.parametric = [1.0 * n, 2.0 * n], [0.0, 0.0]
+        prediction.residual, prediction.variance = [0.0, 0.0], [0.0, 0.0]
+        predictions.publish(prediction)
+        status = DiagnosticStatus(name="learner: stream", hardware_id="learner", message="learning")
+        status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]
+        diagnostics.publish(DiagnosticArray(status=[status]))
+        source.poll()
+
+    def all_known() -> bool:
+        learner = source.state.learners.get("/learner")
+        return learner is not None and bool(len(learner.curves) > 2 and learner.settings and learner.weights)
+
+    beside.until(all_known, "the learner", move)
+    learner = source.state.learners["/learner"]
+    np.testing.assert_allclose(learner.curves.external, 0.0)
+    assert learner.settings["estimator"] == "parametric"
+    assert learner.weights == {"elbow": {"P": 0.25, "NP": 0.25, "SP": 0.5}}
+    assert source.state.urdf_path == find_urdf("ur10")  # the learner's parameter
+    assert source.state.joints["wrist"] == pytest.approx(-2.0 * source.state.joints["elbow"])
+    assert source.state.health["learner: stream"].message == "learning"
+
+    beside.end(node)
+    beside.until(lambda: not source.state.learners, "its end", source.poll)
+
+
+def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside, source):
+    make = beside.robot.create_publisher
+    recognition, known = make(Recognition, "~/recognition", STREAM), make(ObjectList, "~/objects", STATE)
+    make(FeatureVector, "~/features", STREAM)
+    beside.robot.create_subscription(Image, "/eye", lambda _: None, 1)
+    images = make(Image, "/eye", STREAM)
+    detector = beside.node("detector")
+    beside.spin_too(detector)
+    found = detector.create_publisher(Detections, "~/detections", STREAM)
+
+    def objects(_: object, response: object) -> object:
+        response.labels, response.counts = ["cup"], [30]
+        return response
+
+    known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5]))
+    detector.create_service(ListObjects, "~/list_objects", objects)
+    pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
+    picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
+    recognized = Recognition(label="unknown", nearest="duck", confidence=0.75, typicality=0.25)
+    recognized.labels, recognized.scores = ["duck", "cup"], [0.5, -0.5]
+    box = Detection(box=[1.0, 2.0, 3.0, 4.0], label="cup", score=0.5)
+
+    def publish() -> None:
+        images.publish(picture)
+        recognition.publish(recognized)
+        found.publish(Detections(detections=[box]))
+        source.poll()
+
+    def all_known() -> bool:
+        state = source.state
+        seen = (state.image, state.recognized, state.boxes)
+        return all(one is not None for one in seen) and len(state.objects) == 2
+
+    beside.until(all_known, "image, label, boxes and objects", publish)
+    state = source.state
+    np.testing.assert_array_equal(state.image.ravel(), pixels)
+    assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
+    assert (state.recognized.nearest, state.recognized.scores) == ("duck", {"duck": 0.5, "cup": -0.5})
+    np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
+    assert state.boxes.labels == ("cup",)
+    # Recognizers publish what they know, detectors are asked.
+    assert state.objects == {"/inverse_dynamics": {"duck": 20, "cup": 5}, "/detector": {"cup": 30}}
+
+
+def test_the_robot_is_the_one_that_is_described(beside, source, tmp_path):
+    beside.robot.create_publisher(String, "robot_description", STATE).publish(String(data="<robot name='r'/>"))
+    beside.until(lambda: source.state.urdf == "<robot name='r'/>", "the description", source.poll)
+    chosen = LiveSource(beside.spun, beside.polled, "joint_states", urdf="ur10", folder=tmp_path)
+    (tmp_path / STATUS).write_text(" learning\n")
+    beside.until(lambda: chosen.state.doing == "learning", "what is being done", chosen.poll)
+    assert chosen.state.urdf_path == find_urdf("ur10")  # chosen by hand: the description changes nothing
+    with pytest.raises(ModelError, match="nowhere"):
+        LiveSource(beside.spun, beside.polled, "joint_states", urdf="/nowhere.urdf")
+
+
+@pytest.mark.parametrize(("value", "text"), [("ur10", "ur10"), (3, ""), (None, "")])
+def test_a_parameter_that_is_no_text_is_empty(value, text):
+    assert text_of(Parameter("urdf", value=value).get_parameter_value()) == text
