@@ -1,6 +1,7 @@
 """What a cycle of the inverse dynamics node consists of, part by part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.dynamics import MotionFilter, ParametricEstimator
-from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor
+from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor, make_stream
 from icub_learning.dynamics.settings import Settings
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
@@ -17,6 +18,7 @@ ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
        "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")  # fmt: skip
 N_FEATURES = 560
 PERIOD = 5_000_000  # ns
+JITTER = 0.4  # of irregular stamps, standard deviation of the logarithm of their distances
 
 
 def run(quick: bool) -> Result:
@@ -27,19 +29,28 @@ def run(quick: bool) -> Result:
     motions, measured = random.normal(size=(500, 3, len(ARM))), random.normal(size=(500, 6))
     for motion, y in zip(motions, measured, strict=True):
         estimator.update(*motion, y)
-    predictor, derivatives = estimator.predictor(own), MotionFilter(len(ARM))
+    predictor = estimator.predictor(own)
     reader, names = make_reader(settings, regressor), tuple(regressor.known_joints)
     values = np.zeros(len(names))
     rigid = ParametricEstimator(regressor)
     core, rows = RecursiveLeastSquares(N_FEATURES, 6), random.normal(size=(500, N_FEATURES)) / np.sqrt(N_FEATURES)
-    row = predictor.features.waves
+    inner: Any = predictor
+    while not hasattr(inner, "features"):  # of the aggregate, inside those that tare and filter
+        inner = inner.inner
+    row = inner.features.waves
 
-    def differentiate(i: int) -> None:
-        derivatives.add(10**18 + differentiate.count * PERIOD, motions[i % 500, 0], motions[i % 500, 1])  # type: ignore[attr-defined]
-        differentiate.count += 1  # type: ignore[attr-defined]
-        derivatives.newest()
+    def differentiate(jitter: float) -> Callable[[int], None]:
+        derivatives, stamps = MotionFilter(len(ARM)), stamps_with(jitter)
 
-    differentiate.count = 0  # type: ignore[attr-defined]
+        def step(i: int) -> None:
+            derivatives.add(next(stamps), motions[i % 500, 0], motions[i % 500, 1])
+            derivatives.newest()
+
+        return step
+
+    def joint_state(jitter: float) -> Callable[[int], None]:
+        stream, stamps = make_stream(settings, regressor, estimator), stamps_with(jitter)
+        return lambda i: stream.joint_state(next(stamps), ARM, motions[i % 500, 0], motions[i % 500, 1])
 
     def rigid_step(i: int) -> None:
         rigid.predict(*motions[i % 500])
@@ -59,7 +70,10 @@ def run(quick: bool) -> Result:
     inputs = np.zeros(3 * len(ARM))
     steps: dict[str, Callable[[int], Any]] = {
         f"check a joint state of {len(names)} joints": lambda i: reader.read(10**18, names, values, values, ()),
-        "velocity and acceleration": differentiate,
+        "velocity and acceleration": differentiate(0.0),
+        "velocity and acceleration, irregular stamps": differentiate(JITTER),
+        "a joint state to its prediction": joint_state(0.0),
+        "a joint state to its prediction, irregular stamps": joint_state(JITTER),
         f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
         f"{N_FEATURES} random features": lambda i: row(inputs),
         "predict: regressor and features": lambda i: predictor.predict(*motions[i % 500]),
@@ -84,6 +98,15 @@ def run(quick: bool) -> Result:
             }
         )
     return Result(table, [f"iCub's right arm, {N_FEATURES} random features; every part in turns with the others."])
+
+
+def stamps_with(jitter: float) -> Iterator[int]:
+    """Yield stamps [ns] whose distances are log-normal around PERIOD."""
+    distances = PERIOD * np.random.default_rng(0).lognormal(0.0, jitter, 10_000)
+    stamp = 10**18
+    for distance in cycle(distances.astype(int).tolist()):
+        stamp += distance
+        yield stamp
 
 
 def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable[[int], Any]]:

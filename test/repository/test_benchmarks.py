@@ -1,13 +1,14 @@
 """The benchmarks compare like with like, leave out what is too slow, and write what they found."""
 
 import json
+from itertools import islice
 from time import sleep
 
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
 
-from benchmarks import core, history, motion
+from benchmarks import core, history, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
@@ -52,6 +53,20 @@ def test_what_is_too_slow_is_left_out_with_the_reason():
     assert "left out" in results["slow"]
     assert isinstance(results["quick"], Spread)
     assert results["quick"].low <= results["quick"].median <= results["quick"].high
+
+
+def test_each_part_of_a_cycle_is_measured(monkeypatch):
+    monkeypatch.setattr(parts, "time_in_turns", lambda steps, *_: time_in_turns(steps, 0.002, 5))
+    found = {row["part"]: row["µs"] for row in parts.run(quick=True).rows}
+    assert min(found.values()) > 0.0
+    assert "a joint state to its prediction, irregular stamps" in found
+
+
+def test_stamps_are_irregular_and_rise():
+    regular, irregular = (np.diff(list(islice(parts.stamps_with(jitter), 2000))) for jitter in (0.0, parts.JITTER))
+    assert set(regular.tolist()) == {parts.PERIOD}
+    assert irregular.min() > 0
+    assert 0.2 < irregular.std() / irregular.mean() < 0.6
 
 
 def test_history_traces_what_is_held():
