@@ -15,6 +15,7 @@ from benchmarks.report import Result
 from icub_learning.arrays import Array
 from icub_learning.dynamics import MotionFilter
 from icub_learning.evaluation.judgement import geometric_mean
+from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.simulation.zoo import DEVELOPMENT, ZOO, ZooRecording
 
 DURATION, QUICK_DURATION = 30.0, 8.0  # [s]
@@ -121,5 +122,5 @@ def window(found: ZooRecording, places: np.ndarray, length: int, order: int, wei
 
 def errors(values: Array, found: ZooRecording, places: np.ndarray) -> Array:
     """Return the RMSE of velocity and of acceleration, (2,)."""
-    truth = np.stack([found.velocity[places], found.acceleration[places]], axis=1)
-    return np.asarray(np.sqrt(((values - truth) ** 2).mean(axis=(0, 2))))
+    truth = found.velocity[places], found.acceleration[places]
+    return np.array([group_rmse(values[:, index] - one) for index, one in enumerate(truth)])

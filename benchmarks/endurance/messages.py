@@ -9,8 +9,10 @@ grow.
 import argparse
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -198,12 +200,9 @@ class Fuzz:
         self._fill_queues()
         sent, warm = 0, 0.0
         while self._counted() < number and sent < MOST_SENT * number and self._child.running:
-            start = time.monotonic()
-            for index in range(BLOCK):
-                publisher = self._rng.choice(topics)
-                publisher.publish(self._draw(publisher.msg_type))
-                if index % 4 == 0:
-                    self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+            self._publish(
+                (publisher, self._draw(publisher.msg_type)) for publisher in self._rng.choices(topics, k=BLOCK)
+            )
             sent += BLOCK
             self._probe.spin(1.2)  # a report of the node
             if not warm and self._counted() >= WARM * number:
@@ -216,12 +215,16 @@ class Fuzz:
         for publisher in self._topics.values():
             drawn = [self._random.message(publisher.msg_type) for _ in range(DRAWN)]
             largest = max(drawn, key=lambda one: len(serialize_message(one)))
-            start = time.monotonic()
-            for index in range(FILLINGS * SAMPLES.depth):
-                publisher.publish(largest)
-                if index % 4 == 0:
-                    self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+            self._publish(repeat((publisher, largest), FILLINGS * SAMPLES.depth))
         self._probe.spin(3.0)
+
+    def _publish(self, messages: Iterable[tuple[Any, Any]]) -> None:
+        """Publish messages, each by its publisher, at RATE."""
+        start = time.monotonic()
+        for index, (publisher, message) in enumerate(messages):
+            publisher.publish(message)
+            if index % 4 == 0:
+                self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
 
     def _counted(self) -> int:
         """Return how many messages the node says it has got."""

@@ -9,7 +9,7 @@ import array
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,7 +42,7 @@ class Gather(Protocol):
 
 
 class FleetStation:
-    """Takes the models of robots in, and publishes the pooled one once no more have come for a moment.
+    """Pools the models that robots publish, and publishes the result when no further model has come for a moment.
 
     Args:
         node: node that talks.
@@ -77,9 +77,7 @@ class FleetStation:
 
     def _take(self, robot: str, data: bytes) -> bool:
         """Add one model; return whether it was taken, be it with nothing new."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "model.npz")
-            file.write_bytes(data)
+        with _as_file(data) as file:
             try:
                 (found,) = self._gather([(robot, file)])
             except IcubLearningError as error:  # the others go on
@@ -95,7 +93,7 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of one learning node, and lets it go on from the pooled one.
+    """Publishes the model of one learning node, and loads the pooled model into that node.
 
     Args:
         node: node that talks.
@@ -172,9 +170,8 @@ class FleetMember:
         """Return the first pooled model that holds all of `own`."""
 
         def holds() -> bool:
-            return all(self._pooled[1].get(source, 0) >= count for source, count in own.items()) and bool(
-                self._pooled[0]
-            )
+            data, holdings = self._pooled
+            return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
 
         if not self._wait(holds, patience):
             found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
@@ -204,7 +201,14 @@ def _message(node: Node, robot: str, data: bytes) -> Model:
 
 def _holdings(data: bytes) -> Holdings:
     """Return whose samples a model holds. Raises StateError for bytes that are no model."""
+    with _as_file(data) as file:
+        return read_holdings(read_model(file)[0])
+
+
+@contextlib.contextmanager
+def _as_file(data: bytes) -> Iterator[Path]:
+    """Yield a file with these bytes, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "model.npz")
         file.write_bytes(data)
-        return read_holdings(read_model(file)[0])
+        yield file

@@ -68,9 +68,8 @@ class RandomFourierRegressor(Regressor):
 
     def _features(self, values: dict[Hashable, float]) -> Array:
         phases = np.zeros(self.n_features // 2)
-        for name in sorted(
-            values.keys() & self._frequencies.keys(), key=repr
-        ):  # sums in one order are equal to the bit
+        # Sums in one order are equal to the bit.
+        for name in sorted(values.keys() & self._frequencies.keys(), key=repr):
             phases += values[name] * self._frequencies[name]
         phases /= self.length_scale
         return np.r_[np.cos(phases), np.sin(phases)] / sqrt(self.n_features // 2)

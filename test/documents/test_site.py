@@ -2,7 +2,7 @@
 
 import functools
 import http.server
-import importlib.util
+import importlib
 import re
 import subprocess
 import sys
@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from helpers.browser import browsing, chromium
+from helpers.loading import module_at
 
 from icub_learning.cli.main import COMMANDS
 
@@ -24,10 +25,7 @@ def site_module(checkout: Path):
     pytest.importorskip("mkdocs", reason="not installed: tools/setup docs")
 
     def load(name: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(f"site_{name}", checkout / "tools" / "site" / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return module_at(checkout / "tools" / "site" / f"{name}.py")
 
     return load
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from helpers import launch_stand_in
+from helpers.loading import module_at
 
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
@@ -102,13 +103,7 @@ def launch_modules(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 def launch_file(system: str, checkout: Path) -> ModuleType:
-    path = checkout / "launch" / SYSTEMS[system].launch_file
-    spec = importlib.util.spec_from_file_location(f"launch_file_{system}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(checkout / "launch" / SYSTEMS[system].launch_file)
 
 
 def started_by_stand_in(description: Any, given: dict[str, str], share: Path) -> list[dict[str, Any]]:

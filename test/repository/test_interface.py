@@ -1,9 +1,9 @@
 """Topics and services of the nodes, as they are when configured, stand in the documents with their types."""
 
-import importlib.util
 import re
 
 import pytest
+from helpers.loading import module_at
 
 pytest.importorskip("rclpy")
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
@@ -14,10 +14,7 @@ def tool():
     """tools/write_interface.py as a module."""
     from conftest import CHECKOUT
 
-    spec = importlib.util.spec_from_file_location("write_interface", CHECKOUT / "tools" / "write_interface.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(CHECKOUT / "tools" / "write_interface.py")
 
 
 def test_the_pages_say_what_the_nodes_have(tool, checkout, ros_domain, monkeypatch, tmp_path):

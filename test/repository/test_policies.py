@@ -1,8 +1,7 @@
 """The SROS 2 policy of every node, and of the page, allows its real topics and services, and nothing else."""
 
-import importlib.util
-
 import pytest
+from helpers.loading import module_at
 from helpers.node_settings import PARAMETERS
 
 pytestmark = pytest.mark.ros
@@ -13,10 +12,7 @@ def tool():
     """tools/write_policies.py as a module."""
     from conftest import CHECKOUT
 
-    spec = importlib.util.spec_from_file_location("write_policies", CHECKOUT / "tools" / "write_policies.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(CHECKOUT / "tools" / "write_policies.py")
 
 
 def test_every_node_has_a_policy(tool, checkout):

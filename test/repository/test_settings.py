@@ -2,10 +2,10 @@
 
 import argparse
 import importlib
-import importlib.util
 from dataclasses import make_dataclass
 
 import pytest
+from helpers.loading import module_at
 
 pytest.importorskip("rclpy")
 import rclpy
@@ -22,10 +22,7 @@ from icub_learning.settings import Validated, pick, setting
 @pytest.fixture
 def write_settings(checkout):
     """tools/write_settings.py as a module."""
-    spec = importlib.util.spec_from_file_location("write_settings", checkout / "tools" / "write_settings.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(checkout / "tools" / "write_settings.py")
 
 
 def test_docs_and_parameter_files_say_what_the_settings_say(write_settings):

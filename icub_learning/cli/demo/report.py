@@ -42,7 +42,7 @@ def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndar
 
 
 def errors_of(stamps: np.ndarray, errors: Array, changeover: int, switch: int) -> dict[str, dict[str, float]]:
-    """Return the RMSE of force and torque, mean of those of their three axes as published, in each part (`parts`)."""
+    """Return the RMSE of force and torque in each part (see `parts`): that of each axis, averaged over the three."""
     masks = parts(stamps, changeover, switch)
     return {
         group: {part: mean_rmse(errors[mask][:, axes]) for part, mask in masks.items()}

@@ -43,7 +43,7 @@ class TaughtView:
         self._parts = (form, known)
 
     def update(self, state: State) -> None:
-        """Show which objects are known; without a node there is nothing to teach."""
+        """Show which objects are known; hide the form while there is no node to teach."""
         visible = bool(self._choice.name)
         for part in self._parts:
             if part.visible != visible:

@@ -1,0 +1,15 @@
+"""Programs that are in no package, as modules: tools, launch files, hooks of the documentation."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+
+def module_at(path: Path) -> ModuleType:
+    """Return the file at `path` as a new module, run once."""
+    spec = importlib.util.spec_from_file_location(path.name.removesuffix(".py").replace(".", "_"), path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
