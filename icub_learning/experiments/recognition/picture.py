@@ -67,7 +67,7 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
 
 
 def _merged(accuracy: Mapping[str, Array]) -> dict[tuple[str, ...], Array]:
-    """Return the lines to draw; contenders whose accuracies are equal throughout share one, which has all their names."""
+    """Return the lines to draw; contenders that are equal throughout share one, which has all their names."""
     lines: dict[tuple[str, ...], Array] = {}
     for name, values in accuracy.items():
         same = next((others for others, line in lines.items() if np.array_equal(line, values)), ())
