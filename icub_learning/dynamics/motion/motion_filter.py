@@ -52,9 +52,11 @@ class MotionFilter:
         self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints))
         self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
+        self._ready = 0  # motions that can be smoothed, and are when they are asked for
         self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
         self._stretch = 0  # samples since the last gap
         self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
+        self._newest = 0, False  # stamp of the newest sample [ns], whether its velocities were measured
         self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
         self._use()
 
@@ -65,6 +67,8 @@ class MotionFilter:
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Update the estimates with the joint state of one instant.
+
+        What `newest` needs is done at once, all other work by `smoothed` or with the next sample.
 
         Args:
             stamp: ns, later than the last.
@@ -77,6 +81,7 @@ class MotionFilter:
         """
         position = np.ascontiguousarray(position, np.float64)
         velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
+        self._settle()
         ready = self._filter.add(stamp, position, velocity)
         self._smoothed = []
         if ready < 0:  # a gap: what came before it will not get any better
@@ -90,10 +95,9 @@ class MotionFilter:
         self._stretch += 1
         if self._first is not None:
             self._begin(stamp, position, velocity)
-        elif ready:
-            self._smooth(ready)
-        if self._filter.scored >= self._due:
-            self._learn(stamp, velocity is not None)
+        else:
+            self._ready = ready
+        self._newest = stamp, velocity is not None
 
     def newest(self) -> Motion:
         """Return the motion at the newest sample, from all samples up to it. Raises ValueError before the first."""
@@ -102,11 +106,12 @@ class MotionFilter:
 
     def smoothed(self) -> list[Motion]:
         """Return the smoothed motions that the last `add` made available, oldest first; no stamp comes twice."""
+        self._settle()
         return self._smoothed
 
     def finish(self) -> list[Motion]:
         """Return the motions that still wait for later samples, oldest first, and forget all samples."""
-        self._smoothed = []
+        self._smoothed, self._ready = [], 0
         self._smooth(self._filter.waiting)
         self._restart()
         return self._smoothed
@@ -139,7 +144,7 @@ class MotionFilter:
 
     def _restart(self) -> None:
         self._filter.restart()
-        self._samples = self._stretch = 0
+        self._samples = self._stretch = self._ready = 0
         if self._first:
             self._first = []
 
@@ -147,6 +152,14 @@ class MotionFilter:
         out = np.empty((count, 3, self.n_joints))
         stamps = self._filter.smooth(out)
         self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(stamps, out, strict=True)]
+
+    def _settle(self) -> None:
+        """Do what the newest sample left to do: a joint state must not wait for it."""
+        if self._ready:
+            self._smooth(self._ready)
+            self._ready = 0
+        if self._filter.scored >= self._due:
+            self._learn(*self._newest)
 
     def _use(self) -> None:
         self._filter.set_levels(*self._levels.hypotheses(), self._levels.lag, self._levels.horizon)
