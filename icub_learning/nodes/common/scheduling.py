@@ -24,7 +24,7 @@ class SchedulingSettings:
     realtime_priority: int = setting(
         10,
         "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which gets a"
-        " niceness of -10; 0 keeps ordinary scheduling",
+        " niceness of -10 and runs on the core of the predicting one; 0 keeps ordinary scheduling",
         low=0,
         high=99,
     )
@@ -67,6 +67,7 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     try:
         for thread in _threads():
             if thread == learner:
+                os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))  # it may have inherited another
                 with contextlib.suppress(OSError):  # the right to this is another one
                     os.setpriority(os.PRIO_PROCESS, thread, LEARNER_NICENESS)
                 continue
@@ -75,6 +76,31 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     except (AttributeError, OSError) as error:
         return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
     return f"real-time priority {priority}"
+
+
+def share_core(thread: int) -> int | None:
+    """Let another thread of this process run only on the core on which the calling one runs now.
+
+    For a learning thread beside a predicting one. The interpreter lock lets one of them run at a time, so a second core
+    gains them nothing; but on a core of its own the learner wants the lock back again and again while the other
+    predicts, and whoever waits for the prediction may find no core free. The calling thread preempts the other one on
+    their core; without real-time priority it could not, and nothing is done.
+
+    Args:
+        thread: native id.
+
+    Returns:
+        The core's number; None where nothing was done: without real-time priority, or where it is not permitted.
+    """
+    try:
+        if os.sched_getscheduler(0) != os.SCHED_FIFO:
+            return None
+        core: int = ctypes.CDLL(None, use_errno=True).sched_getcpu()
+        if os.sched_getaffinity(thread) != {core}:
+            os.sched_setaffinity(thread, {core})
+    except (AttributeError, OSError):
+        return None
+    return core
 
 
 def ask_for_cores(cores: Sequence[int]) -> str:

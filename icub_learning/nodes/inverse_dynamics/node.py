@@ -101,7 +101,7 @@ class InverseDynamicsNode(ManagedNode):
     @transition
     def on_activate(self) -> None:
         """Start to predict."""
-        self.get_logger().info("; ".join(scheduling.apply(self._scheduling, self._learner.thread_id)))
+        self.get_logger().info("; ".join(self._schedule()))
         self._active = True
         super().on_activate(None)
 
@@ -220,6 +220,21 @@ class InverseDynamicsNode(ManagedNode):
     def _supervise(self) -> None:
         if found := self._learner.supervise():
             self.get_logger().error(found)
+            if self._active:
+                self._schedule()
+        if self._active:
+            self._share_core()
+
+    def _schedule(self) -> list[str]:
+        """Ask for priorities and cores; return the results in words."""
+        results = scheduling.apply(self._scheduling, self._learner.thread_id)
+        self._share_core()
+        return results
+
+    def _share_core(self) -> None:
+        """Keep the learning thread on the core of this one, which the system may have moved."""
+        if (thread := self._learner.thread_id) is not None:
+            scheduling.share_core(thread)
 
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given

@@ -59,6 +59,27 @@ def test_the_learning_thread_keeps_its_core_where_that_is_permitted():
         assert niceness in (0, scheduling.LEARNER_NICENESS)
 
 
+def test_a_learning_thread_that_inherited_priority_gives_it_back():
+    call = """(scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(5, learner.native_id),
+               os.sched_getscheduler(learner.native_id))"""
+    first, second, policy = ast.literal_eval(look(" ".join(call.split()))[0])
+    assert first == second
+    assert policy == os.SCHED_OTHER
+
+
+def test_two_threads_share_the_core_of_the_predicting_one():
+    call = """(os.sched_getaffinity(0), scheduling.share_core(learner.native_id), os.sched_getaffinity(learner.native_id),
+               scheduling.ask_for_real_time(5, learner.native_id), scheduling.share_core(learner.native_id),
+               os.sched_getaffinity(learner.native_id), os.sched_getaffinity(0))"""
+    every, core, before, answer, shared, after, own = ast.literal_eval(look(" ".join(call.split()))[0])
+    assert (core, before, own) == (None, every, every)  # without priority nothing changes, and this thread stays free
+    if answer == "real-time priority 5":
+        assert shared in every
+        assert after == {shared}
+    else:
+        assert (shared, after) == (None, every)
+
+
 def test_all_threads_run_on_the_chosen_cores():
     core = min(os.sched_getaffinity(0))
     answer, _, cores, _ = look(f"scheduling.ask_for_cores([{core}])")
