@@ -48,6 +48,7 @@ setup(
             "features/_fourier",
             "dynamics/_checks",
             "dynamics/estimators/_product",
+            "dynamics/estimators/_experts",
             "dynamics/motion/_motion_filter",
             "recursive/_aggregation",
         )

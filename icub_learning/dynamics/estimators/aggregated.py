@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite
-from icub_learning.dynamics.estimators import _product
+from icub_learning.dynamics.estimators import _experts, _product
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.observation import Observation, seconds_between
@@ -185,20 +185,29 @@ class AggregatedEstimator:
         share = rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
         return share, self._pool.combined(table)
 
-    def _answers(self, rows: Array, regressor_rows: Array | None) -> Array:
-        """What each expert would have predicted with what it knew at each of AGES, (ages, n_experts, n_outputs)."""
-        parameters, weights, _ = self._judged
-        n, n_ages = self.regressor.n_outputs, len(AGES)
-        learned = np.matmul(weights, rows[:, :, None]).reshape(len(rows), n_ages, -1, n)
-        if regressor_rows is None:
-            result: Array = learned.transpose(1, 0, 2, 3).reshape(n_ages, -1, n)
-            return result
-        answers = np.empty((n_ages, len(self._aggregation.weights), n))
-        answers[:, 0] = parameters @ regressor_rows.T
-        others = answers[:, 1:].reshape(n_ages, len(rows), -1, n)
-        others[...] = learned.transpose(1, 0, 2, 3)
-        others[:, :, 1::2] += answers[:, :1, None]
-        return answers
+    def _errors(self, rows: Array, regressor_rows: Array | None, measured: Array) -> Array:
+        """What each expert would have erred by with what it knew at each of AGES, (ages, n_experts, n_outputs).
+
+        Raises:
+            ParameterError: an error is not finite.
+        """
+        parameters, weights, choices = self._judged
+        n_scales, n_regularizations, n_targets, n_features = self._pool.shape
+        rigid = None if regressor_rows is None else parameters @ regressor_rows.T
+        n = self.regressor.n_outputs
+        errors = np.empty((len(AGES), choices.shape[2], n))
+        learners = n_regularizations * n_targets // n
+        if not _experts.judge(errors, weights, rows, rigid, measured, len(AGES), n_scales, learners, n, n_features):
+            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        return errors
+
+    def _combined_errors(self, errors: Array) -> Array:
+        """Errors of what was published at each of AGES, then of each half-life: (ages, 1 + half-lives, n_outputs)."""
+        choices = self._judged[2]
+        n_ages, n_rows, n_experts, n = choices.shape
+        combined = np.empty((n_ages, n_rows, n))
+        _experts.weigh(combined, choices, errors, n_ages, n_rows, n_experts, n)
+        return combined
 
     def _judge(self) -> tuple[Array, Array, Array]:
         """Of AGES: parameters, weights (length scales, everything else, features), and choices (ages, ...)."""
@@ -219,14 +228,12 @@ class AggregatedEstimator:
             known_rows = exact_rows if motion is exact else self.regressor(*motion)
             targets = np.concatenate([measured, measured - known_rows @ self._rigid.parameters])
             finite_rows("y minus its rigid-body prediction", targets, len(targets), LARGEST_MEASUREMENT)
-        errors = self._answers(rows, known_rows) - measured
-        if not np.isfinite(errors).all():
-            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        errors = self._errors(rows, known_rows, measured)
         if self._rigid is not None:
             self._rigid.learn(exact_rows, measured)  # the only step that may still refuse the sample
         elapsed = seconds_between(self._last_stamp, observation.stamp)
         self._last_stamp = observation.stamp
-        combined = (self._judged[2] * errors[:, None]).sum(axis=2)  # of what was published at AGES, and each half-life
+        combined = self._combined_errors(errors)
         published = observation.published
         if published is not None and published.noise is None:
             published = None  # of an estimator that does not tell its noise, or with a load on top

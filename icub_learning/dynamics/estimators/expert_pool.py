@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, finite
+from icub_learning.dynamics.estimators import _experts
 from icub_learning.dynamics.estimators.random_feature_learner import (
     CERTAINTY_SAMPLES,
     CERTAINTY_SHARE,
@@ -94,12 +95,10 @@ class ExpertPool:
             (n_outputs, features of all length scales), weights of the combinations in the order of `features.waves`.
         """
         n_scales, n_regularizations, n_kinds, n = shares.shape
-        half = self.features.n_features // 2
-        learned = self._memory[..., : 2 * half].reshape(n_scales, n_regularizations * n_kinds, n, 2, half)
-        result = np.empty((n, 2, n_scales, half))
-        every = shares.reshape(n_scales, -1, n)
-        np.einsum("skn,skncd->sncd", every, learned, out=result.transpose(2, 0, 1, 3))
-        return result.reshape(n, -1)
+        half, learners = self.features.n_features // 2, n_regularizations * n_kinds
+        result = np.empty((n, 2 * n_scales * half))
+        _experts.combine(result, shares, self._memory, n_scales, learners, n, half, self._memory.shape[-1])
+        return result
 
     def _gather(self) -> None:
         for memory, learners in zip(self._memory, self._learners, strict=True):

@@ -43,7 +43,7 @@ class ParametricPredictor:
         return Prediction(total, total, np.zeros_like(total), lambda: self._variance(rows), self.noise)
 
     def _variance(self, rows: Array) -> Array:
-        return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * rows[:, self.order]))
+        return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * np.take(rows, self.order, axis=1)))
 
 
 class ParametricEstimator:
@@ -197,7 +197,7 @@ class ParametricEstimator:
         """Learn one measurement; return the error and the leverage of the prediction made before it."""
         measured = vector("y", y, self.regressor.n_outputs)
         weights = self._weights.value
-        weighted = weights[:, None] * rows[:, self._order]
+        weighted = weights[:, None] * np.take(rows, self._order, axis=1)  # rows[:, order] would not be contiguous
         innovation = measured - self._rls.predict(weighted)[:, 0] / weights
         leverage = self._rls.leverage(weighted)
         self._rls.update(weighted, (weights * measured)[:, None], same_instant=True)
