@@ -26,7 +26,7 @@ PyDoc_STRVAR(judge_doc,
              "judge(errors, weights, rows, rigid, measured, ages, scales, learners, outputs, features)\n\n"
              "Write errors (ages, experts, outputs), predicted minus measured, and return whether all are finite.\n"
              "weights (scales, ages, learners, outputs, features), rows (scales, features), measured (outputs,). rigid (ages, outputs) or\n"
-             "None: what the first expert predicts, of which every second learner predicts the rest.");
+             "None: what the first expert predicts, of which every second learner of a scale predicts the rest.");
 static PyObject *judge(PyObject *self, PyObject *args) {
     PyObject *objects[5];
     Py_ssize_t sizes[5];

@@ -4,7 +4,7 @@
 /* Errors (ages, experts, outputs), predicted minus measured; returns whether all are finite.
  *
  * weights (scales, ages, learners, outputs, features), rows (scales, features), measured (outputs,). Where `rigid`
- * (ages, outputs) is given, it is the first expert, and every second learner predicts what it leaves. */
+ * (ages, outputs) is given, it is the first expert, and every second learner of a scale predicts what it leaves. */
 TARGET static int NAME(judge)(double *restrict errors, const double *restrict weights, const double *restrict rows, const double *restrict rigid,
                               const double *restrict measured, ptrdiff_t ages, ptrdiff_t scales, ptrdiff_t learners, ptrdiff_t outputs,
                               ptrdiff_t features) {
@@ -18,7 +18,7 @@ TARGET static int NAME(judge)(double *restrict errors, const double *restrict we
         for (ptrdiff_t expert = experts - 1; expert >= 0; expert--)
             for (ptrdiff_t j = 0; j < outputs; j++) {
                 double predicted = expert < first ? 0.0 : of_age[expert * outputs + j];
-                if (rigid && (expert < first || (expert - first) % 2)) predicted += rigid[age * outputs + j];
+                if (rigid && (expert < first || (expert - first) % learners % 2)) predicted += rigid[age * outputs + j];
                 of_age[expert * outputs + j] = predicted - measured[j];
             }
     }

@@ -11,9 +11,6 @@ from typing import Any
 from icub_learning.settings import setting
 
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
-# Of the learning thread, from -20 to 19. If it loses its core while it holds the interpreter lock, the predicting
-# thread waits for both. At -10 it gets nine tenths of a core that ordinary threads want too.
-LEARNER_NICENESS = -10
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
 
 
@@ -23,8 +20,8 @@ class SchedulingSettings:
 
     realtime_priority: int = setting(
         10,
-        "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which gets a"
-        " niceness of -10 and runs on the core of the predicting one; 0 keeps ordinary scheduling",
+        "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which keeps"
+        " ordinary scheduling and runs on the core of the predicting one; 0: ordinary scheduling of all, on any core",
         low=0,
         high=99,
     )
@@ -59,8 +56,8 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
     Args:
         priority: 1 to 99, 0 for ordinary scheduling.
-        learner: native id of a thread that gets LEARNER_NICENESS instead: under overload it takes all the time there
-            is, and the system would suspend all real-time threads of its core for 50 ms of each second.
+        learner: native id of a thread that gets ordinary scheduling: under overload it takes all the time there is, and
+            the system would suspend all real-time threads of its core for 50 ms of each second.
     """
     if not priority:
         return "ordinary scheduling"
@@ -68,8 +65,6 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
         for thread in _threads():
             if thread == learner:
                 os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))  # it may have inherited another
-                with contextlib.suppress(OSError):  # the right to this is another one
-                    os.setpriority(os.PRIO_PROCESS, thread, LEARNER_NICENESS)
                 continue
             with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
                 os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))

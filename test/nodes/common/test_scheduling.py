@@ -50,15 +50,6 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
     assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
 
 
-def test_the_learning_thread_keeps_its_core_where_that_is_permitted():
-    call = "(scheduling.ask_for_real_time(5, learner.native_id), os.getpriority(os.PRIO_PROCESS, learner.native_id))"
-    answer, niceness = ast.literal_eval(look(call)[0])
-    if answer == "real-time priority 5" and os.geteuid() == 0:
-        assert niceness == scheduling.LEARNER_NICENESS
-    else:
-        assert niceness in (0, scheduling.LEARNER_NICENESS)
-
-
 def test_a_learning_thread_that_inherited_priority_gives_it_back():
     call = """(scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(5, learner.native_id),
                os.sched_getscheduler(learner.native_id))"""
@@ -68,10 +59,10 @@ def test_a_learning_thread_that_inherited_priority_gives_it_back():
 
 
 def test_two_threads_share_the_core_of_the_predicting_one():
-    call = """(os.sched_getaffinity(0), scheduling.share_core(learner.native_id), os.sched_getaffinity(learner.native_id),
-               scheduling.ask_for_real_time(5, learner.native_id), scheduling.share_core(learner.native_id),
-               os.sched_getaffinity(learner.native_id), os.sched_getaffinity(0))"""
-    every, core, before, answer, shared, after, own = ast.literal_eval(look(" ".join(call.split()))[0])
+    learner, cores = "learner.native_id", "os.sched_getaffinity"
+    share, ask = f"scheduling.share_core({learner})", f"scheduling.ask_for_real_time(5, {learner})"
+    answers = look(f"({cores}(0), {share}, {cores}({learner}), {ask}, {share}, {cores}({learner}), {cores}(0))")[0]
+    every, core, before, answer, shared, after, own = ast.literal_eval(answers)
     assert (core, before, own) == (None, every, every)  # without priority nothing changes, and this thread stays free
     if answer == "real-time priority 5":
         assert shared in every
