@@ -173,7 +173,8 @@ class ChangeMonitor:
         told, usual = variance.tolist(), self._usual.tolist()
         if not isfinite(sum(told)) or min(usual) <= 0.0:
             return 1.0
-        return max(1.0, sum(map(truediv, told, usual)) / len(usual))
+        ratios: list[float] = list(map(truediv, told, usual))
+        return max(1.0, sum(ratios) / len(ratios))
 
     def _learn(self, error: Array, variance: Array) -> None:
         """Learn from a block in which nothing had changed what errors and variances are usual."""
@@ -233,7 +234,7 @@ class ChangeMonitor:
     def _begin_event(self, number: int) -> None:
         blocks = [block for block in self._history if block.number >= number]
         first = blocks[0]
-        precision = np.linalg.inv(self._errors.spread(ENDED))
+        precision = np.asarray(np.linalg.inv(self._errors.spread(ENDED)), dtype=np.float64)
         attempts = [self._attempt(first.state, self.load)]
         self._event = Event(first.stamp, self.load, first.state[:, 0], precision, attempts)
         self._carried = None

@@ -49,9 +49,9 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     """
     m = len(event.precision)
     usual = event.offset[m:]  # offsets last, errors of motion do not
-    mean = sum(block.columns for block in recent) / len(recent)
+    mean = np.add.reduce([block.columns for block in recent]) / len(recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
-    without = sum(block.error for block in recent) / len(recent) - usual
+    without = np.add.reduce([block.error for block in recent]) / len(recent) - usual
     with_before = without if event.before is None else without - load_columns @ event.before.parameters
     with_push = with_before - push_columns @ event.attempts[0].loaded.estimate(PUSH)[:N_WRENCH]
     with_load = without - load_columns @ event.attempts[0].bare.estimate(LOAD)[: len(DEVIATIONS)]
