@@ -98,7 +98,8 @@ class _Cause:
 
     def __init__(self, deviations: Array, information: Array, vector: Array) -> None:
         self.deviations, self.information, self.vector = deviations, information, vector
-        self._at, self._explained = -1, None
+        self._at = 0  # number of blocks of `_explained`
+        self._explained: _Explained | None = None
 
     def explained(self, n_blocks: int) -> "_Explained":
         """Return the posterior after so many blocks, found only once for each number of them."""
