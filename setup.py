@@ -47,6 +47,7 @@ setup(
             "kernel_methods/tensor/_symmetric",
             "features/_fourier",
             "dynamics/_checks",
+            "dynamics/changes/_evidence",
             "dynamics/estimators/_product",
             "dynamics/estimators/_experts",
             "dynamics/motion/_motion_filter",

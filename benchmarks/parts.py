@@ -1,7 +1,7 @@
 """What a cycle of the inverse dynamics node consists of, part by part."""
 
 from collections.abc import Callable, Iterator
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,12 @@ from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.dynamics import MotionFilter, ParametricEstimator
 from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor, make_stream
+from icub_learning.dynamics.changes.event import BLOCK
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.robots import find_urdf
@@ -65,6 +71,7 @@ def run(quick: bool) -> Result:
         core.predict(rows[i % 500])
         core.update(rows[i % 500], measured[i % 500])
 
+    quiet, event = watched(regressor, event=False), watched(regressor, event=True)
     phis = np.array([regressor(*motion) for motion in motions])
     parameters = RecursiveLeastSquares(regressor.n_parameters, 1)
     inputs = np.zeros(3 * len(ARM))
@@ -82,6 +89,8 @@ def run(quick: bool) -> Result:
         "rigid-body learner: predict and learn": rigid_step,
         "semiparametric learner: learn": lambda i: estimator.update(*motions[i % 500], measured[i % 500]),
         "a new predictor of it": lambda i: estimator.predictor(own),
+        "watch a sample, quiet": lambda i: next(quiet),
+        "watch a sample during an event": lambda i: next(event),
         **_message_steps(values, measured[0]),
     }
     spreads = time_in_turns(steps, 0.2 if quick else 1.0, 2000)
@@ -107,6 +116,26 @@ def stamps_with(jitter: float) -> Iterator[int]:
     for distance in cycle(distances.astype(int).tolist()):
         stamp += distance
         yield stamp
+
+
+def watched(regressor: WrenchRegressor | TorqueRegressor, event: bool) -> Iterator[ChangeMonitor]:
+    """Yield a monitor that is ready after each further sample; they are a block apart, so that each is looked at.
+
+    Args:
+        regressor: of the arm that is watched.
+        event: whether something goes on all the time: errors that neither a load nor a push explains.
+    """
+    monitor, random = ChangeMonitor(LinkEffects(regressor), longest_contact=1e9), np.random.default_rng(0)
+    noise, speeds = np.array([0.4] * 3 + [0.01] * 3), np.linspace(2.0, 5.0, len(ARM))
+    for k in count():
+        phase, stamp = speeds * k * BLOCK, 1 + round(k * BLOCK * 1e9)
+        motion = Motion(stamp, 0.3 * np.sin(phase), 0.3 * speeds * np.cos(phase), -0.3 * speeds**2 * np.sin(phase))
+        error = noise * random.normal(size=6)
+        if event and monitor.ready:
+            error += 30.0 * noise * np.sin(k * BLOCK * np.arange(7.0, 13.0))
+        monitor.observe(stamp, motion, error)
+        if monitor.ready:
+            yield monitor
 
 
 def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable[[int], Any]]:

@@ -62,6 +62,14 @@ def test_each_part_of_a_cycle_is_measured(monkeypatch):
     assert "a joint state to its prediction, irregular stamps" in found
 
 
+@pytest.mark.parametrize("event", [False, True])
+def test_watched_samples_are_quiet_or_in_an_event_that_lasts(event):
+    settings = parts.Settings(urdf=parts.find_urdf("icub"), joints=parts.ARM)
+    samples = parts.watched(parts.make_regressor(settings), event=event)
+    seen = [(monitor.contact, monitor.load) for monitor in islice(samples, 120)]
+    assert set(seen[20:]) == {(event, None)}
+
+
 def test_stamps_are_irregular_and_rise():
     regular, irregular = (np.diff(list(islice(parts.stamps_with(jitter), 2000))) for jitter in (0.0, parts.JITTER))
     assert set(regular.tolist()) == {parts.PERIOD}

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes import _evidence
 
 HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
 YOUNG = 0.25  # half-life over age: the large errors of the first seconds are soon forgotten
@@ -42,10 +43,9 @@ class ErrorModel:
         m = self.n_outputs = n_outputs
         self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
         self.weight = 0.0
-        self._moments = np.zeros((3, m, m))  # at lags 0, NEAR, FAR
-        self._slow_moment = np.zeros((m, m))
+        self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
-        self._past = np.zeros((FAR + 1, m))  # newest last
+        self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
         self._bound = float(chdtri(m, TAIL))  # scipy.stats.chi2 is the same, and takes half a second to import
         self.floor = np.zeros((m, m))
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
@@ -61,32 +61,27 @@ class ErrorModel:
     def learn(self, error: Array) -> None:
         """Learn from the mean error (m,) of one block in which nothing had changed."""
         self.age += self.period
-        self._past = np.roll(self._past, -1, axis=0)
-        self._past[-1] = error
         fade = 0.5 ** (self.period / min(HALF_LIFE, max(YOUNG * self.age, self.period)))
-        self._slow_mean += min(self.period / SLOW, self.period / self.age) * (error - self._slow_mean)
         self.weight = fade * self.weight + 1.0
-        centred = self._past - self._slow_mean
-        for place, lag in enumerate((0, NEAR, FAR)):
-            self._moments[place] += (np.outer(centred[-1], centred[-1 - lag]) - self._moments[place]) / self.weight
-        self._slow_moment += (np.outer(self._slow_mean, self._slow_mean) - self._slow_moment) / self.weight
+        share = min(self.period / SLOW, self.period / self.age)
+        known = self._past, self._slow_mean, self._moments, self._work
+        _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self.weight)
         self._blocks += 1
         if self._blocks % 10 == 0:
             self._decompose()
 
     def _decompose(self) -> None:
-        whole, near, far = ((moment + moment.T) / 2 for moment in self._moments)
-        unit = np.sqrt(np.maximum(np.diag(whole), 1e-300))
-        scaled = [moment / np.outer(unit, unit) for moment in (whole, near, far, self._slow_moment)]
-        near_trace, far_trace = float(np.trace(scaled[1])), float(np.trace(scaled[2]))
+        moments = (self._moments + self._moments.transpose(0, 2, 1)) / 2
+        unit = np.sqrt(np.maximum(np.diagonal(moments[0]), 1e-300))
+        units = np.multiply.outer(unit, unit)
+        whole, near, far, slow = moments / units
+        near_trace, far_trace = float(np.trace(near)), float(np.trace(far))
         lags = (FAR - NEAR) * self.period
         ratio = min(max(far_trace / near_trace, 0.05), 0.95) if near_trace > 1e-3 else 0.05
         time = -lags / np.log(ratio)  # [s] of the fast part
-        fast = _positive(scaled[1] * np.exp(NEAR * self.period / time), FLOOR)
-        noise = _positive(scaled[0] - fast, FLOOR)
-        slow = _positive(scaled[3], FLOOR)
-        self.fast, self.noise, self.slow = (part * np.outer(unit, unit) for part in (fast, noise, slow))
-        self.noise = self.noise + self.floor
+        fast, slow = _positive(np.stack([near * np.exp(NEAR * self.period / time), slow]), FLOOR)
+        noise = _positive(whole - fast, FLOOR)
+        self.fast, self.noise, self.slow = fast * units, noise * units + self.floor, slow * units
         self._kept = np.exp([-self.period / time, -self.period / SLOW])
 
     def start(self) -> Array:
@@ -103,15 +98,10 @@ class ErrorModel:
             novelty: by how much more than usual the body's prediction is uncertain, in variance.
         """
         m = self.n_outputs
-        kept = np.repeat(self._kept, m)
-        covariance = self._covariance * np.outer(kept, kept)
-        covariance[:m, :m] += (1.0 - self._kept[0] ** 2) * self.fast
-        covariance[m:, m:] += (1.0 - self._kept[1] ** 2) * self.slow
-        cross = covariance[:, :m] + covariance[:, m:]  # of the state and its sum
-        whole = cross[:m] + cross[m:] + self.noise
-        gain = np.linalg.solve(whole, cross.T).T
-        self._covariance = covariance - gain @ cross.T
-        return Step(kept, gain, whole * (self.scale * novelty))
+        gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
+        parts = self._kept, self.fast, self.slow, self.noise
+        _evidence.predict(self._covariance, gain, whole, root, *parts, m, self.scale * novelty)
+        return Step(self._kept, gain, whole, root)
 
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
@@ -124,26 +114,33 @@ class ErrorModel:
 
 
 class Step:
-    """One step of the filter: the same for errors and for what a change would add to them."""
+    """One step of the filter: the same for errors and for what a change would add to them.
 
-    def __init__(self, kept: Array, gain: Array, covariance: Array) -> None:
-        self._kept, self._gain, self._covariance = kept, gain, covariance
-        self._whiten = np.linalg.inv(np.linalg.cholesky(covariance))
-        self._m = len(covariance)
+    Attributes:
+        kept: (2,) what is kept of the fast and the slow part.
+        gain: (2 m, m).
+        root: (m, m) R with R' R the covariance of the innovations, which whitens them; its upper triangle counts.
+    """
+
+    def __init__(self, kept: Array, gain: Array, covariance: Array, root: Array) -> None:
+        self.kept, self.gain, self.root = kept, gain, root
+        self._covariance = covariance
 
     def with_noise(self, variance: Array) -> "Step":
         """Return this step with additional noise of variance (m,) on the outputs."""
-        return Step(self._kept, self._gain, self._covariance + np.diag(variance))
+        root = np.empty_like(self.root)
+        _evidence.factor(root, self._covariance, variance, len(root))
+        return Step(self.kept, self.gain, self._covariance, root)
 
     def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:
-        """Return the next state (..., 2 m, c) and the whitened innovations (..., m, c) of columns (m, c)."""
-        state = state * self._kept[:, None]
-        innovation = columns - state[..., : self._m, :] - state[..., self._m :, :]
-        return state + self._gain @ innovation, self._whiten @ innovation
+        """Return the next state (2 m, c) and the whitened innovations (m, c) of columns (m, c)."""
+        state, white = state.copy(), np.empty(columns.shape)
+        _evidence.step(state, white, columns, self.kept, self.gain, self.root, *columns.shape)
+        return state, white
 
 
-def _positive(matrix: Array, floor: float) -> Array:
-    """Return the symmetric matrix with eigenvalues of at least `floor`."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    result: Array = (vectors * np.maximum(values, floor)) @ vectors.T
+def _positive(matrices: Array, floor: float) -> Array:
+    """Return symmetric matrices (..., m, m) with eigenvalues of at least `floor`."""
+    values, vectors = np.linalg.eigh(matrices)
+    result: Array = (vectors * np.maximum(values, floor)[..., None, :]) @ vectors.swapaxes(-1, -2)
     return result

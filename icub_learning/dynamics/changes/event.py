@@ -46,13 +46,18 @@ class Block:
         """Return the columns (m, 10) of the load's parameters."""
         return self.columns[:, : len(DEVIATIONS)]
 
+    @property
+    def push_columns(self) -> Array:
+        """Return the columns (m, 6) of a push."""
+        return self.columns[:, len(DEVIATIONS) :]
+
 
 @dataclass
 class Attempt:
     """Evidence for the causes of an event from some time on.
 
     Attributes:
-        bare, loaded: evidence on top of nothing, and on top of the load before the event.
+        bare, loaded: evidence on top of nothing, and on top of the load before the event; the same without that.
         bare_state, loaded_state: (2 m, 1) of the filters that feed them.
     """
 
@@ -70,6 +75,7 @@ class Event:
         since: stamp of its first sample [ns].
         before: the load before it, if there was one.
         offset: (2 m,) state of the filter at its beginning.
+        precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
         attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
         n_blocks: since its beginning.
     """
@@ -77,6 +83,7 @@ class Event:
     since: int
     before: Load | None
     offset: Array
+    precision: Array
     attempts: list[Attempt]
     n_blocks: int = 0
 
@@ -92,18 +99,22 @@ class EvidenceOfCauses:
 
     def __init__(self, n_outputs: int, mixed: bool) -> None:
         self._n_outputs = n_outputs
-        n_load, n_plain = len(DEVIATIONS), len(DEVIATIONS) + N_WRENCH
-        self._plain = np.arange(n_load), np.arange(n_load, n_plain)
         axes = np.arange(n_outputs)
-        self._gain_rows = np.repeat(axes, len(axes)) if mixed else axes
-        self._gain_sources = np.tile(axes, len(axes)) if mixed else axes
-        n_gains = len(self._gain_rows)
-        first, second = n_plain + np.arange(n_gains), n_plain + n_gains + np.arange(n_gains)
-        self._with_gains = np.append(self._plain[LOAD], first), np.append(self._plain[PUSH], second)
+        rows = np.repeat(axes, len(axes)) if mixed else axes
+        sources = np.tile(axes, len(axes)) if mixed else axes
+        self._gain_rows, self._gain_sources = rows, sources
+        # Columns of evidence with gains: of the load, of the gains of what it adds, and the same of the push.
+        n_gains = len(rows)
+        ends = np.cumsum([len(DEVIATIONS), n_gains, N_WRENCH, n_gains])
+        self._columns = np.zeros((n_outputs, ends[-1]))
+        self._load, self._push = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
+        flat = self._columns.reshape(-1)
+        gains = np.arange(n_gains) + rows * ends[-1]
+        self._flat, self._gain_places = flat, (ends[0] + gains, ends[2] + gains)
 
     def plain(self) -> Evidence:
         """Return evidence for a load and a push alone."""
-        return Evidence(self._n_outputs, np.concatenate([DEVIATIONS, PUSH_DEVIATIONS]), self._plain)
+        return Evidence(self._n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
 
     def with_gains(self, noise: Array) -> Evidence:
         """Return evidence that allows for errors of the sensor's gain too, which show in what is strong.
@@ -112,8 +123,28 @@ class EvidenceOfCauses:
             noise: (m,) standard deviations of the errors of a block.
         """
         gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
-        deviations = np.concatenate([DEVIATIONS, PUSH_DEVIATIONS, gains, gains])
-        return Evidence(self._n_outputs, deviations, self._with_gains)
+        return Evidence(self._n_outputs, [np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)])
+
+    def attempt(self, noise: Array, state: Array, before: Load | None) -> Attempt:
+        """Return evidence that begins now.
+
+        Args:
+            noise: (m,) standard deviations of the errors of a block.
+            state: (2 m, 1) of the filter.
+            before: the load before the event, if there was one.
+        """
+        bare = self.with_gains(noise)
+        return Attempt(bare, bare if before is None else self.with_gains(noise), state, state)
+
+    def follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
+        """Add a block to the evidence of an attempt, see `attempt`."""
+        step = self.step(attempt.bare, block)
+        attempt.bare_state, white = step(attempt.bare_state, block.error[:, None])
+        self.add(attempt.bare, block, step, white[:, 0])
+        if before is not None:
+            loaded = block.error - block.load_columns @ before.parameters
+            attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
+            self.add(attempt.loaded, block, step, white[:, 0])
 
     def step(self, evidence: Evidence, block: Block) -> Step:
         """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
@@ -125,22 +156,20 @@ class EvidenceOfCauses:
     def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
         """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
         if evidence.n_blocks % ESTIMATE_EVERY == 1:
-            n_load, n_push = len(DEVIATIONS), N_WRENCH
-            evidence.estimates = evidence.posterior(LOAD)[0][:n_load], evidence.posterior(PUSH)[0][:n_push]
-        m, parts = self._n_outputs, [block.columns]
-        for places, estimate in zip(self._plain, evidence.estimates, strict=False):
-            gains = np.zeros((m, len(self._gain_rows)))
-            added = block.columns[:, places] @ estimate
-            gains[self._gain_rows, np.arange(len(self._gain_rows))] = added[self._gain_sources]
-            parts.append(gains)
-        if len(parts) == 1:
-            parts += [np.zeros((m, 2 * len(self._gain_rows)))]
-        evidence.add(step, np.concatenate(parts, axis=1), white)
+            evidence.estimates = evidence.estimate(LOAD)[: len(DEVIATIONS)], evidence.estimate(PUSH)[:N_WRENCH]
+        self._load[:], self._push[:] = block.load_columns, block.push_columns
+        if evidence.estimates:
+            parts = block.load_columns, block.push_columns
+            for places, own, estimate in zip(self._gain_places, parts, evidence.estimates, strict=True):
+                self._flat[places] = (own @ estimate)[self._gain_sources]
+        else:
+            for places in self._gain_places:
+                self._flat[places] = 0.0
+        evidence.add(step, self._columns, white)
 
 
 def load_of(since: int, evidence: Evidence) -> Load:
     """Return the load that the evidence estimates, carried since a time [ns]."""
-    mean, covariance = evidence.posterior(LOAD)
-    n = len(DEVIATIONS)
-    parameters, known = mean[:n], ALIKE * covariance[:n, :n]
-    return Load(since, evidence.n_blocks * BLOCK, parameters, known + SCALE_ERROR**2 * np.outer(parameters, parameters))
+    parameters, covariance = evidence.posterior(LOAD, len(DEVIATIONS))
+    known = ALIKE * covariance + SCALE_ERROR**2 * np.outer(parameters, parameters)
+    return Load(since, evidence.n_blocks * BLOCK, parameters, known)

@@ -1,6 +1,8 @@
 """Tells from the errors of a learned body whether something is carried, touched, or has changed."""
 
 from collections import Counter, deque
+from math import isfinite
+from operator import truediv
 
 import numpy as np
 
@@ -168,14 +170,16 @@ class ChangeMonitor:
 
     def _novelty(self, variance: Array) -> float:
         """Return by how much more than usual the body's prediction is uncertain, in variance, at least 1."""
-        if not (np.isfinite(variance).all() and (self._usual > 0.0).all()):
+        told, usual = variance.tolist(), self._usual.tolist()
+        if not isfinite(sum(told)) or min(usual) <= 0.0:
             return 1.0
-        return max(1.0, float(np.mean(variance / self._usual)))
+        ratios: list[float] = list(map(truediv, told, usual))
+        return max(1.0, sum(ratios) / len(ratios))
 
     def _learn(self, error: Array, variance: Array) -> None:
         """Learn from a block in which nothing had changed what errors and variances are usual."""
         self._errors.learn(error)
-        if np.isfinite(variance).all():
+        if isfinite(variance.sum()):
             self._usual += (variance - self._usual) / self._errors.weight
 
     def _take(self, stamp: int, error: Array, columns: Array, variance: Array) -> None:
@@ -230,7 +234,9 @@ class ChangeMonitor:
     def _begin_event(self, number: int) -> None:
         blocks = [block for block in self._history if block.number >= number]
         first = blocks[0]
-        self._event = Event(first.stamp, self.load, first.state[:, 0], [self._attempt(first.state)])
+        precision = np.asarray(np.linalg.inv(self._errors.spread(ENDED)), dtype=np.float64)
+        attempts = [self._attempt(first.state, self.load)]
+        self._event = Event(first.stamp, self.load, first.state[:, 0], precision, attempts)
         self._carried = None
         self._held_back.clear()
         self.contact = True
@@ -239,9 +245,8 @@ class ChangeMonitor:
             if self._event is None:
                 return
 
-    def _attempt(self, state: Array) -> Attempt:
-        noise = np.sqrt(np.diag(self._errors.noise))
-        return Attempt(self._causes.with_gains(noise), self._causes.with_gains(noise), state, state)
+    def _attempt(self, state: Array, before: Load | None) -> Attempt:
+        return self._causes.attempt(np.sqrt(np.diag(self._errors.noise)), state, before)
 
     def _offsets(self, event: Event) -> Array:
         """State (2 m, 1) of the filter after the event: offsets last, errors of motion do not."""
@@ -253,18 +258,12 @@ class ChangeMonitor:
         """Look for the cause of an event with one more block."""
         event = self._event
         assert event is not None
-        bare = block.error
-        before = np.zeros(len(DEVIATIONS)) if event.before is None else event.before.parameters
-        loaded = block.error - block.load_columns @ before
         event.n_blocks += 1
         if event.n_blocks % AGAIN == 0:
-            event.attempts[1:] = [*event.attempts[1:], self._attempt(self._offsets(event))][-ATTEMPTS:]
+            again = self._attempt(self._offsets(event), event.before)
+            event.attempts[1:] = [*event.attempts[1:], again][-ATTEMPTS:]
         for attempt in event.attempts:
-            step = self._causes.step(attempt.bare, block)
-            attempt.bare_state, white = step(attempt.bare_state, bare[:, None])
-            self._causes.add(attempt.bare, block, step, white[:, 0])
-            attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
-            self._causes.add(attempt.loaded, block, step, white[:, 0])
+            self._causes.follow(attempt, block, event.before)
         if self._has_ended(event, block):
             return
         if event.n_blocks % 2 == 0:
@@ -285,7 +284,7 @@ class ChangeMonitor:
         if event.before is not None and is_released(event.attempts[0]):
             self._settle(event, block, None)
             return True
-        over, still_there = is_over(event, list(self._history)[-ENDED:], self._errors.spread(ENDED))
+        over, still_there = is_over(event, [self._history[i] for i in range(-ENDED, 0)])
         if over:
             self._settle(event, block, event.before if still_there else None)
         return over

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.event import LOAD, PUSH, Attempt, Block, Event, load_of
 from icub_learning.dynamics.changes.load import DEVIATIONS
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
@@ -38,36 +37,26 @@ def _fits(squares: float, attempt: Attempt) -> bool:
     return squares <= LARGEST_FIT * n_outputs * attempt.bare.n_blocks
 
 
-def is_over(event: Event, recent: Sequence[Block], covariance: Array) -> tuple[bool, bool]:
+def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     """Tell whether a push is over, as the latest errors are as before it, or as without any load.
 
     Args:
         event: what began with the push.
         recent: its latest blocks.
-        covariance: (m, m) of the mean of their errors while nothing has changed.
 
     Returns:
         Whether it is over, and whether the load before it, if there was one, is still there.
     """
-    m = len(covariance)
-    precision = np.linalg.inv(covariance)
+    m = len(event.precision)
     usual = event.offset[m:]  # offsets last, errors of motion do not
-    before = np.zeros(len(DEVIATIONS)) if event.before is None else event.before.parameters
-    push = event.attempts[0].loaded.posterior(PUSH)[0][:N_WRENCH]
-    load = event.attempts[0].bare.posterior(LOAD)[0][: len(DEVIATIONS)]
-    without, with_before, with_push, with_load = np.zeros((4, m))
-    for block in recent:
-        bare = block.error - usual
-        loaded = bare - block.load_columns @ before
-        without += bare / len(recent)
-        with_before += loaded / len(recent)
-        with_push += (loaded - block.columns[:, len(DEVIATIONS) :] @ push) / len(recent)
-        with_load += (bare - block.load_columns @ load) / len(recent)
-
-    def squares(mean: Array) -> float:
-        return float(mean @ precision @ mean)
-
-    still_there = squares(with_before) <= squares(without)
-    ended = squares(with_before if still_there else without)
-    going_on = min(squares(with_push), squares(with_load))
-    return ended <= LARGEST_FIT * m and ended <= going_on - MARGIN, still_there
+    mean = np.add.reduce([block.columns for block in recent]) / len(recent)
+    load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
+    without = np.add.reduce([block.error for block in recent]) / len(recent) - usual
+    with_before = without if event.before is None else without - load_columns @ event.before.parameters
+    with_push = with_before - push_columns @ event.attempts[0].loaded.estimate(PUSH)[:N_WRENCH]
+    with_load = without - load_columns @ event.attempts[0].bare.estimate(LOAD)[: len(DEVIATIONS)]
+    means = np.array([without, with_before, with_push, with_load])
+    nothing, as_before, pushed, carried = ((means @ event.precision) * means).sum(axis=1).tolist()
+    still_there = as_before <= nothing
+    ended = as_before if still_there else nothing
+    return ended <= LARGEST_FIT * m and ended <= min(pushed, carried) - MARGIN, still_there

@@ -63,8 +63,6 @@ class LinkEffects:
             what = "lies before the force/torque sensor" if wrench else "is moved by none of the joints"
             text = f"link {self.link!r} {what}: nothing shows what it carries"
             raise ModelError(text, name="load_link", value=self.link, bound="a link beyond it")
-        self._columns = slice(N_BODY * (self._joint - 1), N_BODY * self._joint)
-        self._to_joint = parameters_in_frame(frame.placement.homogeneous)
         if wrench:
             first = model.joints[self._model.sensor_id].idx_v
             self._rows: slice | Array = slice(first, first + N_WRENCH)
@@ -94,21 +92,27 @@ class LinkEffects:
         Args:
             q, v, a: positions, velocities and accelerations of `regressor.joints`, each (n_joints,).
         """
-        model, data = self._model.model, self._model.data
-        state = self._model.state(q, v, a)
-        every = pinocchio.computeJointTorqueRegressor(model, data, *state)
-        load = self._sign * every[self._rows, self._columns] @ self._to_joint
-        jacobian = pinocchio.computeFrameJacobian(
-            model, data, state[0], self._frame, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        )
-        return load, -self._sign * jacobian[:, self._rows].T
+        load, position = self._load(q, v, a)
+        return load, -self._sign * self._jacobian(position, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED).T
 
     def load(self, q: Array, v: Array, a: Array) -> Array:
         """Return `load` (n_outputs, 10) alone. Raises ShapeError."""
-        model = self._model
-        every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
-        rows: Array = self._sign * every[self._rows, self._columns] @ self._to_joint
-        return rows
+        return self._load(q, v, a)[0]
+
+    def _load(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Return `load`, and the position in Pinocchio's layout: the link's wrench, carried to the outputs."""
+        model, data = self._model.model, self._model.data
+        state = self._model.state(q, v, a)
+        pinocchio.rnea(model, data, *state)  # velocities and accelerations of the joints, with gravity
+        wrench = pinocchio.frameBodyRegressor(model, data, self._frame)
+        rows: Array = self._sign * self._jacobian(state[0], pinocchio.ReferenceFrame.LOCAL).T @ wrench
+        return rows, state[0]
+
+    def _jacobian(self, position: Array, axes: pinocchio.ReferenceFrame) -> Array:
+        """Return the columns (6, n_outputs) of the Jacobian of the link's frame."""
+        model, data = self._model.model, self._model.data
+        jacobian: Array = pinocchio.computeFrameJacobian(model, data, position, self._frame, axes)
+        return jacobian[:, self._rows]
 
 
 def pseudo_inertia(parameters: Array) -> Array:

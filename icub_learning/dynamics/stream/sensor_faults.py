@@ -20,31 +20,40 @@ class SensorFaults:
     """
 
     def __init__(self, n_outputs: int) -> None:
-        self._last: Array | None = None
-        self._since = np.zeros(n_outputs, dtype=np.int64)  # stamp [ns] at which each output took its present value
+        self._last: list[float] = []  # all in lists: for a few outputs NumPy's calls take longer than their work
+        self._since = [0] * n_outputs  # stamp [ns] at which each output took its present value
         self._position = np.zeros(0)  # at the newest of these
-        self._lively = np.zeros(n_outputs)
-        self._largest = np.zeros(n_outputs)
+        self._lively = [0.0] * n_outputs
+        self._largest = [0.0] * n_outputs
 
     def check(self, stamp: int, measured: Array, position: Array) -> str | None:
         """Return FROZEN, SATURATED or None for a measurement (n_outputs,) at a stamp [ns] and joint positions."""
-        if self._last is None:
-            self._last, self._position = measured, position
-            self._since[:] = stamp
-            return None
-        changed = measured != self._last
-        self._last = measured
-        if changed.any():
+        values, last = measured.tolist(), self._last
+        self._last = values
+        if not last:
             self._position = position
-        self._since[changed] = stamp
-        lasted = (stamp - self._since) * 1e-9
-        if not changed.any() and lasted.min() >= FROZEN_SECONDS and np.abs(position - self._position).max() > MOVED:
-            return FROZEN
-        np.maximum(self._largest, np.abs(measured), out=self._largest)
-        at_end = ~changed & (np.abs(measured) == self._largest)
-        stuck = at_end & (lasted >= SATURATED_SECONDS) & (self._lively > LIVELY)
-        if stuck.any() and changed.any():
+            self._since = [stamp] * len(values)
+            return None
+        since = self._since
+        if values == last:
+            long_ago = (stamp - max(since)) * 1e-9 >= FROZEN_SECONDS
+            if long_ago and np.abs(position - self._position).max() > MOVED:
+                return FROZEN
+        else:
+            self._position = position
+        stuck, shares = False, []
+        for i, value in enumerate(values):
+            changed, size = value != last[i], abs(value)
+            if changed:
+                since[i] = stamp
+            self._largest[i] = max(self._largest[i], size)
+            lasted = (stamp - since[i]) * 1e-9
+            at_end = not changed and size == self._largest[i]
+            stuck |= at_end and lasted >= SATURATED_SECONDS and self._lively[i] > LIVELY
+            # What may be stuck tells nothing.
+            shares.append(0.0 if at_end and lasted < 2.0 * SATURATED_SECONDS else SHARE)
+        if stuck and values != last:
             return SATURATED
-        share = np.where(at_end & (lasted < 2.0 * SATURATED_SECONDS), 0.0, SHARE)  # what may be stuck tells nothing
-        self._lively += share * (changed - self._lively)
+        for i, share in enumerate(shares):
+            self._lively[i] += share * ((values[i] != last[i]) - self._lively[i])
         return None

@@ -8,6 +8,7 @@ from icub_learning.dynamics.changes.error_model import ErrorModel
 from icub_learning.dynamics.changes.evidence import Evidence
 
 PERIOD, M = 0.01, 2
+CAUSES = [0, 1, 2], [0, 3]  # columns of each
 
 
 def model(fast_time=0.1):
@@ -32,18 +33,19 @@ def blocks():
     """Errors with something added, its columns, and the evidence that they give."""
     rng, made, n = np.random.default_rng(0), model(), 25
     columns = rng.standard_normal((n, M, 4))
+    deviations = np.array([1.0, 2.0, 1.5, 0.7])
     covariance = joint_covariance(made, n)
     errors = rng.multivariate_normal(np.zeros(n * M), covariance) + columns.reshape(-1, 4)[:, :3] @ [0.5, -1.0, 0.8]
-    evidence = Evidence(M, np.array([1.0, 2.0, 1.5, 0.7]), (np.arange(3), np.array([0, 3])))
+    evidence = Evidence(M, [deviations[places] for places in CAUSES])
     state = made.start()[:, None]
     for error, column in zip(errors.reshape(n, M), columns, strict=True):
         step = made.step()
         state, white = step(state, error[:, None])
-        evidence.add(step, column, white[:, 0])
+        evidence.add(step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
     return errors, columns.reshape(-1, 4), covariance, evidence
 
 
-@pytest.mark.parametrize("cause, places", [(0, [0, 1, 2]), (1, [0, 3])])
+@pytest.mark.parametrize("cause, places", list(enumerate(CAUSES)))
 def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(blocks, cause, places):
     errors, columns, covariance, evidence = blocks
     deviations = np.array([1.0, 2.0, 1.5, 0.7])[places]
@@ -52,9 +54,13 @@ def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(blocks, cau
     without = multivariate_normal(cov=covariance).logpdf(errors)
     assert evidence.log_ratio(cause) == pytest.approx(with_cause - without, rel=1e-6)
     precision = x.T @ np.linalg.solve(covariance, x) + np.diag(deviations**-2)
-    mean, known = evidence.posterior(cause)
+    mean, known = evidence.posterior(cause, len(places))
     np.testing.assert_allclose(known, np.linalg.inv(precision), rtol=1e-6)
+    np.testing.assert_array_equal(mean, evidence.estimate(cause))
     np.testing.assert_allclose(mean, known @ x.T @ np.linalg.solve(covariance, errors), rtol=1e-6, atol=1e-9)
+    first_mean, first_known = evidence.posterior(cause, 1)
+    np.testing.assert_allclose(first_known, known[:1, :1], rtol=1e-12)
+    np.testing.assert_array_equal(first_mean, mean[:1])
     left = errors - x @ mean
     assert evidence.left(cause) == pytest.approx(left @ np.linalg.solve(covariance, left), rel=1e-6)
 

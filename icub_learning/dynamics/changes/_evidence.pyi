@@ -1,0 +1,48 @@
+from icub_learning.arrays import Array
+
+def remember(
+    past: Array,
+    mean: Array,
+    moments: Array,
+    work: Array,
+    error: Array,
+    m: int,
+    near: int,
+    far: int,
+    share: float,
+    weight: float,
+    /,
+) -> None: ...
+def predict(
+    covariance: Array,
+    gain: Array,
+    whole: Array,
+    root: Array,
+    kept: Array,
+    fast: Array,
+    slow: Array,
+    noise: Array,
+    m: int,
+    scale: float,
+    /,
+) -> None: ...
+def factor(root: Array, matrix: Array, variance: Array, m: int, /) -> None: ...
+def step(
+    state: Array, white: Array, columns: Array, kept: Array, gain: Array, root: Array, m: int, count: int, /
+) -> None: ...
+def add(
+    state: Array,
+    white: Array,
+    information: Array,
+    vector: Array,
+    columns: Array,
+    innovation: Array,
+    kept: Array,
+    gain: Array,
+    root: Array,
+    m: int,
+    sizes: tuple[int, ...],
+    /,
+) -> None: ...
+def explain(root: Array, mean: Array, information: Array, vector: Array, deviations: Array, n: int, /) -> float: ...
+def spread(covariance: Array, work: Array, root: Array, deviations: Array, n: int, count: int, /) -> None: ...
