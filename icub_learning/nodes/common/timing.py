@@ -81,7 +81,7 @@ class CycleStatistics:
     def jitter(self) -> np.ndarray:
         """Return the deviation of each period from the median [s]."""
         periods = self.period.values()
-        return np.abs(periods - np.median(periods)) if len(periods) else periods
+        return np.abs(periods - percentiles(periods)[0]) if len(periods) else periods
 
     def times(self) -> "CycleTimes":
         """Return median, 99th percentile and maximum of each window as they are now."""
@@ -123,7 +123,11 @@ class CycleTimes:
 
 def percentiles(values: np.ndarray) -> tuple[float, ...]:
     """Return median, 99th percentile and maximum of durations (n,); () without any."""
-    return tuple(np.percentile(values, PERCENTILES).tolist()) if len(values) else ()
+    if not len(values):
+        return ()
+    ordered = np.sort(values)  # np.percentile takes five times as long, while joint states wait
+    places = [0.01 * share * (len(ordered) - 1) for share in PERCENTILES]
+    return tuple(np.interp(places, np.arange(len(ordered)), ordered).tolist())
 
 
 def in_words(times: tuple[float, ...]) -> str:
