@@ -115,7 +115,7 @@ def test_teach_learns_exactly_the_frames_that_come_after_the_call(start_node):
         answer = probe.answer(future)
         assert (answer.success, answer.n_examples) == (True, 4)
         assert known(probe) == {"mug": 4}
-        assert probe.feed(views("mug", 1))[-1].label == "mug"
+        assert probe.feed(views("mug", 1))[-1].nearest == "mug"
     assert node.stop() == 0
 
 
