@@ -30,7 +30,7 @@ def ridge_coefficients(
         n_classes: T.
         regularization: lambda > 0.
         transfer: p in [0, 1]; 0: none.
-        workspace: of n^2 numbers, or with transfer 2 n^2.
+        workspace: memory of n^2 numbers, or with transfer 2 n^2.
 
     Returns:
         (n, T), so that the kernel (m, n) of other views times them are their scores.

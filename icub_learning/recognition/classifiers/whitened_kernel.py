@@ -31,7 +31,7 @@ class WhitenedKernel:
 
     Args:
         n: number of views.
-        workspace: of 4 n^2 numbers, 2 n^2 of which are kept; `fit` needs the others.
+        workspace: memory of 4 n^2 numbers, 2 n^2 of which are kept; `fit` needs the others.
     """
 
     def __init__(self, n: int, workspace: Workspace) -> None:
@@ -165,7 +165,7 @@ class WhitenedKernelMachine:
         n_classes: T.
         regularization: lambda > 0 for the scores, added to the diagonal of the kernel matrix.
         transfer: between classes, in [0, 1], for the scores; see `ridge_coefficients`.
-        workspace: of 5 n^2 numbers, 2 n^2 of which are kept.
+        workspace: memory of 5 n^2 numbers, 2 n^2 of which are kept.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ def hold_back(
         n_classes: T.
         regularizations: candidates for lambda.
         transfer: between classes, see WhitenedKernelMachine.
-        workspace: of 5 m^2 numbers for the most views m that are learned at once.
+        workspace: memory of 5 m^2 numbers for the most views m that are learned at once.
     """
     n = len(gram)
     found = HeldBackScores(
