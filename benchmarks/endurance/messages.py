@@ -27,6 +27,7 @@ from trajectory_msgs.msg import JointTrajectory
 from benchmarks.endurance.children import ARM, CHECKOUT, node, own_domain
 from benchmarks.endurance.probe import Probe
 from benchmarks.endurance.random_messages import STRINGS, RandomMessages
+from benchmarks.endurance.waiting_requests import WaitingRequests
 from icub_learning.models.files import load_state
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.image_messages import image_message
@@ -44,7 +45,6 @@ COUNTS = ("predictions", "feature vectors", "received", "refused", "refused comm
 DRAWN, FILLINGS = 300, 3  # messages of which the largest one fills queues, and how many times as many as a queue keeps
 WARM = 0.2  # share of the messages after which memory has to stay
 AT_ONCE = 16  # requests that wait for their answers
-LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
 IMPATIENT = 0.2  # [s] timeout of lessons, which last as long as their request says
 SOURCE = "fuzz/features"
 WORDS = (*ARM, SOURCE, "mug", "duck", "kept", "circle_xy", "random", "rgb8", "mono8", "bayer_rggb8", "jpeg", "png")
@@ -295,28 +295,24 @@ class Fuzz:
         for service, kinds in found:
             if not service.endswith(LIFECYCLE):
                 clients[service] = (kind_of(kinds[0]), probe.services.find(kind_of(kinds[0]), service))
-        accepted = dict.fromkeys(clients, 0)
-        waiting: dict[Any, tuple[str, float]] = {}
-        answered, slowest, mute = 0, 0.0, []
-        for index in range(number + 1):
-            while len(waiting) >= (AT_ONCE if index < number else 1):
+        waiting = WaitingRequests(time.monotonic())
+
+        def wait(condition: Any) -> None:
+            while not condition():
                 probe.spin(0.0005)
-                now = time.monotonic()
-                for future in [one for one in waiting if one.done()]:
-                    service, asked = waiting.pop(future)
-                    slowest, answered = max(slowest, now - asked), answered + 1
-                    accepted[service] += bool(getattr(future.result(), "success", True))
-                for future in [one for one, (_, asked) in waiting.items() if now - asked > LONGEST_ANSWER]:
-                    mute.append(waiting.pop(future)[0])
-            if index < number:
-                service, (kind, client) = self._rng.choice(list(clients.items()))
-                waiting[client.call_async(self._request(kind))] = service, time.monotonic()
+                waiting.look(time.monotonic())
+
+        for _ in range(number):
+            service, (kind, client) = self._rng.choice(list(clients.items()))
+            wait(lambda service=service: len(waiting) < AT_ONCE and waiting.may_send(service))
+            waiting.add(service, client.call_async(self._request(kind)))
+        wait(lambda: not len(waiting))
         return {
             "requests": number,
-            "answered": answered,
-            "not answered": mute[:10],
-            "slowest answer [s]": round(slowest, 3),
-            "services": {service: f"{count} accepted" for service, count in sorted(accepted.items())},
+            "answered": waiting.answered,
+            "not answered": waiting.mute[:10],
+            "slowest answer [s]": round(waiting.slowest, 3),
+            "services": {service: f"{waiting.accepted[service]} accepted" for service in sorted(clients)},
         }
 
     def _request(self, kind: Any) -> Any:

@@ -60,8 +60,10 @@ class ObjectRecognizer:
     The first vector learned determines the network (`source`) and the size of all later ones; vectors of another
     network or size are refused, because features of different networks cannot be compared.
 
-    A lesson is all or nothing. Its vectors are learned one by one, so that recognition improves meanwhile; if it ends
-    early, everything is restored to the state before it. During a lesson nothing else may change the taught objects.
+    A lesson is all or nothing. Its vectors are learned one by one; if it ends early, everything is restored to the
+    state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, which would
+    take longer than a frame: confidence and typicality, and with a KernelClassifier all that is recognized, are judged
+    as before the lesson (see Classifier.judge), and in the first lesson nothing is known.
 
     Args:
         make_classifier: returns an untrained classifier for a given number of features.
@@ -121,12 +123,12 @@ class ObjectRecognizer:
         self._newest = (source, x)
         self.counts.recognized += 1
         rows = self._window.add(stamp, source, x)
-        if self.classifier is None or not self.classifier.classes:
+        known = self.classifier
+        found = None if known is None else known.judge(rows, recalibrate=self.lesson is None)
+        if known is None or found is None or not found.nearest:
             return Recognition(stamp, UNKNOWN, "", 0.0, 0.0, [], np.empty(0))
-        found = self.classifier.judge(rows)
         label = found.nearest if found.typicality >= self.reject_known else UNKNOWN
-        labels = self.classifier.classes
-        return Recognition(stamp, label, found.nearest, found.confidence, found.typicality, labels, found.scores)
+        return Recognition(stamp, label, found.nearest, found.confidence, found.typicality, known.classes, found.scores)
 
     def start_lesson(self, label: str, n_frames: int) -> Lesson:
         """Start to learn the next `n_frames` vectors as examples of `label`; a new label adds an object.
@@ -138,6 +140,8 @@ class ObjectRecognizer:
         self._check_no_lesson("teach")
         self._newest = None  # vectors before the lesson are not part of it
         self.lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
+        if self.classifier is not None:
+            self.classifier.calibrate()
         return self.lesson
 
     def learn(self) -> bool:
@@ -163,9 +167,10 @@ class ObjectRecognizer:
         lesson, self.lesson = self.lesson, None
         if lesson is not None and not lesson.done and lesson.n_taken:
             self.counts.learned -= lesson.n_taken
-            self.classifier = None
-            if lesson.before is not None:
-                self.source, self.classifier = self._read(lesson.before)
+            if lesson.before is None:
+                self.classifier = None
+            else:
+                self._replace(*self._read(lesson.before))
 
     def objects(self) -> dict[str, int]:
         """Return the number of examples of each object."""
@@ -211,7 +216,7 @@ class ObjectRecognizer:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replace all that was taught by what `state` holds. Raises RecognitionError during a lesson, StateError."""
         self._check_no_lesson("load")
-        self.source, self.classifier = self._read(state)
+        self._replace(*self._read(state))
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
@@ -236,6 +241,12 @@ class ObjectRecognizer:
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
         return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
+
+    def _replace(self, source: str, classifier: AnyClassifier) -> None:
+        """Let a classifier take the place, and the memory, of the present one."""
+        if self.classifier is not None:
+            classifier.reuse_memory(self.classifier)
+        self.source, self.classifier = source, classifier
 
     def _check_origin(self, source: str, size: int) -> None:
         """Raise SampleError unless the classifier, if there is one, uses this network and number of features."""

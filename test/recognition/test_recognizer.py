@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError, SampleError, StateError
 from icub_learning.models import load_state, save_state
 from icub_learning.recognition.assembly import Settings, make_classifier, make_recognizer
+from icub_learning.recognition.classifiers import classifier as classifier_module
 from icub_learning.recognition.classifiers.kinds import KINDS
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.recognizer import ObjectRecognizer
@@ -126,6 +127,68 @@ def test_a_first_lesson_that_ends_early_leaves_nothing():
     stream.recognizer.end_lesson()
     assert stream.recognizer.objects() == {}
     stream.feed(np.ones(D + 1), "another/network")  # neither size nor network is settled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_calibrated_during_a_lesson_and_all_is_afterwards(kind, monkeypatch):
+    counted = []
+    for name in ("Calibration", "fit_confidence"):
+        own = getattr(classifier_module, name)
+        monkeypatch.setattr(classifier_module, name, lambda *a, own=own, name=name: counted.append(name) or own(*a))
+    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
+    rng = np.random.default_rng(0)
+    for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
+        stream.teach(label, count)
+        for _ in range(count):
+            x = view(label, rng)
+            by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
+            by_hand.learn(x, label)
+    counted.clear()
+    asked = view("duck", rng)
+    stream.recognizer.classifier.calibrate()
+    assert sorted(counted) == ["Calibration", "fit_confidence"]
+    lesson = stream.recognizer.start_lesson("duck", 6)
+    counted.clear()
+    vectors = [view("duck", rng) for _ in range(6)]
+    for x in vectors:
+        stream.feed(x)
+    assert lesson.done
+    assert not counted
+    stream.recognizer.end_lesson()
+    for x in vectors:
+        by_hand.scores(x)
+        by_hand.learn(x, "duck")
+    found, expected = stream.recognizer.classifier.judge(asked), by_hand.judge(asked)
+    assert found.nearest == expected.nearest
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-12)
+    assert (found.confidence, found.typicality) == pytest.approx((expected.confidence, expected.typicality), abs=1e-12)
+
+
+def test_what_is_recognized_during_a_lesson_is_judged_as_before_it(taught):
+    rng = np.random.default_rng(5)
+    window = [view("block", rng) for _ in range(4)] + [view("duck", rng)]
+    before = [taught.recognizer.classifier.judge(np.array(window[max(k - 4, 0) : k + 1])) for k in range(5)]
+    lesson = taught.recognizer.start_lesson("block", 5)
+    taught.recognizer._window.clear()
+    for x, expected in zip(window, before, strict=True):
+        seen = taught.feed(x)
+        assert (seen.nearest, seen.confidence) == (expected.nearest, pytest.approx(expected.confidence, abs=1e-12))
+        assert seen.typicality == pytest.approx(expected.typicality, abs=1e-12)
+        np.testing.assert_allclose(seen.scores[:3], expected.scores, atol=1e-12)
+        assert seen.scores[3:].tolist() == [0.0] * (len(seen.labels) - 3)
+    assert lesson.done
+    assert seen.labels[3] == "block"
+    taught.recognizer.end_lesson()
+    assert taught.show("block", 5)[-1].label == "block"
+
+
+def test_nothing_is_known_in_the_first_lesson():
+    stream = Stream(recognizer())
+    stream.recognizer.start_lesson("mug", 3)
+    for seen in stream.show("mug", 3):
+        assert (seen.label, seen.nearest, seen.confidence, seen.labels) == (UNKNOWN, "", 0.0, [])
+    stream.recognizer.end_lesson()
+    assert stream.show("mug")[0].nearest == "mug"
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(PLACES)), st.integers(1, 4), st.booleans()), max_size=8))

@@ -8,8 +8,9 @@ from scipy.special import ndtr
 
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.confidence import Confidence
-from icub_learning.recognition.classifiers.kept_views import KeptViews
+from icub_learning.recognition.classifiers.kept_views import KeptViews, unit
 from icub_learning.recognition.classifiers.whitened_kernel import WhitenedKernelMachine, hold_back
+from icub_learning.recognition.classifiers.workspace import Workspace
 
 REGULARIZATIONS = (0.1, 0.3, 1.0)  # candidates for the lambda of the kernel machine, of a kernel with k(x, x) = 1
 SMALLEST_WIDTH = 0.01  # of the smoothing of the distribution of top scores, which are about 0 to 1
@@ -63,9 +64,10 @@ class Calibration:
         n_classes: T.
         factors: (T,) recoding factors, under which the regularization is chosen.
         transfer: between classes, in [0, 1]; see `ridge_coefficients`.
+        workspace: what `workspace_for` returned; all that was taken from it before becomes invalid.
 
     Attributes:
-        machine: scores of views under all kept ones; None without any.
+        n_classes, factors, workspace: as given.
         typicality: what the largest score of the machine says, under its mixed kernel.
         parts: (n,) the part of its class in which each view is held back.
         judged: (n,) whether a view can be judged without its part.
@@ -73,30 +75,53 @@ class Calibration:
         regularization: lambda of the machine, the candidate with the most views right, then the smallest error.
     """
 
-    def __init__(self, kept: KeptViews, n_classes: int, factors: Array, transfer: float = 0.0) -> None:
+    def __init__(self, kept: KeptViews, n_classes: int, factors: Array, transfer: float, workspace: Workspace) -> None:
+        workspace.clear()
+        self.n_classes, self.factors = n_classes, factors
+        self._kept, self._transfer, self.workspace = kept, transfer, workspace
         targets, self.parts = kept.targets, kept.parts()
-        self._kept, self._n_classes, self._transfer = kept, n_classes, transfer
         sizes = kept.n_features, n_classes
-        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS, transfer)
+        self._directions = workspace.take(*kept.rows.shape)  # a copy: views may come and go while it is in use
+        self._directions[:] = kept.rows
+        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS, transfer, workspace)
         self.judged = found.judged
         best = _choose(found.scores[:, self.judged], targets[self.judged], factors)
         self.regularization, self.scores = REGULARIZATIONS[best], found.scores[best]
         self.typicality = Typicality(found.mixed[self.judged].max(axis=1, initial=-np.inf))
-        self.machine: WhitenedKernelMachine | None = None
+        self._machine: WhitenedKernelMachine | None = None  # of all views; None without any
         if len(kept):
-            self.machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization, transfer)
+            self._machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization, transfer, workspace)
 
     def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return scores (n, T) of the views, each without its part in (n,), and which ones (n,) could be judged.
 
-        The regularization is the one that `parts` chose.
+        The regularization is the one that `parts` chose. The views must still be those of the calibration.
         """
         if np.array_equal(parts, self.parts):
             return self.scores, self.judged
-        kept = self._kept
-        sizes = kept.n_features, self._n_classes
-        found = hold_back(kept.gram, kept.targets, parts, *sizes, (self.regularization,), self._transfer)
+        kept, candidates = self._kept, (self.regularization,)
+        sizes = kept.n_features, self.n_classes
+        found = hold_back(kept.gram, kept.targets, parts, *sizes, candidates, self._transfer, self.workspace)
         return found.scores[0], found.judged
+
+    def machine_scores(self, z: Array) -> Array:
+        """Return the scores (m, T) of z (m, d) under all views, before recoding; (m, 0) without any view."""
+        if self._machine is None:
+            return np.zeros((len(z), 0))
+        directions = unit(z)
+        return self._machine.scores(directions @ self._directions.T, (directions**2).sum(axis=1))
+
+    def mixed_scores(self, z: Array) -> Array:
+        """Return the scores (m, T) of z (m, d) under the mixed kernel; ones without any view."""
+        if self._machine is None:  # a model that was saved without kept views
+            return np.ones((len(z), self.n_classes))
+        directions = unit(z)
+        return self._machine.mixed_scores(directions @ self._directions.T, (directions**2).sum(axis=1))
+
+
+def workspace_for(kept: KeptViews) -> Workspace:
+    """Return memory for the calibration of as many views as may be kept."""
+    return Workspace(kept.capacity * (5 * kept.capacity + kept.n_features))
 
 
 def fit_confidence(scores: Array, targets: NDArray[np.intp], factors: Array) -> Confidence:

@@ -11,12 +11,13 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
-from icub_learning.recognition.classifiers.calibration import Calibration, Judgement, fit_confidence
+from icub_learning.recognition.classifiers.calibration import Calibration, Judgement, fit_confidence, workspace_for
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.confidence import Confidence
-from icub_learning.recognition.classifiers.kept_views import KeptViews, unit
+from icub_learning.recognition.classifiers.kept_views import KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened_kernel import held_back_parts
+from icub_learning.recognition.classifiers.workspace import Workspace
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
@@ -45,7 +46,9 @@ class Classifier(ABC):
 
     SETTINGS: ClassVar[tuple[str, ...]]  # further arguments of the constructor that a state keeps
 
-    _confidence: Confidence | None  # None until it is asked for
+    # As they were last asked for; None if that was never, or before a class was removed or a setting changed.
+    _last_calibration: Calibration | None
+    _last_confidence: Confidence | None
     _transfer = 0.0  # of the machine that holds views back, see KernelClassifier
 
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
@@ -57,6 +60,7 @@ class Classifier(ABC):
         self._recoding = real("recoding", recoding, 0.0, 1.0)
         self._moments = ClassMoments(self._n_mapped)
         self._kept = KeptViews(self._n_mapped)
+        self._workspace: Workspace | None = None  # from the first calibration on
         self._forget_calibration()
 
     @property
@@ -96,7 +100,7 @@ class Classifier(ABC):
         self._learn(mapped, labels)
         for row, own in zip(mapped, labels, strict=True):
             self._kept.add(row, self._moments.index(own))
-        self._forget_calibration()
+        self._outdated = True
 
     def scores(self, x: ArrayLike) -> Array:
         """Return recoded scores in the order of `classes`: (T,) for x (d,), (n, T) for (n, d).
@@ -135,13 +139,7 @@ class Classifier(ABC):
             ShapeError, NotFiniteError.
         """
         values = vector("scores", scores, len(self._moments))
-        factors = self._moments.recoding_factors(self.recoding)
-        if self._confidence is None:
-            found = [self._held_back(parts) for parts in (self._kept.parts(), self._kept.opposite_parts())]
-            outcomes = np.concatenate([scores[judged] for scores, judged in found])
-            targets = np.concatenate([self._kept.targets[judged] for _, judged in found])
-            self._confidence = fit_confidence(outcomes, targets, factors)
-        return self._confidence(values, factors)
+        return self._confidence(values, self._moments.recoding_factors(self.recoding))
 
     def typicality(self, x: ArrayLike) -> float | Array:
         """Return how typical views are of the known objects: near 0 for what is new.
@@ -160,23 +158,48 @@ class Classifier(ABC):
             ShapeError, NotFiniteError.
         """
         rows = finite_rows("x", x, self.n_features)
-        scores = self._mixed_scores(np.atleast_2d(rows))
-        found = self._calibration.typicality(scores.max(axis=1)) if scores.size else np.zeros(len(scores))
+        calibration = self._calibration
+        scores = calibration.mixed_scores(self._mapped(np.atleast_2d(rows)))
+        found = calibration.typicality(scores.max(axis=1)) if scores.size else np.zeros(len(scores))
         return float(found[0]) if rows.ndim == 1 else found
 
-    def judge(self, x: ArrayLike) -> Judgement:
+    def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
         """Return label, scores, confidence and typicality of a view x (d,), or of views (n, d) of one object together.
+
+        Args:
+            x: the views.
+            recalibrate: whether to calibrate anew if something was learned since confidence and typicality were last
+                calibrated, which takes tenths of a second with 800 views. False: both are those of that time, and
+                all is as without classes if there was none. Scores are those of today, except with a
+                KernelClassifier: its are of that time too, and 0 for a class that has come since.
 
         Raises:
             ShapeError, NotFiniteError.
         """
         rows = np.atleast_2d(finite_rows("x", x, self.n_features))
-        if not len(self._moments):
+        if recalibrate:
+            self.calibrate()
+        calibration, confidence = self._last_calibration, self._last_confidence
+        if not len(self._moments) or calibration is None or confidence is None:
             return Judgement("", np.empty(0), 0.0, 0.0)
-        scores = self.scores(rows).mean(axis=0)
-        top = self._mixed_scores(rows).mean(axis=0).max(keepdims=True)
-        typicality = float(self._calibration.typicality(top)[0])
-        return Judgement(self.classes[int(scores.argmax())], scores, self.confidence(scores), typicality)
+        z = self._mapped(rows)
+        unrecoded, factors = self._judged_scores(z, calibration)
+        scores = (unrecoded * factors).mean(axis=0)
+        top = calibration.mixed_scores(z).mean(axis=0).max(keepdims=True)
+        nearest, typicality = self.classes[int(scores.argmax())], float(calibration.typicality(top)[0])
+        return Judgement(nearest, scores, confidence(scores, factors), typicality)
+
+    def calibrate(self) -> None:
+        """Calibrate confidence and typicality if something has changed since; asking for them does the same."""
+        if len(self._moments):
+            self._last_calibration, self._last_confidence = self._calibration, self._confidence
+
+    def reuse_memory(self, other: "Classifier") -> None:
+        """Calibrate in the memory of a classifier that is not used any more."""
+        if other._kept.n_features == self._kept.n_features:
+            self._workspace, other._workspace = other._workspace, None
+            self._forget_calibration()
+            other._forget_calibration()
 
     def forget(self, label: str) -> None:
         """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
@@ -269,23 +292,41 @@ class Classifier(ABC):
         """Return an untrained classifier of mapped examples, with the settings in force and no recoding."""
 
     def _forget_calibration(self) -> None:
-        """Have confidence and typicality calibrated anew when they are next asked for."""
-        self._known_calibration: Calibration | None = None
-        self._confidence = None
+        """Have confidence and typicality calibrated anew before they are next used."""
+        self._last_calibration = self._last_confidence = None
+        self._outdated = False
+
+    def _forget_if_outdated(self) -> None:
+        if self._outdated:
+            self._forget_calibration()
 
     @property
     def _calibration(self) -> Calibration:
-        if self._known_calibration is None:
+        self._forget_if_outdated()
+        if self._last_calibration is None:
+            if self._workspace is None:
+                self._workspace = workspace_for(self._kept)
             factors = self._moments.recoding_factors(self._recoding)
-            self._known_calibration = Calibration(self._kept, len(self._moments), factors, self._transfer)
-        return self._known_calibration
+            n_classes = len(self._moments)
+            self._last_calibration = Calibration(self._kept, n_classes, factors, self._transfer, self._workspace)
+        return self._last_calibration
 
-    def _mixed_scores(self, rows: Array) -> Array:
-        """Return the scores (n, T) of checked examples under the mixed kernel of the kept views; ones without any."""
-        machine, directions = self._calibration.machine, unit(self._mapped(rows))
-        if machine is None:  # a model that was saved without kept views
-            return np.ones((len(rows), len(self._moments)))
-        return machine.mixed_scores(self._kept.products(directions), (directions**2).sum(axis=1))
+    @property
+    def _confidence(self) -> Confidence:
+        self._forget_if_outdated()
+        if self._last_confidence is None:
+            calibration = self._calibration
+            opposite = self._kept.opposite_parts(calibration.workspace)
+            found = [self._held_back(parts) for parts in (calibration.parts, opposite)]
+            outcomes = np.concatenate([scores[judged] for scores, judged in found])
+            targets = np.concatenate([self._kept.targets[judged] for _, judged in found])
+            factors = self._moments.recoding_factors(self.recoding)
+            self._last_confidence = fit_confidence(outcomes, targets, factors)
+        return self._last_confidence
+
+    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array]:
+        """Return the scores (n, T) of mapped examples before recoding, for `judge`, and the recoding factors (T,)."""
+        return self._unrecoded_scores(z), self._moments.recoding_factors(self.recoding)
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.

@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
+from icub_learning.recognition.classifiers.workspace import Workspace, gathered
 
 MAX_VIEWS = 800
 MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long feature vectors
@@ -68,10 +69,6 @@ class KeptViews:
         self._n_known = n
         return gram[:n, :n]
 
-    def products(self, x: Array) -> Array:
-        """Return the inner products (m, n) of directions x (m, d) with the views."""
-        return np.asarray(x @ self.rows.T)
-
     def add(self, z: Array, index: int) -> None:
         """Keep a view z (d,) of the class at `index`."""
         if not len(self._rows):
@@ -98,7 +95,7 @@ class KeptViews:
         """
         return self._divided(lambda places: places)
 
-    def opposite_parts(self) -> NDArray[np.intp]:
+    def opposite_parts(self, workspace: Workspace) -> NDArray[np.intp]:
         """Return parts of the same sizes, cut across the direction in which the views of a class differ most, (n,).
 
         However a class was taught, its views in one part are unlike those in the other: another side, or another place.
@@ -106,12 +103,14 @@ class KeptViews:
         gram = self.gram
 
         def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
-            own = gram[np.ix_(places, places)]
-            own = own - own.mean(axis=0)
-            own -= own.mean(axis=1, keepdims=True)
             last = len(places) - 1
-            along = eigh(own, subset_by_index=[last, last], check_finite=False)[1][:, 0]
-            return places[np.argsort(along, kind="stable")]
+            with workspace.scratch():
+                own = gathered(gram, places, places, workspace.take(len(places), len(places)))
+                own -= own.mean(axis=0)
+                own -= own.mean(axis=1, keepdims=True)
+                # Symmetric; the columns of a transpose follow each other, so that no copy is made.
+                found = eigh(own.T, subset_by_index=[last, last], overwrite_a=True, check_finite=False)
+            return places[np.argsort(found[1][:, 0], kind="stable")]
 
         return self._divided(ordered)
 
@@ -160,8 +159,11 @@ class KeptViews:
     def _drop(self, places: list[int]) -> None:
         left = np.delete(np.arange(len(self)), places)
         known = left[left < self._n_known]
-        self._rows[: len(left)] = self._rows[left]
-        self._gram[: len(known), : len(known)] = self._gram[np.ix_(known, known)]
+        for place, source in enumerate(left):  # one by one, for all at once would be copied first
+            if place != source:
+                self._rows[place] = self._rows[source]
+        for place, source in enumerate(known):
+            self._gram[place, : len(known)] = self._gram[source, known]
         self._n_known = len(known)
         self._lengths = [self._lengths[place] for place in left]
         self._targets = [self._targets[place] for place in left]

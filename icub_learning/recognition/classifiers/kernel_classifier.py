@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, real
 from icub_learning.features.maps import FeatureMap
+from icub_learning.recognition.classifiers.calibration import Calibration
 from icub_learning.recognition.classifiers.classifier import SettableRecoding
-from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import DEFAULTS
 
 
@@ -87,8 +87,10 @@ class KernelClassifier(SettableRecoding):
         return self._calibration.held_back(parts)
 
     def _unrecoded_scores(self, z: Array) -> Array:
-        machine, directions = self._calibration.machine, unit(np.atleast_2d(z))
-        if machine is None:
-            return np.zeros((*z.shape[:-1], 0))
-        scores = machine.scores(self._kept.products(directions), (directions**2).sum(axis=1))
+        scores = self._calibration.machine_scores(np.atleast_2d(z))
         return np.asarray(scores[0] if z.ndim == 1 else scores)
+
+    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array]:
+        n_new = len(self._moments) - calibration.n_classes
+        scores, factors = calibration.machine_scores(z), calibration.factors
+        return np.pad(scores, ((0, 0), (0, n_new))), np.pad(factors, (0, n_new), constant_values=1.0)

@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 
 from icub_learning.arrays import Array
+from icub_learning.recognition.classifiers.workspace import Workspace, gathered
 
 
 def ridge_coefficients(
-    gram: Array, targets: NDArray[np.intp], n_classes: int, regularization: float, transfer: float = 0.0
+    gram: Array, targets: NDArray[np.intp], n_classes: int, regularization: float, transfer: float, workspace: Workspace
 ) -> Array:
     """Return the coefficients of kernel ridge regression of class indicators, with transfer between classes.
 
@@ -28,23 +30,49 @@ def ridge_coefficients(
         n_classes: T.
         regularization: lambda > 0.
         transfer: p in [0, 1]; 0: none.
+        workspace: memory of n^2 numbers, or with transfer 2 n^2.
 
     Returns:
         (n, T), so that the kernel (m, n) of other views times them are their scores.
     """
-    regularized = gram.copy()
-    regularized.flat[:: len(gram) + 1] += regularization
-    factor = cho_factor(regularized.T, overwrite_a=True, check_finite=False)  # symmetric; columns are not copied
-    indicators = np.eye(n_classes)[targets]
-    if transfer == 0.0:
-        return np.asarray(cho_solve(factor, indicators, check_finite=False))
-    inverse = cho_solve(factor, np.eye(len(gram)), check_finite=False)
-    plain = inverse @ indicators
-    priors = np.zeros_like(plain)
-    for index in np.unique(targets):
-        own = targets == index
-        scores = -np.linalg.solve(inverse[np.ix_(own, own)], plain[own])
-        scores[:, index] = 0.0
-        similar = scores.mean(axis=0)
-        priors[:, index] = plain @ similar + inverse[:, own] @ (scores @ similar)
-    return np.asarray(plain + transfer * regularization * (inverse @ priors))
+    n = len(gram)
+    with workspace.scratch():
+        regularized = workspace.take(n, n)
+        regularized[:] = gram
+        regularized.flat[:: n + 1] += regularization
+        factor, lower = cho_factor(regularized.T, overwrite_a=True, check_finite=False)  # symmetric; columns: in place
+        indicators = np.eye(n_classes)[targets]
+        plain = np.asarray(cho_solve((factor, lower), indicators, check_finite=False))
+        if transfer == 0.0:
+            return plain
+        inverse = _inverse(factor, lower)
+        priors = np.zeros_like(plain)
+        for index in np.unique(targets):
+            own = np.flatnonzero(targets == index)
+            scores = -_solved(inverse, own, plain[own], workspace)
+            scores[:, index] = 0.0
+            similar = scores.mean(axis=0)
+            residual = np.zeros(n)
+            residual[own] = scores @ similar
+            priors[:, index] = plain @ similar + inverse @ residual
+        return np.asarray(plain + transfer * regularization * (inverse @ priors))
+
+
+def _inverse(factor: Array, lower: bool) -> Array:
+    """Return the inverse (n, n) of a matrix in the place of its Cholesky factor, of which columns follow each other."""
+    inverse, _ = dpotri(factor, lower=lower, overwrite_c=1)
+    for place in range(len(inverse)):  # of which one half was computed
+        if lower:
+            inverse[place, place + 1 :] = inverse[place + 1 :, place]
+        else:
+            inverse[place + 1 :, place] = inverse[place, place + 1 :]
+    return np.asarray(inverse)
+
+
+def _solved(matrix: Array, places: NDArray[np.intp], right: Array, workspace: Workspace) -> Array:
+    """Return the solution of the block of a positive definite matrix at `places`."""
+    with workspace.scratch():
+        block = gathered(matrix, places, places, workspace.take(len(places), len(places)))
+        return np.asarray(
+            cho_solve(cho_factor(block.T, overwrite_a=True, check_finite=False), right, check_finite=False)
+        )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.transfer import ridge_coefficients
+from icub_learning.recognition.classifiers.workspace import Workspace, chunks, gathered
 
 SHRINKAGE = 0.5  # of the covariance within classes towards a multiple of the identity
 LENGTH_SCALE = 0.5  # of the Gaussian kernel, between directions: unit vectors
@@ -28,37 +30,42 @@ class WhitenedKernel:
     (Woodbury). So the number of features matters for the inner products only.
 
     Args:
-        gram: (n, n) inner products of the views.
-        targets: (n,) indices of their classes.
-        n_features: d, length of a view.
+        n: number of views.
+        workspace: memory of 4 n^2 numbers, 2 n^2 of which are kept; `fit` needs the others.
     """
 
-    def __init__(self, gram: Array, targets: NDArray[np.intp], n_features: int) -> None:
-        n = len(gram)
-        self._means = gram.mean(axis=0)  # products of each view with the mean view
+    def __init__(self, n: int, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._centers, self._inner = workspace.take(n, n), workspace.take(n, n)
+        self._factor: Array | None = None  # in the memory of _inner
+
+    def fit(self, gram: Array, places: NDArray[np.intp], targets: NDArray[np.intp], n_features: int) -> Array:
+        """Whiten by views, and return the kernel (n, n) between them, in the memory of the workspace.
+
+        Args:
+            gram: inner products of views.
+            places: (n,) those of the views to whiten by.
+            targets: (n,) indices of their classes.
+            n_features: d, length of a view.
+        """
+        n, workspace = len(places), self._workspace
+        kernel = gathered(gram, places, places, workspace.take(n, n))
+        squares = float(np.trace(kernel))
+        self._means = kernel.mean(axis=0)  # products of each view with the mean view
         self._square = float(self._means.mean())  # of the mean view
-        centred = gram - self._means - self._means[:, None] + self._square
+        kernel -= self._means
+        kernel -= self._means[:, None]
+        kernel += self._square
         members = np.eye(int(targets.max()) + 1)[targets]
         members = members[:, members.any(axis=0)]
         self._average = members / members.sum(axis=0), members  # class means are average.T @ views
         self._weight = np.sqrt((1.0 - SHRINKAGE) / n)
-        across = self._residual(centred)  # products of residuals with centred views
-        scatter = self._residual(across.T)
-        variance = float(np.trace(scatter)) / n_features
-        self._factor: Array | None = None
-        if variance * n_features > NEGLIGIBLE * float(np.trace(gram)) / n:  # else no class varies: nothing to whiten by
-            scatter.flat[:: n + 1] += SHRINKAGE / (1.0 - SHRINKAGE) * variance
-            self._factor = cholesky(scatter, lower=True, overwrite_a=True, check_finite=False)
-        self._centers = self._inside(across.T)
-        self._scale = _inverse_lengths(np.diagonal(centred), self._centers)
-        self._gram: Array | None = self._kernel(centred, self._centers, self._scale)
-
-    def take_gram(self) -> Array:
-        """Return the kernel (n, n) between the views, once: it is not kept, since it takes much memory."""
-        if self._gram is None:
-            raise RuntimeError("the kernel between the views has been taken before")
-        gram, self._gram = self._gram, None
-        return gram
+        with workspace.scratch():
+            work = workspace.take(n, n)
+            self._factor = self._whiten(kernel, squares, n_features, work)
+            self._scale = _inverse_lengths(np.diagonal(kernel), self._centers)
+            self._kernel(kernel, self._centers, self._scale, work)
+        return kernel
 
     def __call__(self, products: Array, squares: Array) -> Array:
         """Return the kernel (m, n) between directions x and the views.
@@ -69,27 +76,64 @@ class WhitenedKernel:
         """
         own = products.mean(axis=1, keepdims=True)  # with the mean view
         centred = products - own - self._means + self._square
-        inside = self._inside(self._residual(centred.T).T)
-        return self._kernel(centred, inside, _inverse_lengths(squares - 2.0 * own[:, 0] + self._square, inside))
-
-    def _residual(self, products: Array) -> Array:
-        """Replace the views along the first axis of products by weighted residuals from the means of their classes."""
         average, members = self._average
-        return np.asarray((products - members @ (average.T @ products)) * self._weight)
+        across = (centred - (centred @ average) @ members.T) * self._weight  # products with residuals
+        inside = self._inside(across)
+        scale = _inverse_lengths(squares - 2.0 * own[:, 0] + self._square, inside)
+        self._kernel(centred, inside, scale, across)
+        return np.asarray(centred)
 
-    def _inside(self, products: Array) -> Array:
+    def _whiten(self, centred: Array, squares: float, n_features: int, work: Array) -> Array | None:
+        """Compute coordinates of the views whose inner products C^-1 takes away, and return what leads to them.
+
+        Args:
+            centred: (n, n) products of centred views.
+            squares: sum of squared lengths of the views.
+            n_features: d, length of a view.
+            work: (n, n) to work in.
+
+        Returns:
+            The Cholesky factor; None if no class varies, so that there is nothing to whiten by.
+        """
+        n, (average, members) = len(centred), self._average
+        across, scatter = self._centers, self._inner
+        np.matmul(centred @ average, members.T, out=work)  # of centred views with the means of the residuals' classes
+        np.subtract(centred, work, out=across)
+        across *= self._weight
+        np.matmul(members, average.T @ across, out=work)
+        np.subtract(across, work, out=scatter)
+        scatter *= self._weight
+        variance = float(np.trace(scatter)) / n_features
+        if variance * n_features <= NEGLIGIBLE * squares / n:
+            self._centers = np.zeros((n, 1))
+            return None
+        scatter.flat[:: n + 1] += SHRINKAGE / (1.0 - SHRINKAGE) * variance
+        # The transpose of a matrix of rows has its columns one after the other, as LAPACK wants them to work in place.
+        factor = cholesky(scatter.T, lower=True, overwrite_a=True, check_finite=False)
+        solved = solve_triangular(factor, across.T, lower=True, overwrite_b=True, check_finite=False)
+        self._centers = solved.T
+        return np.asarray(factor)
+
+    def _inside(self, across: Array) -> Array:
         """Return coordinates (m, n) whose inner products C^-1 takes away, from products with the residuals."""
         if self._factor is None:
-            return np.zeros((len(products), 1))
-        return np.asarray(solve_triangular(self._factor, products.T, lower=True, check_finite=False).T)
+            return np.zeros((len(across), 1))
+        return np.asarray(solve_triangular(self._factor, across.T, lower=True, check_finite=False).T)
 
-    def _kernel(self, products: Array, inside: Array, scale: Array) -> Array:
-        cosine = (products - inside @ self._centers.T) * scale[:, None] * self._scale
-        return np.asarray(np.exp((np.clip(cosine, -1.0, 1.0) - 1.0) / LENGTH_SCALE**2))
+    def _kernel(self, products: Array, inside: Array, scale: Array, work: Array) -> None:
+        """Replace products of centred directions (m, n) by the kernel; `work` is an array of that size."""
+        products -= np.matmul(inside, self._centers.T, out=work)
+        products *= scale[:, None]
+        products *= self._scale
+        np.clip(products, -1.0, 1.0, out=products)
+        products -= 1.0
+        products /= LENGTH_SCALE**2
+        np.exp(products, out=products)
 
 
 def _inverse_lengths(squares: Array, inside: Array) -> Array:
-    return np.asarray(1.0 / np.sqrt(np.maximum(squares - (inside**2).sum(axis=1), 1e-12)))
+    lengths = np.einsum("ij,ij->i", inside, inside)
+    return np.asarray(1.0 / np.sqrt(np.maximum(squares - lengths, 1e-12)))
 
 
 def mixed(kernel: Array, products: Array) -> Array:
@@ -100,6 +144,12 @@ def mixed(kernel: Array, products: Array) -> Array:
         products: inner products of the same directions.
     """
     return np.asarray(np.sqrt(kernel) * np.exp((products - 1.0) / (2.0 * LENGTH_SCALE**2)))
+
+
+def _mix(kernel: Array, gram: Array, places: NDArray[np.intp]) -> None:
+    """Replace the kernel (n, n) of the views at `places` by the mixed one."""
+    for rows in chunks(len(kernel)):
+        kernel[rows] = mixed(kernel[rows], gram[np.ix_(places[rows], places)])
 
 
 class WhitenedKernelMachine:
@@ -115,6 +165,7 @@ class WhitenedKernelMachine:
         n_classes: T.
         regularization: lambda > 0 for the scores, added to the diagonal of the kernel matrix.
         transfer: between classes, in [0, 1], for the scores; see `ridge_coefficients`.
+        workspace: memory of 5 n^2 numbers, 2 n^2 of which are kept.
     """
 
     def __init__(
@@ -124,12 +175,17 @@ class WhitenedKernelMachine:
         n_features: int,
         n_classes: int,
         regularization: float,
-        transfer: float = 0.0,
+        transfer: float,
+        workspace: Workspace,
     ) -> None:
-        self._kernel = WhitenedKernel(gram, targets, n_features)
-        own = self._kernel.take_gram()
-        self._coefficients = ridge_coefficients(own, targets, n_classes, regularization, transfer)
-        self._mixed_coefficients = ridge_coefficients(mixed(own, gram), targets, n_classes, MIXED_REGULARIZATION)
+        self._kernel = WhitenedKernel(len(gram), workspace)
+        with workspace.scratch():
+            places = np.arange(len(gram))
+            own = self._kernel.fit(gram, places, targets, n_features)
+            solve = partial(ridge_coefficients, targets=targets, n_classes=n_classes, workspace=workspace)
+            self._coefficients = solve(own, regularization=regularization, transfer=transfer)
+            _mix(own, gram, places)
+            self._mixed_coefficients = solve(own, regularization=MIXED_REGULARIZATION, transfer=0.0)
 
     def scores(self, products: Array, squares: Array) -> Array:
         """Return scores (m, T); see WhitenedKernel for the arguments."""
@@ -162,7 +218,8 @@ def hold_back(
     n_features: int,
     n_classes: int,
     regularizations: Sequence[float],
-    transfer: float = 0.0,
+    transfer: float,
+    workspace: Workspace,
 ) -> HeldBackScores:
     """Return the scores of the views of each part from a machine that learned the other parts.
 
@@ -174,21 +231,27 @@ def hold_back(
         n_classes: T.
         regularizations: candidates for lambda.
         transfer: between classes, see WhitenedKernelMachine.
+        workspace: memory of 5 m^2 numbers for the most views m that are learned at once.
     """
     n = len(gram)
     found = HeldBackScores(
         np.zeros(n, dtype=bool), np.zeros((len(regularizations), n, n_classes)), np.zeros((n, n_classes))
     )
     for held, learned in held_back_parts(targets, parts):
-        kernel = WhitenedKernel(gram[np.ix_(learned, learned)], targets[learned], n_features)
-        products = gram[np.ix_(held, learned)]
-        cross, own = kernel(products, np.diagonal(gram)[held]), kernel.take_gram()
-        for place, value in enumerate(regularizations):
-            found.scores[place][held] = cross @ ridge_coefficients(own, targets[learned], n_classes, value, transfer)
-        own = mixed(own, gram[np.ix_(learned, learned)])
-        found.mixed[held] = mixed(cross, products) @ ridge_coefficients(
-            own, targets[learned], n_classes, MIXED_REGULARIZATION
-        )
+        asked, places = np.flatnonzero(held), np.flatnonzero(learned)
+        solve = partial(ridge_coefficients, targets=targets[places], n_classes=n_classes, workspace=workspace)
+        with workspace.scratch():
+            kernel = WhitenedKernel(len(places), workspace)
+            own = kernel.fit(gram, places, targets[places], n_features)
+            coefficients = [solve(own, regularization=value, transfer=transfer) for value in regularizations]
+            _mix(own, gram, places)
+            mixed_coefficients = solve(own, regularization=MIXED_REGULARIZATION, transfer=0.0)
+            for rows in chunks(len(asked)):
+                products = gram[np.ix_(asked[rows], places)]
+                cross = kernel(products, np.diagonal(gram)[asked[rows]])
+                for scores, weights in zip(found.scores, coefficients, strict=True):
+                    scores[asked[rows]] = cross @ weights
+                found.mixed[asked[rows]] = mixed(cross, products) @ mixed_coefficients
         found.judged[held] = True
     return found
 

@@ -5,6 +5,7 @@ import pytest
 
 from icub_learning.errors import StateError
 from icub_learning.recognition.classifiers.kept_views import KeptViews, unit
+from icub_learning.recognition.classifiers.workspace import Workspace
 
 D = 7
 
@@ -58,7 +59,7 @@ def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
     few = [-0.9, 0.8, 0.1, -1.0, 0.9]  # places along a line: thirds of one, two and two views
     for place in few:
         kept.add(np.eye(D)[6] + place * np.eye(D)[5], 3)
-    parts, targets = kept.opposite_parts(), kept.targets
+    parts, targets = kept.opposite_parts(Workspace(0)), kept.targets
     for index, own in sides.items():
         assert parts[targets == index].tolist() in (own.tolist(), (1 - own).tolist())
     assert parts[targets == 2].tolist() == [0]

@@ -7,6 +7,7 @@ from scipy.linalg import sqrtm
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.classifiers.whitened_kernel import LENGTH_SCALE, SHRINKAGE, WhitenedKernel, mixed
+from icub_learning.recognition.classifiers.workspace import Workspace
 
 D = 12
 
@@ -32,8 +33,10 @@ def test_kernel_is_the_one_defined(counts):
     rows = unit(np.concatenate([views(rng, n, k) for k, n in enumerate(counts)]))
     targets = np.repeat(np.arange(len(counts)), counts)
     x = unit(views(rng, 5, 9))
-    kernel = WhitenedKernel(rows @ rows.T, targets, D)
-    np.testing.assert_allclose(kernel.take_gram(), by_definition(rows, targets, rows), atol=1e-9)
+    kernel = WhitenedKernel(len(rows), Workspace(0))
+    np.testing.assert_allclose(
+        kernel.fit(rows @ rows.T, np.arange(len(rows)), targets, D), by_definition(rows, targets, rows), atol=1e-9
+    )
     found = kernel(x @ rows.T, np.ones(5))
     np.testing.assert_allclose(found, by_definition(rows, targets, x), atol=1e-9)
     plain = np.exp(-((x[:, None] - rows[None]) ** 2).sum(axis=2) / (2 * LENGTH_SCALE**2))
