@@ -16,6 +16,7 @@ from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.qos import SENSOR, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
@@ -156,7 +157,7 @@ class GazeboControllerNode(ManagedNode):
         if not self._homed:
             self._waiting = points  # until Gazebo has said where the joints are, and takes trajectories
             missing = "its first joint state" if not len(self._position) else "the bridge that takes trajectories"
-            self.get_logger().info(f"waiting for Gazebo: {missing}")
+            self.get_logger().info(f"waiting for Gazebo: {missing}", throttle_duration_sec=LOG_PERIOD)
             return
         if not self._at_rest():
             if self._try(points, only_check=True):
