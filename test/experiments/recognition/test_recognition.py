@@ -11,6 +11,7 @@ from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import photos
 from icub_learning.experiments.recognition import contenders, experiment, few_views, late, picture, unknown, views
+from icub_learning.recognition.classifiers.calibration import Calibration
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.settings import DEFAULTS
@@ -123,8 +124,8 @@ def test_accuracies_of_the_comparison_are_those_of_each_contender():
 def test_a_learner_that_predicts_zero_or_swaps_columns_is_found_out(spoiled, monkeypatch):
     good = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     known = unknown.judge(clouds(noise=0.15), 4, 2, 10, 0)
-    whole = KernelClassifier._unrecoded_scores
-    monkeypatch.setattr(KernelClassifier, "_unrecoded_scores", lambda self, z: spoiled(whole(self, z)))
+    whole = Calibration.machine_scores
+    monkeypatch.setattr(Calibration, "machine_scores", lambda self, z: spoiled(whole(self, z)))
     bad = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     assert bad[few_views.DEFAULT][0, 0] < 0.3 < 0.9 < good[few_views.DEFAULT][0, 0]
     assert unknown.judge(clouds(noise=0.15), 4, 2, 10, 0).largest < 0.4 < 0.9 < known.largest
