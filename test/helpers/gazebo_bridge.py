@@ -27,11 +27,20 @@ def stand_in(folder: Path) -> str:
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of the file config_file:=..., by their type of Gazebo."""
+    """Return the entries of the bridge's file, by their type of Gazebo.
+
+    The parameter config_file names it: an argument config_file:=..., or an entry of a --params-file.
+    """
     import yaml
 
-    config = next(text for text in sys.argv if text.startswith("config_file:=")).partition(":=")[2]
-    return {entry["gz_type_name"]: entry for entry in yaml.safe_load(Path(config).read_text())}
+    found = [text.partition(":=")[2] for text in sys.argv if text.startswith("config_file:=")]
+    for option, path in zip(sys.argv, sys.argv[1:], strict=False):
+        if option == "--params-file":
+            nodes = yaml.safe_load(Path(path).read_text()).values()
+            found += [
+                node["ros__parameters"]["config_file"] for node in nodes if "config_file" in node["ros__parameters"]
+            ]
+    return {entry["gz_type_name"]: entry for entry in yaml.safe_load(Path(found[0]).read_text())}
 
 
 def from_gazebo() -> None:
