@@ -70,8 +70,8 @@ def same(one, other):
     return one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
+def taught_alike(kind):
+    """A stream whose recognizer was taught, a classifier that was fed the same by hand, and what draws their views."""
     stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
     rng = np.random.default_rng(0)
     for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
@@ -80,6 +80,12 @@ def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
             x = view(label, rng)
             by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
             by_hand.learn(x, label)
+    return stream, by_hand, rng
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
+    stream, by_hand, _ = taught_alike(kind)
     assert same(stream.recognizer.classifier.state(), by_hand.state())
     assert stream.recognizer.objects() == {"mug": 12, "duck": 4, "teddy": 7}
     for label in ("mug", "duck", "teddy"):
@@ -135,14 +141,7 @@ def test_nothing_is_calibrated_during_a_lesson_and_all_is_afterwards(kind, monke
     for name in ("Calibration", "fit_confidence"):
         own = getattr(classifier_module, name)
         monkeypatch.setattr(classifier_module, name, lambda *a, own=own, name=name: counted.append(name) or own(*a))
-    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
-    rng = np.random.default_rng(0)
-    for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
-        stream.teach(label, count)
-        for _ in range(count):
-            x = view(label, rng)
-            by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
-            by_hand.learn(x, label)
+    stream, by_hand, rng = taught_alike(kind)
     counted.clear()
     asked = view("duck", rng)
     stream.recognizer.classifier.calibrate()

@@ -2,22 +2,11 @@
  *
  * Matrices are stored by rows. Of information, roots, and what roots are found of, the upper triangle counts. */
 #include "_buffers.h"
+#include "_vectors.h"
 #include <math.h>
 
 #define MOST 4096       /* outputs or columns: no product of two such numbers overflows */
 #define MOST_CAUSES 8
-
-static double dot(const double *a, const double *b, ptrdiff_t n) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (ptrdiff_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-/* y += a x */
-static void add_multiple(double *restrict y, double a, const double *restrict x, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) y[i] += a * x[i];
-}
 
 /* y += sign (a_0 x_0 + a_1 x_1 + ...), `step_a` and `step_x` apart: three at a time, to load and store y less often. */
 INLINE void add_multiples(double *y, double sign, const double *a, ptrdiff_t step_a, const double *x, ptrdiff_t step_x,

@@ -62,6 +62,7 @@ class MotionFilter:
 
     def reset(self) -> None:
         """Forget all samples; what was found about the noise stays."""
+        self._settle()
         self._restart()
         self._smoothed = []
 
@@ -111,7 +112,8 @@ class MotionFilter:
 
     def finish(self) -> list[Motion]:
         """Return the motions that still wait for later samples, oldest first, and forget all samples."""
-        self._smoothed, self._ready = [], 0
+        self._settle()
+        self._smoothed = []
         self._smooth(self._filter.waiting)
         self._restart()
         return self._smoothed
@@ -144,7 +146,7 @@ class MotionFilter:
 
     def _restart(self) -> None:
         self._filter.restart()
-        self._samples = self._stretch = self._ready = 0
+        self._samples = self._stretch = 0
         if self._first:
             self._first = []
 

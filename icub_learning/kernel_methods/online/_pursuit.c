@@ -6,24 +6,14 @@
  * tens, where calls of a library would cost more than the arithmetic.
  */
 #include "_buffers.h"
+#include "_vectors.h"
 
 #include <math.h>
-
-INLINE double dot(const double *a, const double *b, ptrdiff_t n) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (ptrdiff_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-INLINE void add(double *restrict to, double factor, const double *restrict from, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) to[i] += factor * from[i];
-}
 
 /* out = T T^T k; `middle` holds T^T k afterwards. */
 INLINE void solve(double *out, double *middle, const double *factor, const double *k, ptrdiff_t capacity, ptrdiff_t n) {
     memset(middle, 0, n * sizeof(double));
-    for (ptrdiff_t i = 0; i < n; i++) add(middle, k[i], factor + i * capacity, n);
+    for (ptrdiff_t i = 0; i < n; i++) add_multiple(middle, k[i], factor + i * capacity, n);
     for (ptrdiff_t i = 0; i < n; i++) out[i] = dot(factor + i * capacity, middle, n);
 }
 

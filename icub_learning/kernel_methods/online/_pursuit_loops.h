@@ -24,7 +24,7 @@ TARGET static double NAME(add_point)(double *gram, double *factor, double *weigh
     for (ptrdiff_t i = 0; i < n; i++) v[i] += correction[i];
     const double pivot = own - dot(cross, v, n);
     if (!(pivot > tolerance * own)) {
-        for (ptrdiff_t i = 0; i < n; i++) add(weights + i * columns, v[i], added, columns);
+        for (ptrdiff_t i = 0; i < n; i++) add_multiple(weights + i * columns, v[i], added, columns);
         return pivot > 0 ? sqrt(pivot * dot(added, added, outputs)) : 0;
     }
     const double root = sqrt(pivot);
@@ -79,9 +79,9 @@ TARGET static ptrdiff_t NAME(remove_points)(double *gram, double *factor, double
         const double scale = 1 / (length * fabs(normal[n])); /* 2 / |normal|^2 */
         for (ptrdiff_t k = 0; k < n; k++) {
             double *row = factor + k * capacity;
-            add(row, -scale * dot(normal, row, n + 1), normal, n + 1);
+            add_multiple(row, -scale * dot(normal, row, n + 1), normal, n + 1);
             diagonal[k] = dot(row, row, n);
-            add(weights + k * columns, sign * row[n] / length, w, columns);
+            add_multiple(weights + k * columns, sign * row[n] / length, w, columns);
         }
     }
     return n;
