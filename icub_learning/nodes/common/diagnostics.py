@@ -99,6 +99,7 @@ class StreamReport:
                 level, message = DiagnosticStatus.WARN, "; ".join(others)
         shown = {
             **values(rate),
+            "messages received": gate.received,
             "refused": n_refused,
             **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
             "last refusal": last_refusal,

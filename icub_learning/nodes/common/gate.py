@@ -27,6 +27,7 @@ class Gate:
         node: node whose callbacks are wrapped.
 
     Attributes:
+        received: number of messages that have come, those refused here too.
         refused: numbers of messages refused here, by reason: MALFORMED and INTERNAL.
         last_refusal: reason and text of the newest one.
         pending: number of requests that wait for their answer.
@@ -34,6 +35,7 @@ class Gate:
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self.received = 0
         self.refused: Counter[str] = Counter()
         self.last_refusal = ""
         self.pending = 0
@@ -47,6 +49,7 @@ class Gate:
         """Return a callback for a raw subscription that hands messages of type `kind`, or with `raw` bytes, on."""
 
         def received(data: bytes) -> None:
+            self.received += 1
             try:
                 if not raw:
                     data = message_of(data, kind)

@@ -23,6 +23,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.endpoints import Endpoints
 from icub_learning.nodes.common.gate import Gate
+from icub_learning.nodes.common.memory import return_large_blocks
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 
@@ -171,6 +172,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     Returns:
         The exit code of the process: 0, or 1 if the node could not be made or activated.
     """
+    return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
     rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time

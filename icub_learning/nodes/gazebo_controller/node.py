@@ -197,7 +197,8 @@ class GazeboControllerNode(ManagedNode):
         values = {
             "trajectories followed": self._accepted,
             "trajectories refused": self._refused,
-            "refused": sum(self.gate.refused.values()),
+            "messages received": self.gate.received,
+            "refused": self.gate.refused.total(),
             "last refusal": self._last_refusal or self.gate.last_refusal,
         }
         self._diagnostics.publish(diagnostics_of(self, status_of(self, "trajectories", level, message, values)))

@@ -65,7 +65,7 @@ class GazeboJointStatesNode(ManagedNode):
         self._settings = parameters.values(self, PARAMETERS)
         self._period = round(NANOSECONDS / self._settings["rate"])
         self._published = 0.0  # when the last message was [s, of a steady clock]
-        self._received = self._passed = self._missing = self._last = 0
+        self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
@@ -89,7 +89,6 @@ class GazeboJointStatesNode(ManagedNode):
         if len(data) < _ORIGIN + _STAMP.size:
             raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState", name="JointState", value=len(data))
         seconds, nanoseconds = _STAMP.unpack_from(data, _ORIGIN)
-        self._received += 1
         stamp = seconds * NANOSECONDS + nanoseconds
         if not self._active or (stamp + STEP_NS) % self._period:
             return
@@ -103,13 +102,13 @@ class GazeboJointStatesNode(ManagedNode):
 
     def _report(self) -> None:
         values = {
-            "received": self._received,
+            "messages received": self.gate.received,
             "passed on": self._passed,
             "missing": self._missing,
-            "refused": sum(self.gate.refused.values()),
+            "refused": self.gate.refused.total(),
         }
         level, message = (DiagnosticStatus.OK, "passing joint states on")
-        if not self._received:
+        if not self.gate.received:
             level, message = DiagnosticStatus.STALE, "no joint states arrive"
         elif self._missing:
             level, message = DiagnosticStatus.WARN, f"{self._missing} joint states did not arrive"

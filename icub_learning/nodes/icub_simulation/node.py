@@ -248,6 +248,7 @@ class IcubSimulationNode(ManagedNode):
             "simulated time [s]": f"{simulation.time:.3f}",
             "task": simulation.task,
             "payload [kg]": f"{simulation.payload[0]:g}",
+            "messages received": gate.received,
             "refused commands": self._refused + gate.refused.total(),
             "last refusal": "; ".join(text for text in (gate.last_refusal, self._last_refusal) if text),
         }

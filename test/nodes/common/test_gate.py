@@ -166,6 +166,7 @@ def test_bytes_that_are_no_message_are_refused(world):
     message.wrench.force.x = -1.0
     publisher.publish(message)
     assert until(lambda: node.gate.refused["negative"] == 1)
+    assert node.gate.received == node.gate.refused.total()
     assert node.level()[0] == DiagnosticStatus.WARN
     assert not node.gate.internal_errors
 
