@@ -38,6 +38,19 @@ LEARNER, RESTARTED, RECOGNIZER, EYE = "inverse_dynamics", "restarted", "object_r
 MEMORY_OF = (LEARNER, RECOGNIZER, EYE)  # nodes that run from the beginning to the end
 WARM = 0.1  # share of the time after which memory has to stay
 LONG = 300.0  # [s]: soaks of this length begin with a full memory of views
+EVENTS = (
+    "teach",
+    "save",
+    "load",
+    "kill",
+    "save_objects",
+    "teach",
+    "pause_learner",
+    "end",
+    "load_objects",
+    "forget",
+)  # one round of them
+MOST_EVENTS = 60  # in a soak
 OBJECTS = 3  # taught and taught again
 
 
@@ -95,7 +108,13 @@ class Soak:
         for old in logs.glob("soak_*.log"):
             old.unlink()
         arm = {"joints": list(ARM), "models_folder": str(self._folder), "autosave_period": 10.0, "keep_models": 3}
-        self._restarted_settings = {**arm, "estimator": "parametric", "model_file": "restarted", "autosave_period": 5.0}
+        self._restarted_settings = {
+            **arm,
+            "estimator": "parametric",
+            "model_file": "restarted",
+            "autosave_period": 5.0,
+            "watch": "never",  # it learns all the time, so that there is always something new to save
+        }
         with (
             node("icub_simulation", logs / "soak_simulation.log", image_rate=0.0, rate=RATE, task="random"),
             node("inverse_dynamics", logs / "soak_learner.log", LEARNER, **arm, model_file="learner") as learner,
@@ -143,20 +162,8 @@ class Soak:
 
     def _plan(self) -> list[tuple[float, str]]:
         """Return what happens when [s]: every event some times in any soak, about every half minute in a long one."""
-        names = [
-            "teach",
-            "save",
-            "load",
-            "kill",
-            "save_objects",
-            "teach",
-            "pause_learner",
-            "end",
-            "load_objects",
-            "forget",
-        ]
-        times = np.arange(8.0, self._seconds - 8.0, max(self._seconds / 60.0, 5.0))
-        return [(float(when), names[index % len(names)]) for index, when in enumerate(times)]
+        times = np.arange(8.0, self._seconds - 8.0, max(self._seconds / MOST_EVENTS, 5.0))
+        return [(float(when), EVENTS[index % len(EVENTS)]) for index, when in enumerate(times)]
 
     def _poll(self, seconds: float) -> None:
         self._probe.spin(seconds)
@@ -341,8 +348,11 @@ def small_network(path: Path) -> Path:
 
 
 def _growth(values: list[float]) -> float:
-    """Return by how much the last tenth lies above that at the end of the warm-up, as a fraction."""
-    n = max(len(values) // 20, 1)
+    """Return by how much the last round of events lies above the first one after the warm-up, as a fraction.
+
+    Memory goes up and down with savings, loads and lessons, so that shorter times would compare one event with another.
+    """
+    n = max(len(values) * len(EVENTS) // MOST_EVENTS, 1)
     warm = int(WARM * len(values))
     before = float(np.median(values[warm : warm + n]))
     return float(np.median(values[-n:])) / before - 1.0

@@ -13,6 +13,7 @@ from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import LearnerSettings, Settings
+from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
@@ -76,6 +77,13 @@ def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | N
     return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)
 
 
+def make_output_filter(settings: Settings, n_outputs: int) -> OutputFilter | SmoothnessFilter | None:
+    """Return what filters predictions before they are published, or None."""
+    if settings.output_filter == "smooth":
+        return SmoothnessFilter(n_outputs)
+    return OutputFilter() if settings.output_filter == "auto" else None
+
+
 def make_stream(
     settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
@@ -89,5 +97,5 @@ def make_stream(
         tolerance=settings.tolerance,
         watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
-        output_filter=OutputFilter() if settings.output_filter == "auto" else None,
+        output_filter=make_output_filter(settings, regressor.n_outputs),
     )

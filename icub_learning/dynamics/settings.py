@@ -190,10 +190,11 @@ class StreamSettings(Validated):
         choices=("header", "arrival"),
     )
     output_filter: str = setting(
-        "none",
-        "auto: predictions pass a low-pass filter whose time constant is learned for each output, as drives and sensors"
-        " filter what they report; none: they are published as they are",
-        choices=("auto", "none"),
+        "smooth",
+        "smooth: predictions that jump more from sample to sample than the measurements do are limited in their rate,"
+        " as little as suffices; auto: each output passes a low-pass filter whose time constant is learned, as drives"
+        " and sensors filter what they report; none: they are published as they are",
+        choices=("smooth", "auto", "none"),
     )
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0

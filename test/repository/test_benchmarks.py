@@ -10,6 +10,7 @@ from helpers.local_polynomials import LocalPolynomials
 
 from benchmarks import core, history, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
+from benchmarks.endurance import soak
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import Spread, time_in_turns
@@ -79,6 +80,14 @@ def test_stamps_are_irregular_and_rise():
 
 def test_history_traces_what_is_held():
     assert abs(history._growth(8, 2, 100)) < 2000
+
+
+def test_a_soak_tells_growth_from_what_goes_up_and_down_with_its_events():
+    seconds = np.arange(1800)
+    round_of_events = 1800 * len(soak.EVENTS) / soak.MOST_EVENTS
+    saw = 200.0 + 12.0 * (seconds % round_of_events > 0.7 * round_of_events) + 5.0 * np.sin(seconds / 3.0)
+    assert abs(soak._growth(saw.tolist())) < 0.002
+    assert soak._growth((saw * (1.0 + 0.03 * seconds / 1800)).tolist()) == pytest.approx(0.022, abs=0.004)
 
 
 def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):

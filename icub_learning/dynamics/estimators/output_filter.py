@@ -94,12 +94,6 @@ class FilteringPredictor:
         self.inner, self.weights = inner, weights
 
     @property
-    def time_constants(self) -> Array:
-        """Mean time constant of each output, by the weights, (n_outputs,) [s]."""
-        mean: Array = np.array(TIME_CONSTANTS) @ self.weights
-        return mean
-
-    @property
     def parameters(self) -> Any:
         """Those of the inner predictor; None without rigid bodies."""
         return getattr(self.inner, "parameters", None)
@@ -119,12 +113,22 @@ class OutputFilter:
     """
 
     def __init__(self) -> None:
+        self._weights: Array | None = None  # the newest, (n_filters, n_outputs)
         self._states: Array | None = None  # (n_filters, 2, n_outputs) of total and parametric part
         self._stamp = 0  # ns
+
+    def report(self) -> dict[str, Array]:
+        """Return the mean time constant of each output by the newest weights, for people, by what it is."""
+        if self._weights is None:
+            return {}
+        return {"low-pass filters of outputs [ms]": 1e3 * np.array(TIME_CONSTANTS) @ self._weights}
 
     def reset(self) -> None:
         """Begin anew with the next prediction."""
         self._states = None
+
+    def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
+        """Learn nothing: the weights are learned with the estimator, see OutputFilterWeights."""
 
     def filtered(self, stamp: int, made: Prediction) -> Prediction:
         """Return the prediction for `stamp` [ns] as the filters leave it; one without weights passes unchanged."""
@@ -136,6 +140,7 @@ class OutputFilter:
         else:
             self._states += _gains((stamp - self._stamp) * 1e-9) * (values - self._states)
         self._stamp = stamp
+        self._weights = made.filter_weights
         total, parametric = (made.filter_weights[:, None] * self._states).sum(axis=0)
         result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
         result.filtered = self._states[:, 0].copy()

@@ -34,6 +34,7 @@ class Prediction:
         tare: offset of the sensor that is contained in `total`, see Tare; (n_outputs,) or 0.
         filter_weights: (n_filters, n_outputs) with which an OutputFilter is to filter it; None where it must not.
         filtered: (n_filters, n_outputs), what each filter makes of `total`; None before an OutputFilter.
+        unlimited: (n_outputs,), `total` before a SmoothnessFilter changed it; None where none did.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Prediction:
         self.noise, self.tare = noise, tare
         self.filter_weights: Array | None = None
         self.filtered: Array | None = None
+        self.unlimited: Array | None = None
         if callable(variance):
             self._evaluate = variance
         else:

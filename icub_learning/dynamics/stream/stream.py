@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.output_filter import OutputFilter
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
@@ -42,6 +41,18 @@ class Watch(Protocol):
     def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None: ...
 
     def may_learn(self, stamp: int) -> bool: ...
+
+
+class OutputFilterLike(Protocol):
+    """What a stream needs to filter predictions; see SmoothnessFilter and OutputFilter."""
+
+    def report(self) -> dict[str, Array]: ...
+
+    def reset(self) -> None: ...
+
+    def filtered(self, stamp: int, made: Prediction) -> Prediction: ...
+
+    def follow(self, stamp: int, made: Prediction, measured: Array) -> None: ...
 
 
 class MotionSource(Protocol):
@@ -79,7 +90,7 @@ class InverseDynamicsStream:
             is watched for.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
-        output_filter: filters predictions as drives and sensors filter what they report; None: they pass unchanged.
+        output_filter: filters predictions before they are published; None: they pass unchanged.
 
     Attributes:
         output_names, effort: as given.
@@ -100,7 +111,7 @@ class InverseDynamicsStream:
         tolerance: float = DEFAULTS.tolerance,
         watch: Watch | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
-        output_filter: OutputFilter | None = None,
+        output_filter: OutputFilterLike | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
@@ -188,6 +199,10 @@ class InverseDynamicsStream:
         self._run_deferred()
         if given_up is not None:
             self._refuse_unmatched(given_up)
+
+    def filter_report(self) -> dict[str, Array]:
+        """Return what filters do to each output (n_outputs,), by what it is; empty without any."""
+        return {} if self._output_filter is None else self._output_filter.report()
 
     def motion_report(self) -> dict[str, Array | float]:
         """Return what was found about motion and noise of the joints, see MotionFilter.report."""
@@ -296,6 +311,8 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
         external = measured - record.prediction.total
+        if self._output_filter is not None:
+            self._output_filter.follow(record.stamp, record.body, measured)
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
             of_body = measured - record.body.total

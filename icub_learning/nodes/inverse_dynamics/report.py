@@ -73,7 +73,7 @@ class DynamicsReport(StreamReport):
                 "first measurements": self._sensor,
                 **motion_in_words(stream.motion_report()),
                 "weights of experts": self._weights,
-                "output filters [ms]": _filters_in_words(stream.output_names, learner.predictor),
+                **filters_in_words(stream.output_names, stream.filter_report()),
                 **keeper.status(),
             }
 
@@ -106,10 +106,12 @@ def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:
     }
 
 
-def _filters_in_words(output_names: Sequence[str], predictor: Any) -> str:
-    """Return the time constant of the low-pass filter that was learned for each output; empty without."""
-    constants: Array = getattr(predictor, "time_constants", np.zeros(0))
-    return ", ".join(f"{name} {1e3 * value:.0f}" for name, value in zip(output_names, constants, strict=False))
+def filters_in_words(output_names: Sequence[str], found: Mapping[str, Array]) -> dict[str, str]:
+    """Return what filters do to each output as values of diagnostics."""
+    return {
+        key: ", ".join(f"{name} {value:.3g}" for name, value in zip(output_names, values, strict=True))
+        for key, values in found.items()
+    }
 
 
 def weights_in_words(output_names: Sequence[str], estimator: Any) -> str:

@@ -1,0 +1,138 @@
+"""A limit to how fast predictions change, where they would jump more from sample to sample than measurements do."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import Prediction
+
+ROUGHEST = 1.35  # root mean squared difference of successive predictions over that of measurements
+LIMITS = 1.3 * 2.0 ** np.arange(4.5, -0.1, -0.5)  # that are tried, in root mean squared rates of measurements
+HALF_LIFE = 30.0  # [s] in which a difference loses half of its weight; friction changes sign once in seconds
+RECENT = 0.2  # [s], the same for the rate that limits follow at once when a motion becomes faster
+KNOWN_AFTER = 1.0  # [s] of measurements before a limit is chosen
+LONGEST_STEP = 0.5  # [s] between two measurements whose difference counts, and without any until nothing is limited
+JUMP = 30.0  # largest difference of measurements that one of predictions counts for
+CLEARLY = 0.8
+LEAST_RATE = 1e-300  # [1/s], in units of the output: above 0, so that no limit and no rate make no limit
+LARGEST = 1e50  # of a prediction: squares of what is larger could overflow
+
+
+class SmoothnessFilter:
+    """Limits the rate of those outputs whose predictions are rougher than their measurements, as little as suffices.
+
+    A controller that is given a predicted effort needs one that does not jump. Where friction changes its sign at once
+    while the drive smooths what it reports, predictions jump more than measurements. For each output the mean squared
+    differences between successive measurements are followed, and those between successive predictions as limits of
+    their rate would leave them; the highest limit in use is one with which the latter's root is at most ROUGHEST times
+    that of the former. Most outputs need none, and pass unchanged. A limit acts in jumps alone: unlike a low-pass
+    filter it does not delay what changes no faster than measurements do.
+
+    Args:
+        n_outputs: m.
+
+    Attributes:
+        limits: (n_outputs,) on the rates of predictions, as multiples of the root mean squared rate of measurements;
+            infinite: unchanged.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.limits: Array = np.full(n_outputs, np.inf)
+        self._passes = True  # whether all of them are infinite
+        self._state: Array | None = None  # (2, n_outputs) of total and parametric part, as published last
+        self._stamp = 0  # ns, of that
+        # Fading sums of squared differences (n_outputs,): of measurements, and of predictions without a limit.
+        self._of_measured, self._of_predicted = np.zeros(n_outputs), np.zeros(n_outputs)
+        # The same under each limit (n_limits, n_outputs), while some output is rougher than its measurement.
+        self._of_limited: Array | None = None
+        self._weights = np.zeros(2)  # fading sums of the squares of time steps [s^2]: HALF_LIFE, RECENT
+        self._largest = np.zeros(n_outputs)  # difference between measurements so far
+        self._recent = np.zeros(n_outputs)  # as _of_measured, by RECENT
+        self._rate = np.full(
+            n_outputs, np.inf
+        )  # of measurements: root mean square, or the recent one if that is larger
+        self._predicted: Array | None = None  # the newest prediction (n_outputs,)
+        self._limited = np.zeros(0)  # the same under each limit (n_limits, n_outputs)
+        self._measured = np.zeros(n_outputs)
+        self._measured_stamp = 0  # ns
+        self._seconds = 0.0  # of measurements so far
+
+    def report(self) -> dict[str, Array]:
+        """Return what is done to each output, for people, by what it is."""
+        return {"limits of predicted rates, over measured ones": self.limits}
+
+    def reset(self) -> None:
+        """Begin anew with the next prediction; what is known of roughness stays."""
+        self._state = self._predicted = None
+
+    def filtered(self, stamp: int, made: Prediction) -> Prediction:
+        """Return the prediction for `stamp` [ns] with its rates limited."""
+        if self._passes or (stamp - self._measured_stamp) * 1e-9 > LONGEST_STEP:
+            self._state = None
+            return made
+        values = np.array((made.total, made.parametric))
+        if self._state is not None:
+            most = self.limits * self._rate * max((stamp - self._stamp) * 1e-9, 0.0)
+            values = np.clip(values, self._state - most, self._state + most)
+        self._state, self._stamp = values, stamp
+        total, parametric = values
+        result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
+        result.unlimited = made.total
+        return result
+
+    def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
+        """Learn how rough measurements and predictions are.
+
+        Args:
+            stamp: of the joint state that both belong to [ns]; one that is not later than that before begins anew.
+            made: what `filtered` returned for it.
+            measured: (n_outputs,).
+        """
+        predicted = made.total if made.unlimited is None else made.unlimited
+        elapsed = (stamp - self._measured_stamp) * 1e-9
+        change, self._measured, self._measured_stamp = measured - self._measured, measured, stamp
+        before = self._predicted
+        if not (np.abs(predicted) <= LARGEST).all():  # not finite either
+            self._predicted = None
+            return
+        self._predicted = predicted
+        if before is None or not 0.0 < elapsed <= LONGEST_STEP:
+            self._limited = np.repeat(predicted[None], len(LIMITS), axis=0)  # they begin anew, too
+            return
+        keep, keep_recent = 0.5 ** (elapsed / HALF_LIFE), 0.5 ** (elapsed / RECENT)
+        square = change * change
+        self._largest = np.maximum(self._largest, np.abs(change))
+        # One prediction far beyond all that was measured would otherwise count for many minutes.
+        jump = np.minimum(np.abs(predicted - before), JUMP * self._largest)
+        self._of_measured = keep * self._of_measured + square
+        self._of_predicted = keep * self._of_predicted + jump * jump
+        self._recent = keep_recent * self._recent + square
+        self._weights = self._weights * (keep, keep_recent) + elapsed**2
+        self._seconds += elapsed
+        if self._seconds < KNOWN_AFTER:
+            return
+        # What has been limited has to be clearly smooth before it no longer is: else a limit would come and go.
+        share = 1.0 if self._of_limited is None else CLEARLY
+        smooth = self._of_predicted <= share * ROUGHEST**2 * self._of_measured
+        if smooth.all():
+            self._passes, self._of_limited = True, None
+            self.limits = np.full_like(self._of_measured, np.inf)
+        else:
+            self._limit(smooth, before, predicted, elapsed, keep)
+
+    def _limit(self, smooth: NDArray[np.bool_], before: Array, predicted: Array, elapsed: float, keep: float) -> None:
+        """Choose limits; `smooth` (n_outputs,): which outputs need none; the last two predictions (n_outputs,)."""
+        allowed = ROUGHEST**2 * self._of_measured
+        if self._of_limited is None:  # of limits nothing is known yet: begin with the highest, which changes least
+            self._of_limited = np.repeat(np.minimum(self._of_predicted, allowed)[None], len(LIMITS), axis=0)
+            self._limited = np.repeat(before[None], len(LIMITS), axis=0)
+        usual, recent = self._of_measured / self._weights[0], self._recent / self._weights[1]
+        self._rate = np.maximum(np.sqrt(np.maximum(usual, recent)), LEAST_RATE)
+        most = LIMITS[:, None] * (self._rate * elapsed)
+        step = np.clip(predicted - self._limited, -most, most)
+        self._limited += step
+        self._of_limited = keep * self._of_limited + step * step
+        suffices = self._of_limited <= allowed
+        suffices[-1] = True
+        self.limits = np.where(smooth, np.inf, LIMITS[suffices.argmax(axis=0)])
+        self._passes = False
