@@ -39,6 +39,7 @@ MEMORY_OF = (LEARNER, RECOGNIZER, EYE)  # nodes that run from the beginning to t
 WARM = 0.1  # share of the time after which memory has to stay
 LONG = 300.0  # [s]: soaks of this length begin with a full memory of views
 OBJECTS = 3  # taught and taught again
+PICTURE = 5.0  # [s] before the next one is shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +133,7 @@ class Soak:
             self._poll(PAUSE)
             if now >= next_image:
                 next_image += 1.0 / IMAGES
-                self._show(int((now - start) / 5.0) % len(self._pictures))
+                self._show(now)
             if now >= next_look:
                 next_look += 1.0
                 self._look(now - start)
@@ -170,8 +171,10 @@ class Soak:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{what} did not come within {limit:g} s; see {self._out}/soak_*.log")
 
-    def _show(self, which: int) -> None:
-        noisy = self._pictures[which] + self._rng.integers(0, 20, self._pictures[which].shape, dtype=np.uint8)
+    def _show(self, now: float) -> None:
+        """Publish the picture of this time [s, monotonic], with noise."""
+        picture = self._pictures[int((now - self._start) / PICTURE) % len(self._pictures)]
+        noisy = picture + self._rng.integers(0, 20, picture.shape, dtype=np.uint8)
         self._images.publish(image_message(noisy, time.time_ns()))
 
     def _look(self, seconds: float) -> None:
@@ -189,7 +192,7 @@ class Soak:
             self._poll(PAUSE)
             if (now := time.monotonic()) >= next_image:
                 next_image = now + 1.0 / IMAGES
-                self._show(int((now - self._start) / 5.0) % len(self._pictures))
+                self._show(now)
         if not future.done():
             self._problems.append(f"{service} did not answer")
         elif not future.result().success:
