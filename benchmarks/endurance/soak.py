@@ -52,6 +52,7 @@ EVENTS = (
 )  # one round of them
 MOST_EVENTS = 60  # in a soak
 OBJECTS = 3  # taught and taught again
+PICTURE = 5.0  # [s] before the next one is shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +152,7 @@ class Soak:
             self._poll(PAUSE)
             if now >= next_image:
                 next_image += 1.0 / IMAGES
-                self._show(int((now - start) / 5.0) % len(self._pictures))
+                self._show(now)
             if now >= next_look:
                 next_look += 1.0
                 self._look(now - start)
@@ -177,8 +178,10 @@ class Soak:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{what} did not come within {limit:g} s; see {self._out}/soak_*.log")
 
-    def _show(self, which: int) -> None:
-        noisy = self._pictures[which] + self._rng.integers(0, 20, self._pictures[which].shape, dtype=np.uint8)
+    def _show(self, now: float) -> None:
+        """Publish the picture of this time [s, monotonic], with noise."""
+        picture = self._pictures[int((now - self._start) / PICTURE) % len(self._pictures)]
+        noisy = picture + self._rng.integers(0, 20, picture.shape, dtype=np.uint8)
         self._images.publish(image_message(noisy, time.time_ns()))
 
     def _look(self, seconds: float) -> None:
@@ -196,7 +199,7 @@ class Soak:
             self._poll(PAUSE)
             if (now := time.monotonic()) >= next_image:
                 next_image = now + 1.0 / IMAGES
-                self._show(int((now - self._start) / 5.0) % len(self._pictures))
+                self._show(now)
         if not future.done():
             self._problems.append(f"{service} did not answer")
         elif not future.result().success:

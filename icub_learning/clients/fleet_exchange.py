@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
+from icub_learning.clients.parameters import ask_parameters, parameters_in
 from icub_learning.clients.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
@@ -152,8 +152,9 @@ class FleetMember:
 
     def _learning(self) -> bool:
         """Return whether the node learns."""
-        answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
-        return bool(answer.values and answer.values[0].bool_value)
+        names = ["learning"]
+        answer = ask_parameters(self._services.call, self._learner, names)
+        return parameters_in(answer, names).get("learning") is True
 
     def _published(self) -> tuple[bytes, Holdings]:
         """Save and publish the model; return its bytes, and whose samples it holds."""

@@ -2,62 +2,11 @@
  *
  * Matrices are stored by rows. Of information, roots, and what roots are found of, the upper triangle counts. */
 #include "_buffers.h"
-#include "_vectors.h"
+#include "_triangular.h"
 #include <math.h>
 
 #define MOST 4096       /* outputs or columns: no product of two such numbers overflows */
 #define MOST_CAUSES 8
-
-/* y += sign (a_0 x_0 + a_1 x_1 + ...), `step_a` and `step_x` apart: three at a time, to load and store y less often. */
-INLINE void add_multiples(double *y, double sign, const double *a, ptrdiff_t step_a, const double *x, ptrdiff_t step_x,
-                          ptrdiff_t count, ptrdiff_t n) {
-    for (; count >= 3; count -= 3, a += 3 * step_a, x += 3 * step_x) {
-        const double a0 = sign * a[0], a1 = sign * a[step_a], a2 = sign * a[2 * step_a];
-        const double *x1 = x + step_x, *x2 = x1 + step_x;
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++) y[i] += a0 * x[i] + a1 * x1[i] + a2 * x2[i];
-    }
-    for (; count > 0; count--, a += step_a, x += step_x) add_multiple(y, sign * *a, x, n);
-}
-
-/* The upper triangle of a (n, n) becomes R with R' R = a; returns whether all pivots exceed 0.
- * Those below `least`, which the exact ones are not, are rounding, and so is their row: it is taken for one of diag(least). */
-static int cholesky(double *a, ptrdiff_t n, double least) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double *row = a + i * n + i;
-        add_multiples(row, -1.0, a + i, n, a + i, n, i, n - i);
-        const int is_rounding = *row < least;
-        if (is_rounding) *row = least;
-        if (!(*row > 0.0 && *row < INFINITY)) return 0;
-        *row = sqrt(*row);
-        const double inverse = is_rounding ? 0.0 : 1.0 / *row;
-        for (ptrdiff_t k = 1; k < n - i; k++) row[k] *= inverse;
-    }
-    return 1;
-}
-
-/* x (n, count) becomes R'^-1 x. */
-static void solve_transposed(const double *root, double *x, ptrdiff_t n, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double *row = x + i * count;
-        add_multiples(row, -1.0, root + i, n, x, count, i, count);
-        const double inverse = 1.0 / root[i * n + i];
-        for (ptrdiff_t k = 0; k < count; k++) row[k] *= inverse;
-    }
-}
-
-/* The same of one vector (n,). */
-static void solve_transposed_vector(const double *root, double *x, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        x[i] /= root[i * n + i];
-        add_multiple(x + i + 1, -x[i], root + i * n + i + 1, n - i - 1);
-    }
-}
-
-/* x (n,) becomes R^-1 x. */
-static void solve_vector(const double *root, double *x, ptrdiff_t n) {
-    for (ptrdiff_t i = n - 1; i >= 0; i--) x[i] = (x[i] - dot(root + i * n + i + 1, x + i + 1, n - i - 1)) / root[i * n + i];
-}
 
 /* One step of the filter of `count` columns: state (2 m, count), whitened innovations `white` (m, count). */
 static void filter(double *state, double *white, const double *columns, const double *kept, const double *gain, const double *root,

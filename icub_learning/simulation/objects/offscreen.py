@@ -18,6 +18,7 @@ BACKENDS = ("egl", "osmesa")  # in the order in which they are tried
 PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # for software rendering on Debian and Ubuntu
 MODULE = "icub_learning.simulation.objects.offscreen"  # this module, run as a program
 PROBE_TIMEOUT = 30.0  # [s]
+LATE = f"no image within {PROBE_TIMEOUT:g} s"  # reason for a failure that says nothing of what is installed
 
 
 @functools.cache
@@ -25,18 +26,25 @@ def find_backend() -> str:
     """Return the first of BACKENDS that works on this machine; if MUJOCO_GL names one of them, only this one is tried.
 
     Raises:
-        RenderingError: none works; the message names the system packages to install.
+        RenderingError: none works; the message names the system packages to install or, where one did not answer in
+            time, says that a busy machine may be the reason. A further call tries again.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
-    reasons = []
+    reasons = {}
     for backend in (asked,) if asked in BACKENDS else BACKENDS:
-        reason = _probe(backend)
-        if not reason:
+        reasons[backend] = _probe(backend)
+        if not reasons[backend]:
             return backend
-        reasons.append(f"{backend}: {reason}")
-    as_root = "" if os.geteuid() == 0 else "sudo "
-    message = f"no off-screen OpenGL here; install it with: {as_root}apt-get install {PACKAGES} ({'; '.join(reasons)})"
-    raise RenderingError(message, name="MUJOCO_GL", value=asked, bound=" or ".join(BACKENDS))
+    install = f"{'' if os.geteuid() == 0 else 'sudo '}apt-get install {PACKAGES}"
+    if LATE in reasons.values():
+        message = (
+            "off-screen OpenGL did not answer in time, though it may be installed: try again when the machine is less"
+            f" busy, and if that does not help: {install}"
+        )
+    else:
+        message = f"no off-screen OpenGL here; install it with: {install}"
+    found = "; ".join(f"{backend}: {reason}" for backend, reason in reasons.items())
+    raise RenderingError(f"{message} ({found})", name="MUJOCO_GL", value=asked, bound=" or ".join(BACKENDS))
 
 
 def _probe(backend: str) -> str:
@@ -48,7 +56,7 @@ def _probe(backend: str) -> str:
             command, capture_output=True, text=True, timeout=PROBE_TIMEOUT, env=environment, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        return f"no image within {PROBE_TIMEOUT:g} s"
+        return LATE
     if done.returncode == 0:
         return ""
     lines = done.stderr.strip().splitlines()

@@ -6,12 +6,11 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from rcl_interfaces.msg import ParameterType, ParameterValue
-from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from icub_learning.clients.parameters import ask_parameters, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
@@ -148,7 +147,8 @@ class LiveSource:
             if future.exception() is not None:
                 self._asked.discard(name)  # it may come up later
                 return
-            values = {key: text_of(one) for key, one in zip(SETTINGS, future.result().values, strict=False)}
+            found = parameters_in(future.result(), SETTINGS)
+            values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
             if name in self.state.learners:
                 self.state.learners[name].settings = values
             else:
@@ -156,8 +156,7 @@ class LiveSource:
             if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
                 self._set_urdf(values["urdf"])
 
-        request = self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS))
-        request.add_done_callback(keep)
+        ask_parameters(self._calls.send, name, SETTINGS).add_done_callback(keep)
 
     def _set_urdf(self, robot: str) -> None:
         try:
@@ -182,8 +181,3 @@ class LiveSource:
             for name, learner in self.state.learners.items():
                 if name.endswith(node) and (text := health.values.get("weights of experts")):
                     learner.weights = weights_of(text)
-
-
-def text_of(value: ParameterValue) -> str:
-    """Return a parameter's value as text; "" for one that is not set."""
-    return value.string_value if value.type == ParameterType.PARAMETER_STRING else ""

@@ -1,0 +1,35 @@
+"""Parameters of another node: its values as Python has them, by name."""
+
+import pytest
+
+pytest.importorskip("rclpy")
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import Parameter
+
+from icub_learning.clients.parameters import ask_parameters, parameters_in
+
+VALUES = {"urdf": "ur10", "learning": False, "rate": 200, "tolerance": 0.25, "joints": ["elbow", "wrist"]}
+
+
+def test_a_node_is_asked_by_whatever_calls_its_service():
+    def call(*service, **fields):
+        return service, fields
+
+    asked = ask_parameters(call, "/arm/learner", ("urdf", "rate"))
+    assert asked == ((GetParameters, "/arm/learner/get_parameters"), {"names": ["urdf", "rate"]})
+    GetParameters.Request(**asked[1])  # the message takes the fields
+
+
+def test_values_come_by_name_as_python_has_them():
+    values = [Parameter(name, value=value).get_parameter_value() for name, value in VALUES.items()]
+    names = [*VALUES, "never set"]
+    found = parameters_in(GetParameters.Response(values=[*values, ParameterValue()]), names)
+    assert found == VALUES | {"never set": None}
+    assert found["learning"] is False
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_names_that_a_node_does_not_answer_are_left_out(count):
+    values = [Parameter(name, value=value).get_parameter_value() for name, value in list(VALUES.items())[:count]]
+    assert parameters_in(GetParameters.Response(values=values), list(VALUES)) == dict(list(VALUES.items())[:count])

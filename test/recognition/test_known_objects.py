@@ -1,0 +1,101 @@
+"""What a recognizer knows: forgotten, renamed, saved, merged; states that do not fit change nothing."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, of_kind, recognizer, same, view
+
+from icub_learning.errors import IcubLearningError, ParameterError, StateError
+from icub_learning.models import load_state, save_state
+from icub_learning.recognition.classifiers.kinds import KINDS
+
+
+def test_forget_rename_and_reset(taught):
+    robot = taught.recognizer
+    robot.forget("mug")
+    robot.rename("duck", "goose")
+    assert robot.objects() == {"goose": 10, "teddy": 10}
+    assert taught.show("duck", 6)[-1].label == "goose"
+    before = robot.state()
+    for refused in (
+        lambda: robot.forget("mug"),
+        lambda: robot.rename("mug", "cup"),
+        lambda: robot.rename("goose", "teddy"),
+        lambda: robot.forget("x" * 10_000),
+    ):
+        with pytest.raises(ParameterError) as error:
+            refused()
+        assert len(str(error.value)) < 300
+    assert same(robot.state(), before)
+    robot.reset()
+    assert robot.objects() == {}
+    for nothing_there in (lambda: robot.forget("goose"), robot.state):
+        with pytest.raises((ParameterError, StateError), match="taught"):
+            nothing_there()
+    taught.recognizer.recognize(0, "another", np.ones(3))  # the network is forgotten too
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_recognizer_says_the_same(kind, tmp_path):
+    rng = np.random.default_rng(1)
+    stream = Stream(recognizer(**of_kind(kind)))
+    for label in ("mug", "duck", "teddy"):
+        stream.teach(label)
+    other = Stream(recognizer())  # of another kind: what is loaded counts
+    other.recognizer.load(load_state(save_state(tmp_path / "objects", stream.recognizer.saved())))
+    assert other.recognizer.objects() == stream.recognizer.objects()
+    assert other.recognizer.source == NET
+    stream.stamp = other.stamp = 100 * SECOND
+    for label in itertools.chain(*[PLACES] * 3):
+        x = view(label, rng)
+        one, two = stream.feed(x), other.feed(x)
+        assert (one.label, one.confidence) == (two.label, two.confidence)
+        np.testing.assert_array_equal(one.scores, two.scores)
+
+
+def test_merged_robots_know_as_much_as_one_that_saw_everything(taught):
+    rng = np.random.default_rng(1)
+    other, both = Stream(recognizer(), seed=5), Stream(recognizer())
+    other.teach("duck", 6)
+    other.teach("block", 8)
+    for label in ("mug", "duck", "teddy"):
+        both.teach(label)
+    both.rng = np.random.default_rng(5)
+    both.teach("duck", 6)
+    both.teach("block", 8)
+    taught.recognizer.merge(other.recognizer.saved())
+    assert taught.recognizer.objects() == both.recognizer.objects()
+    x = np.stack([view(label, rng) for label in PLACES])
+    np.testing.assert_allclose(taught.recognizer.classifier.scores(x), both.recognizer.classifier.scores(x), atol=1e-10)
+    empty = recognizer()
+    empty.merge(other.recognizer.saved())
+    assert empty.objects() == {"duck": 6, "block": 8}
+
+
+def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):
+    before, elsewhere = taught.recognizer.state(), Stream(recognizer())
+    elsewhere.recognizer.start_lesson("mug", 1)
+    elsewhere.feed(np.ones(D), "other")
+    elsewhere.recognizer.end_lesson()
+    foreign = elsewhere.recognizer.saved()
+    damaged = [
+        {},
+        {"weights": np.ones(3)},
+        before | {"recognizer": np.asarray(99)},
+        before | {"kind": np.asarray("magic")},
+        {key: value for key, value in before.items() if key != "source"},
+        {key: value for key, value in before.items() if not key.startswith("classifier.")},
+    ]
+    for state in damaged:
+        for take in (taught.recognizer.load, taught.recognizer.merge):
+            with pytest.raises(StateError):
+                take(state)
+    with pytest.raises(StateError, match="other"):
+        taught.recognizer.merge(foreign)
+    for key in before:
+        if not key.startswith("classifier."):
+            continue
+        with pytest.raises(IcubLearningError):
+            taught.recognizer.load({name: value for name, value in before.items() if name != key})
+    assert same(taught.recognizer.state(), before)

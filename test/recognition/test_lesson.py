@@ -1,0 +1,214 @@
+"""Lessons: what they teach, against a classifier fed by hand; all of one or nothing, and nothing else meanwhile."""
+
+import numpy as np
+import pytest
+from helpers.feature_stream import NET, PLACES, D, Stream, of_kind, recognizer, same, view
+from hypothesis import given
+from hypothesis import strategies as st
+
+from icub_learning.errors import ParameterError, RecognitionError
+from icub_learning.recognition.assembly import Settings, make_classifier
+from icub_learning.recognition.classifiers import classifier as classifier_module
+from icub_learning.recognition.classifiers.kinds import KINDS
+from icub_learning.recognition.lesson import UNKNOWN
+from icub_learning.recognition.recognizer import ObjectRecognizer
+
+
+def taught_alike(kind):
+    """A stream whose recognizer was taught, a classifier that was fed the same by hand, and what draws their views."""
+    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
+    rng = np.random.default_rng(0)
+    for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
+        stream.teach(label, count)
+        for _ in range(count):
+            x = view(label, rng)
+            by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
+            by_hand.learn(x, label)
+    return stream, by_hand, rng
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
+    stream, by_hand, _ = taught_alike(kind)
+    assert same(stream.recognizer.classifier.state(), by_hand.state())
+    assert stream.recognizer.objects() == {"mug": 12, "duck": 4, "teddy": 7}
+    for label in ("mug", "duck", "teddy"):
+        assert stream.show(label, 8)[-1].label == label
+
+
+def test_only_what_comes_during_the_lesson_is_learned(taught):
+    before = taught.recognizer.state()
+    taught.show("duck", 5)
+    assert same(taught.recognizer.state(), before)
+    lesson = taught.recognizer.start_lesson("block", 2)
+    assert not taught.recognizer.learn()  # what came before the lesson is none of it
+    taught.show("block", 1)
+    assert (lesson.n_taken, lesson.done) == (1, False)
+    assert not taught.recognizer.learn()  # nothing is learned twice
+    taught.show("block", 1)
+    assert lesson.done
+    assert taught.recognizer.objects()["block"] == 2
+
+
+def test_nothing_more_is_learned_when_the_lesson_is_done(taught):
+    lesson = taught.recognizer.start_lesson("block", 2)
+    taught.show("block", 5)
+    assert lesson.n_taken == 2
+    assert taught.recognizer.objects()["block"] == 2
+
+
+@pytest.mark.parametrize("label", ["block", "duck"])
+@pytest.mark.parametrize("came", [0, 1, 4])
+def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
+    before, learned = taught.recognizer.state(), taught.recognizer.counts.learned
+    taught.recognizer.start_lesson(label, 5)
+    taught.show("block", came)
+    taught.recognizer.end_lesson()
+    assert taught.recognizer.lesson is None
+    assert same(taught.recognizer.state(), before)
+    assert taught.recognizer.counts.learned == learned
+
+
+def test_a_first_lesson_that_ends_early_leaves_nothing():
+    stream = Stream(recognizer())
+    stream.recognizer.start_lesson("mug", 5)
+    stream.show("mug", 3)
+    assert stream.recognizer.objects() == {"mug": 3}
+    stream.recognizer.end_lesson()
+    assert stream.recognizer.objects() == {}
+    stream.feed(np.ones(D + 1), "another/network")  # neither size nor network is settled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_calibrated_during_a_lesson_and_all_is_afterwards(kind, monkeypatch):
+    counted = []
+    for name in ("Calibration", "fit_confidence"):
+        own = getattr(classifier_module, name)
+        monkeypatch.setattr(classifier_module, name, lambda *a, own=own, name=name: counted.append(name) or own(*a))
+    stream, by_hand, rng = taught_alike(kind)
+    counted.clear()
+    asked = view("duck", rng)
+    stream.recognizer.classifier.calibrate()
+    assert sorted(counted) == ["Calibration", "fit_confidence"]
+    lesson = stream.recognizer.start_lesson("duck", 6)
+    counted.clear()
+    vectors = [view("duck", rng) for _ in range(6)]
+    for x in vectors:
+        stream.feed(x)
+    assert lesson.done
+    assert not counted
+    stream.recognizer.end_lesson()
+    for x in vectors:
+        by_hand.scores(x)
+        by_hand.learn(x, "duck")
+    found, expected = stream.recognizer.classifier.judge(asked), by_hand.judge(asked)
+    assert found.nearest == expected.nearest
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-12)
+    assert (found.confidence, found.typicality) == pytest.approx((expected.confidence, expected.typicality), abs=1e-12)
+
+
+def test_what_is_recognized_during_a_lesson_is_judged_as_before_it(taught):
+    rng = np.random.default_rng(5)
+    window = [view("block", rng) for _ in range(4)] + [view("duck", rng)]
+    before = [taught.recognizer.classifier.judge(np.array(window[max(k - 4, 0) : k + 1])) for k in range(5)]
+    lesson = taught.recognizer.start_lesson("block", 5)
+    taught.recognizer._window.clear()
+    for x, expected in zip(window, before, strict=True):
+        seen = taught.feed(x)
+        assert (seen.nearest, seen.confidence) == (expected.nearest, pytest.approx(expected.confidence, abs=1e-12))
+        assert seen.typicality == pytest.approx(expected.typicality, abs=1e-12)
+        np.testing.assert_allclose(seen.scores[:3], expected.scores, atol=1e-12)
+        assert seen.scores[3:].tolist() == [0.0] * (len(seen.labels) - 3)
+    assert lesson.done
+    assert seen.labels[3] == "block"
+    taught.recognizer.end_lesson()
+    assert taught.show("block", 5)[-1].label == "block"
+
+
+def test_nothing_is_known_in_the_first_lesson():
+    stream = Stream(recognizer())
+    stream.recognizer.start_lesson("mug", 3)
+    for seen in stream.show("mug", 3):
+        assert (seen.label, seen.nearest, seen.confidence, seen.labels) == (UNKNOWN, "", 0.0, [])
+    stream.recognizer.end_lesson()
+    assert stream.show("mug")[0].nearest == "mug"
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(PLACES)), st.integers(1, 4), st.booleans()), max_size=8))
+def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
+    stream, rng, kept = Stream(recognizer()), np.random.default_rng(1), []
+    for label, count, finished in lessons:
+        stream.recognizer.start_lesson(label, count)
+        vectors = [view(label, rng) for _ in range(count if finished else count - 1)]
+        for x in vectors:
+            stream.feed(x)
+        stream.recognizer.end_lesson()
+        kept += [(x, label) for x in vectors] if finished else []
+    expected = make_classifier(Settings(), D)
+    for x, label in kept:
+        expected.learn(x, label)
+    assert stream.recognizer.objects() == expected.counts
+    if kept:
+        np.testing.assert_allclose(
+            stream.recognizer.classifier.scores(vectors_of(kept)), expected.scores(vectors_of(kept)), atol=1e-12
+        )
+
+
+def vectors_of(kept):
+    return np.stack([x for x, _ in kept])
+
+
+def test_while_one_lesson_is_under_way_nothing_else_changes_what_is_known(taught):
+    robot, before = taught.recognizer, taught.recognizer.state()
+    robot.start_lesson("block", 5)
+    taught.show("block", 2)
+    for change in (
+        lambda: robot.start_lesson("duck", 1),
+        lambda: robot.forget("duck"),
+        lambda: robot.rename("duck", "goose"),
+        lambda: robot.load(before),
+        lambda: robot.merge(before),
+        lambda: robot.reset(),
+        lambda: robot.saved(),
+    ):
+        with pytest.raises(RecognitionError, match=r"'block' is being taught.*2 of 5 frames"):
+            change()
+    assert robot.objects() == {"mug": 10, "duck": 10, "teddy": 10, "block": 2}
+
+
+@pytest.mark.parametrize(
+    "label, expected",
+    [("", "1 to"), ("x" * 10_000, "10000"), ("   ", "blanks"), ("a\nb", "printable"), (UNKNOWN, "another"), (3, "str")],
+)
+def test_labels_that_no_object_may_have(taught, label, expected):
+    before = taught.recognizer.state()
+    with pytest.raises(ParameterError, match=expected) as refused:
+        taught.recognizer.start_lesson(label, 3)
+    assert len(str(refused.value)) < 300
+    assert taught.recognizer.lesson is None
+    with pytest.raises(ParameterError):
+        taught.recognizer.rename("mug", label)
+    assert same(taught.recognizer.state(), before)
+
+
+@pytest.mark.parametrize("n_frames", [0, -1, 10**9, 1.5])
+def test_lessons_of_no_or_of_endless_frames(taught, n_frames):
+    with pytest.raises(ParameterError, match="n_frames"):
+        taught.recognizer.start_lesson("block", n_frames)
+    assert taught.recognizer.lesson is None
+
+
+def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
+    class Failing:
+        classes, counts = [], {}
+
+        def learn(self, x, label):
+            raise RecognitionError("no")
+
+    robot = ObjectRecognizer(lambda n: Failing())
+    lesson = robot.start_lesson("mug", 2)
+    robot.recognize(1, NET, np.ones(D))
+    with pytest.raises(RecognitionError):
+        robot.learn()
+    assert lesson.n_taken == 0
+    assert robot.classifier is None

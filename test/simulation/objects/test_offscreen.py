@@ -1,0 +1,70 @@
+"""Which back-end renders, and what is said where none does: libraries that are missing, and machines that are busy."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from icub_learning.errors import RenderingError
+from icub_learning.simulation.objects import offscreen
+from icub_learning.simulation.objects.offscreen import BACKENDS, LATE, PACKAGES, find_backend
+
+MISSING = "ImportError: no library"
+
+
+@pytest.fixture(autouse=True)
+def nothing_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No back-end was looked for before."""
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    find_backend.cache_clear()
+    yield
+    find_backend.cache_clear()
+
+
+@pytest.fixture
+def reasons(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Why each back-end fails, "" for one that works; may be changed."""
+    found = dict.fromkeys(BACKENDS, MISSING)
+    monkeypatch.setattr(offscreen, "_probe", lambda backend: found[backend])
+    return found
+
+
+def test_libraries_that_are_missing_are_to_be_installed(reasons: dict[str, str]) -> None:
+    with pytest.raises(RenderingError) as refused:
+        find_backend()
+    text = str(refused.value)
+    assert text.startswith("no off-screen OpenGL here; install it with: ")
+    assert f"apt-get install {PACKAGES} (egl: {MISSING}; osmesa: {MISSING})" in text
+    assert "again" not in text
+
+
+@pytest.mark.parametrize("late", [("egl",), ("osmesa",), BACKENDS])
+def test_one_that_is_late_is_to_be_tried_again(reasons: dict[str, str], late: tuple[str, ...]) -> None:
+    reasons |= dict.fromkeys(late, LATE)
+    with pytest.raises(RenderingError) as refused:
+        find_backend()
+    text = str(refused.value)
+    assert text.startswith("off-screen OpenGL did not answer in time, though it may be installed: try again")
+    assert f"apt-get install {PACKAGES}" in text  # if trying again does not help
+    assert all(f"{backend}: {reason}" in text for backend, reason in reasons.items())
+    assert "no off-screen OpenGL" not in text
+    reasons["osmesa"] = ""
+    assert find_backend() == "osmesa"  # what failed is not remembered
+
+
+def test_the_time_is_that_of_the_child_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offscreen, "PROBE_TIMEOUT", 0.001)  # [s], in which no interpreter starts
+    with pytest.raises(RenderingError, match=r"did not answer in time.*egl: no image within .*osmesa: no image within"):
+        find_backend()
+
+
+def test_the_back_end_that_is_asked_for_is_the_only_one_tried(
+    reasons: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons["egl"] = ""
+    monkeypatch.setenv("MUJOCO_GL", "OSMesa")
+    with pytest.raises(RenderingError, match="osmesa: ImportError") as refused:
+        find_backend()
+    assert "egl:" not in str(refused.value)
+    assert refused.value.value == "osmesa"
+    monkeypatch.setenv("MUJOCO_GL", "glfw")  # needs a window: not asked for here
+    assert find_backend() == "egl"
