@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction
 
-ROUGHEST = 1.35  # root mean squared difference of successive predictions over that of measurements
+ROUGHEST = 1.25  # root mean squared difference of successive predictions over that of measurements
 LIMITS = 1.3 * 2.0 ** np.arange(4.5, -0.1, -0.5)  # that are tried, in root mean squared rates of measurements
 HALF_LIFE = 30.0  # [s] in which a difference loses half of its weight; friction changes sign once in seconds
 RECENT = 0.2  # [s], the same for the rate that limits follow at once when a motion becomes faster
@@ -84,7 +84,7 @@ class SmoothnessFilter:
         """Learn how rough measurements and predictions are.
 
         Args:
-            stamp: of the joint state that both belong to [ns]; one that is not later than that before begins anew.
+            stamp: time of the joint state that both belong to [ns]; if it goes back, differences begin anew.
             made: what `filtered` returned for it.
             measured: (n_outputs,).
         """
