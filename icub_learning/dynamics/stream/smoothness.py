@@ -12,9 +12,12 @@ HALF_LIFE = 30.0  # [s] in which a difference loses half of its weight; friction
 RECENT = 0.2  # [s], the same for the rate that limits follow at once when a motion becomes faster
 KNOWN_AFTER = 1.0  # [s] of measurements before a limit is chosen
 LONGEST_STEP = 0.5  # [s] between two measurements whose difference counts, and without any until nothing is limited
-JUMP = 30.0  # largest difference of measurements that one of predictions counts for
-CLEARLY = 0.8
-LEAST_RATE = 1e-300  # [1/s], in units of the output: above 0, so that no limit and no rate make no limit
+JUMP = 10.0  # largest difference of measurements that one of predictions counts for
+LATEST = 0.04  # [s] in which at most 1/e of a jump is left, whatever the limit
+REST = 0.02  # share of the largest difference of measurements below which differences are those of a robot at rest
+CLEARLY = (
+    0.8  # share of what is allowed below which an output no longer needs its limit, so that limits do not come and go
+)
 LARGEST = 1e50  # of a prediction: squares of what is larger could overflow
 
 
@@ -26,7 +29,8 @@ class SmoothnessFilter:
     differences between successive measurements are followed, and those between successive predictions as limits of
     their rate would leave them; the highest limit in use is one with which the latter's root is at most ROUGHEST times
     that of the former. Most outputs need none, and pass unchanged. A limit acts in jumps alone: unlike a low-pass
-    filter it does not delay what changes no faster than measurements do.
+    filter it does not delay what changes no faster than measurements do. Of a jump that a limit would draw out, such as
+    that to a model just learned, no more is left than a low-pass filter with time constant LATEST would leave.
 
     Args:
         n_outputs: m.
@@ -39,18 +43,18 @@ class SmoothnessFilter:
     def __init__(self, n_outputs: int) -> None:
         self.limits: Array = np.full(n_outputs, np.inf)
         self._passes = True  # whether all of them are infinite
+        self._most = np.zeros(n_outputs)  # rates themselves [1/s], in units of the outputs
         self._state: Array | None = None  # (2, n_outputs) of total and parametric part, as published last
         self._stamp = 0  # ns, of that
         # Fading sums of squared differences (n_outputs,): of measurements, and of predictions without a limit.
         self._of_measured, self._of_predicted = np.zeros(n_outputs), np.zeros(n_outputs)
         # The same under each limit (n_limits, n_outputs), while some output is rougher than its measurement.
         self._of_limited: Array | None = None
-        self._weights = np.zeros(2)  # fading sums of the squares of time steps [s^2]: HALF_LIFE, RECENT
+        self._steps = np.zeros(2)  # fading sums of the squares of time steps [s^2]: HALF_LIFE, RECENT
+        self._count = 0.0  # of differences, fading
         self._largest = np.zeros(n_outputs)  # difference between measurements so far
         self._recent = np.zeros(n_outputs)  # as _of_measured, by RECENT
-        self._rate = np.full(
-            n_outputs, np.inf
-        )  # of measurements: root mean square, or the recent one if that is larger
+        self._rate = np.full(n_outputs, np.inf)  # of measurements: root mean square, or the recent one if larger
         self._predicted: Array | None = None  # the newest prediction (n_outputs,)
         self._limited = np.zeros(0)  # the same under each limit (n_limits, n_outputs)
         self._measured = np.zeros(n_outputs)
@@ -72,8 +76,8 @@ class SmoothnessFilter:
             return made
         values = np.array((made.total, made.parametric))
         if self._state is not None:
-            most = self.limits * self._rate * max((stamp - self._stamp) * 1e-9, 0.0)
-            values = np.clip(values, self._state - most, self._state + most)
+            wanted = values - self._state
+            values -= wanted - _step(wanted, self._most, max((stamp - self._stamp) * 1e-9, 0.0))
         self._state, self._stamp = values, stamp
         total, parametric = values
         result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
@@ -107,32 +111,45 @@ class SmoothnessFilter:
         self._of_measured = keep * self._of_measured + square
         self._of_predicted = keep * self._of_predicted + jump * jump
         self._recent = keep_recent * self._recent + square
-        self._weights = self._weights * (keep, keep_recent) + elapsed**2
+        self._steps = self._steps * (keep, keep_recent) + elapsed**2
+        self._count = keep * self._count + 1.0
         self._seconds += elapsed
         if self._seconds < KNOWN_AFTER:
             return
-        # What has been limited has to be clearly smooth before it no longer is: else a limit would come and go.
-        share = 1.0 if self._of_limited is None else CLEARLY
-        smooth = self._of_predicted <= share * ROUGHEST**2 * self._of_measured
+        allowed = ROUGHEST**2 * (self._of_measured + self._count * (REST * self._largest) ** 2)
+        smooth = self._of_predicted <= (1.0 if self._of_limited is None else CLEARLY) * allowed
         if smooth.all():
             self._passes, self._of_limited = True, None
             self.limits = np.full_like(self._of_measured, np.inf)
         else:
-            self._limit(smooth, before, predicted, elapsed, keep)
+            self._follow_limits(before, predicted, allowed, elapsed, keep)
+            self._choose(smooth, allowed)
 
-    def _limit(self, smooth: NDArray[np.bool_], before: Array, predicted: Array, elapsed: float, keep: float) -> None:
-        """Choose limits; `smooth` (n_outputs,): which outputs need none; the last two predictions (n_outputs,)."""
-        allowed = ROUGHEST**2 * self._of_measured
+    def _follow_limits(self, before: Array, predicted: Array, allowed: Array, elapsed: float, keep: float) -> None:
+        """Follow how rough predictions would be under each limit; all arrays are (n_outputs,)."""
         if self._of_limited is None:  # of limits nothing is known yet: begin with the highest, which changes least
             self._of_limited = np.repeat(np.minimum(self._of_predicted, allowed)[None], len(LIMITS), axis=0)
             self._limited = np.repeat(before[None], len(LIMITS), axis=0)
-        usual, recent = self._of_measured / self._weights[0], self._recent / self._weights[1]
-        self._rate = np.maximum(np.sqrt(np.maximum(usual, recent)), LEAST_RATE)
-        most = LIMITS[:, None] * (self._rate * elapsed)
-        step = np.clip(predicted - self._limited, -most, most)
+        usual, recent = self._of_measured / self._steps[0], self._recent / self._steps[1]
+        self._rate = np.maximum(np.sqrt(np.maximum(usual, recent)), REST * self._largest / elapsed)
+        largest = JUMP * self._largest
+        step = _step(np.clip(predicted - self._limited, -largest, largest), LIMITS[:, None] * self._rate, elapsed)
         self._limited += step
         self._of_limited = keep * self._of_limited + step * step
+
+    def _choose(self, smooth: NDArray[np.bool_], allowed: Array) -> None:
+        """Choose the highest limit that suffices, or the lowest; none for outputs that are `smooth`, (n_outputs,)."""
+        assert self._of_limited is not None
         suffices = self._of_limited <= allowed
         suffices[-1] = True
-        self.limits = np.where(smooth, np.inf, LIMITS[suffices.argmax(axis=0)])
+        chosen = LIMITS[suffices.argmax(axis=0)]
+        self.limits = np.where(smooth, np.inf, chosen)
+        self._most = np.where(smooth, np.finfo(float).max, chosen * self._rate)
         self._passes = False
+
+
+def _step(wanted: Array, rates: Array, elapsed: float) -> Array:
+    """Return what limited rates make in a time [s] of the changes that are `wanted` (..., n_outputs)."""
+    most = np.maximum(rates * elapsed, np.abs(wanted) * -np.expm1(-elapsed / LATEST))
+    result: Array = np.clip(wanted, -most, most)
+    return result

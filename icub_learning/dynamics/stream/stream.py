@@ -200,6 +200,11 @@ class InverseDynamicsStream:
         if given_up is not None:
             self._refuse_unmatched(given_up)
 
+    def model_replaced(self) -> None:
+        """Take the predictions from here on for those of another model: filters begin anew."""
+        if self._output_filter is not None:
+            self._output_filter.reset()
+
     def filter_report(self) -> dict[str, Array]:
         """Return what filters do to each output (n_outputs,), by what it is; empty without any."""
         return {} if self._output_filter is None else self._output_filter.report()
@@ -311,7 +316,7 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
         external = measured - record.prediction.total
-        if self._output_filter is not None:
+        if self._output_filter is not None and record.fault is None:
             self._output_filter.follow(record.stamp, record.body, measured)
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:

@@ -69,6 +69,7 @@ class LearningThread:
         learned, skipped, refused: samples learned, left out since too many waited, and refused by the estimator.
         revision: rises with all that changes what was learned.
         restored: how often the estimator was replaced by its last good state.
+        replaced: how often what was learned has changed at once, by a request or by being restored.
         times: of a sample: its learning and the new predictor.
     """
 
@@ -82,7 +83,7 @@ class LearningThread:
     ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)
         self.n_samples: int = estimator.n_samples
-        self.learned = self.skipped = self.refused = self.revision = self.restored = 0
+        self.learned = self.skipped = self.refused = self.revision = self.restored = self.replaced = 0
         self.times = DurationWindow()
         self._estimator = estimator
         self._regressor: Any = regressor
@@ -231,6 +232,7 @@ class LearningThread:
                 self._estimator = estimator
                 if request.changes:
                     self._publish(changed=True)
+                    self.replaced += 1
         except IcubLearningError as error:
             message = str(error)
         except Exception as error:
@@ -253,3 +255,4 @@ class LearningThread:
         self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
         self.restored += 1
         self._publish(changed=True)
+        self.replaced += 1
