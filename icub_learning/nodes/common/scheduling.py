@@ -20,7 +20,7 @@ class SchedulingSettings:
 
     realtime_priority: int = setting(
         10,
-        "SCHED_FIFO priority while active, where permitted, of all threads except the learning thread, which keeps"
+        "SCHED_FIFO priority while active, where permitted, of all threads except a learning thread, which keeps"
         " ordinary scheduling and runs on the core of the predicting one; 0: ordinary scheduling of all, on any core",
         low=0,
         high=99,
@@ -55,22 +55,20 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     later. Threads that are started later inherit the priority. Without permission nothing changes.
 
     Args:
-        priority: 1 to 99, 0 for ordinary scheduling.
+        priority: 1 to 99; 0: ordinary scheduling, to which threads with a real-time priority return.
         learner: native id of a thread that gets ordinary scheduling: under overload it takes all the time there is, and
             the system would suspend all real-time threads of its core for 50 ms of each second.
     """
-    if not priority:
-        return "ordinary scheduling"
     try:
         for thread in _threads():
-            if thread == learner:
-                os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))  # it may have inherited another
-                continue
             with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
-                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+                if priority and thread != learner:
+                    os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+                elif os.sched_getscheduler(thread) == os.SCHED_FIFO:  # given before, or inherited
+                    os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
     except (AttributeError, OSError) as error:
         return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
-    return f"real-time priority {priority}"
+    return f"real-time priority {priority}" if priority else "ordinary scheduling"
 
 
 def share_core(thread: int) -> int | None:

@@ -17,11 +17,16 @@ class Action:
         label: of the button.
         do: called in a thread of its own when the button is pressed.
         hint: shown when the mouse rests on it.
-        asking: shown until the answer is there.
+        asking: returns what is shown until the answer is there.
     """
 
     def __init__(
-        self, server: viser.ViserServer, label: str, do: Callable[[], Answer], hint: str = "", asking: str = "asking"
+        self,
+        server: viser.ViserServer,
+        label: str,
+        do: Callable[[], Answer],
+        hint: str = "",
+        asking: Callable[[], str] = lambda: "asking",
     ) -> None:
         self._do, self._asking = do, asking
         self.button = server.gui.add_button(label, hint=hint or None)
@@ -33,7 +38,7 @@ class Action:
         if self.button.disabled:  # pressed twice
             return
         self.button.disabled = True
-        self._answer.content = style.answer(self._asking, None)
+        self._answer.content = style.answer(self._asking(), None)
         try:
             found = self._do()
         except Exception as error:  # whatever it is, people see it where they pressed

@@ -25,7 +25,13 @@ class BodyView:
                 def identify() -> Answer:
                     return ask(choice.name, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
 
-                Action(server, "Identify load", identify, "observes what is carried while the arm moves", "observing")
+                Action(
+                    server,
+                    "Identify load",
+                    identify,
+                    "observes what is carried while the arm moves",
+                    lambda: f"observing for {seconds.value:g} s",
+                )
                 Action(
                     server,
                     "Tare",

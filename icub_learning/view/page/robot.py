@@ -20,7 +20,7 @@ ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external"
 LONGEST_ARROW = 0.35  # [m], of the largest force or effort seen so far
 BESIDE = {"measured": -0.02, "predicted": 0.02, "external": 0.0}  # [m]: equal ones would hide each other
 SMALLEST_RANGE = {"N": 20.0, "N m": 2.0}  # what the longest arrow stands for at least
-MOVED = 1e-4  # entries of a pose that changed by less are not sent
+MOVED = 1e-4  # positions [m] and quaternions that changed by less are not sent
 
 
 class RobotView:
@@ -35,8 +35,8 @@ class RobotView:
         self._server, self._show = server, show
         self._urdf = ""
         self._geometry: RobotGeometry | None = None
-        self._links: dict[str, viser.FrameHandle] = {}
-        self._poses: dict[str, Array] = {}
+        self._bodies: dict[int, viser.FrameHandle] = {}  # each on its parent: only joints that move are sent
+        self._sent = np.zeros((0, 7))  # their poses, as `body_poses` returns them
         self._arrows: dict[str, viser.ArrowsHandle] = {}
         self._largest: dict[str, float] = {}
 
@@ -47,20 +47,15 @@ class RobotView:
         if self._geometry is None:
             return
         frames = [learner.frame] if learner is not None and learner.frame else []
-        poses = self._geometry.poses(state.joints, [*self._links, *frames])
-        for name, handle in self._links.items():
-            pose = poses.get(name)
-            if pose is None or (name in self._poses and np.abs(pose - self._poses[name]).max() < MOVED):
-                continue
-            self._poses[name] = pose
-            handle.position, handle.wxyz = pose[:3, 3], _quaternion(pose)
+        poses = self._geometry.poses(state.joints, frames)
+        self._move(self._geometry.body_poses())
         self._draw_arrows(learner, poses)
 
     def _load(self, urdf: str, path: str) -> None:
         self._urdf = urdf
-        for handle in self._links.values():
-            handle.remove()
-        self._links, self._poses, self._geometry = {}, {}, None
+        if self._bodies:
+            self._bodies[0].remove()  # and all that are on it
+        self._bodies, self._geometry = {}, None
         if not urdf:
             return
         try:
@@ -68,14 +63,13 @@ class RobotView:
         except ModelError as error:
             self._show(str(error))
             return
-        self._links = {
-            name: self._server.scene.add_frame(f"/robot/{number}", show_axes=False)
-            for number, name in enumerate(geometry.shapes)
-        }
+        for number in sorted({0}.union(*(_chain(geometry, body) for body, _ in geometry.carriers.values()))):
+            self._bodies[number] = self._server.scene.add_frame(_path(geometry, number), show_axes=False)
+        self._sent = np.full((len(geometry.parents), 7), np.inf)
         if geometry.missing:
             some = ", ".join(geometry.missing[:3])
             self._show(f"{len(geometry.missing)} meshes were not found, sticks stand for them: {some}")
-        poses = geometry.poses({}, self._links)
+        poses = geometry.poses({}, geometry.shapes)
         lowest = min((pose[2, 3] for pose in poses.values()), default=0.0)
         self._server.scene.add_grid("/floor", width=4.0, height=4.0, position=(0.0, 0.0, lowest - 0.1),
                                     cell_color=(225, 227, 230), section_color=(200, 204, 208))  # fmt: skip
@@ -84,20 +78,29 @@ class RobotView:
         threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
-        for number, (name, shapes) in enumerate(geometry.shapes.items()):
-            for place, shape in enumerate(shapes):
+        for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
+            for place, shape in enumerate(geometry.shapes[name]):
                 if self._geometry is not geometry:
                     return
                 try:
-                    self._add(f"/robot/{number}/{place}", shape)
+                    self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
                 except ModelError as error:
                     self._show(f"{name}: {error}")
 
-    def _add(self, name: str, shape: Shape) -> None:
+    def _move(self, poses: Array) -> None:
+        """Send the poses of bodies (n, 7) on their parents that have changed."""
+        changed = np.abs(poses - self._sent) > MOVED
+        for part, attribute in ((slice(0, 3), "position"), (slice(3, 7), "wxyz")):
+            for number in np.flatnonzero(changed[:, part].any(axis=1)):
+                self._sent[number, part] = poses[number, part]
+                if (handle := self._bodies.get(int(number))) is not None:
+                    setattr(handle, attribute, poses[number, part])
+
+    def _add(self, name: str, shape: Shape, pose: Array) -> None:
         scene, colour = self._server.scene, tuple(round(255 * value) for value in shape.colour)
         # Without shadows: a browser without a graphics card draws each frame twice for them.
         placed: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
-        placed |= {"position": shape.placement[:3, 3], "wxyz": _quaternion(shape.placement), "color": colour}
+        placed |= {"position": pose[:3, 3], "wxyz": _quaternion(pose), "color": colour}
         if shape.kind == "mesh":
             vertices, faces = load_mesh(shape)
             scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
@@ -174,6 +177,19 @@ def look_at(server: viser.ViserServer, points: Array) -> None:
     distance = max(1.0, 1.25 * size)
     server.initial_camera.look_at = tuple(middle)
     server.initial_camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
+
+
+def _chain(geometry: RobotGeometry, body: int) -> list[int]:
+    """Return a body after those that carry it, from the one that stands still."""
+    found = [body]
+    while found[0]:
+        found.insert(0, geometry.parents[found[0]])
+    return found
+
+
+def _path(geometry: RobotGeometry, body: int) -> str:
+    """Return the name of a body in the scene, which contains those of the bodies that carry it."""
+    return "/robot/" + "/".join(map(str, _chain(geometry, body)))
 
 
 def _quaternion(pose: Array) -> Array:

@@ -24,7 +24,6 @@ class TaughtView:
     title: str  # of the form
     button: str
     hint: str  # of the button
-    asking: str  # shown until the lesson has ended
     counted: str  # what there is a number of, for each object
 
     def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
@@ -33,7 +32,13 @@ class TaughtView:
         with gui.add_form(self.title, visible=False) as form:
             name = gui.add_text("name", "", hint="of the object; a new name adds an object")
             self._add_fields()
-            action = Action(server, self.button, lambda: self._teach(name.value.strip()), self.hint, self.asking)
+            action = Action(
+                server,
+                self.button,
+                lambda: self._teach(name.value.strip()),
+                self.hint,
+                lambda: self._asking(name.value.strip()),
+            )
         form.on_submit(action.press)
         with gui.add_folder("Known objects", visible=False) as known:
             self._table = gui.add_html(style.note("none yet"))
@@ -65,6 +70,14 @@ class TaughtView:
     def _teach(self, label: str) -> Answer:
         raise NotImplementedError
 
+    def _asking(self, label: str) -> str:
+        """Return what is shown until the lesson has ended: what was asked for, as it was understood.
+
+        The page's own program sends what is typed at most every 50 ms, the latest message only, so that a value typed
+        less than that before Enter does not arrive; people see here which name and number did.
+        """
+        raise NotImplementedError
+
     def _forget(self) -> Answer:
         return self._ask(self._choice.name, "forget_object", label=self._which.name)
 
@@ -73,7 +86,7 @@ class TeachingView(TaughtView):
     """Teaches a recognizer what is in front of the camera; its objects can be renamed too."""
 
     title = "Teach what is in front of the camera"
-    button, hint, asking = "Teach", "learns the next frames under this name", "watching"
+    button, hint = "Teach", "learns the next frames under this name"
     counted = "frames learned"
 
     def _add_fields(self) -> None:
@@ -87,6 +100,9 @@ class TeachingView(TaughtView):
         frames = int(self._frames.value)
         return self._ask(self._choice.name, "teach", takes=PATIENCE, label=label, n_frames=frames, timeout=PATIENCE)
 
+    def _asking(self, label: str) -> str:
+        return f"learning {int(self._frames.value)} frames of {label!r}"
+
     def _rename(self) -> Answer:
         return self._ask(
             self._choice.name, "rename_object", old_label=self._which.name, new_label=self._new.value.strip()
@@ -97,7 +113,7 @@ class DetectionView(TaughtView):
     """Teaches a detector an object that is moved before the camera."""
 
     title = "Teach to find an object"
-    button, hint, asking = "Teach detector", "collects images, then trains", "collecting and training"
+    button, hint = "Teach detector", "collects images, then trains"
     counted = "images"
 
     def _add_fields(self) -> None:
@@ -115,3 +131,6 @@ class DetectionView(TaughtView):
             seconds=seconds,
             source=self._source.value,
         )
+
+    def _asking(self, label: str) -> str:
+        return f"collecting images of {label!r} for {float(self._seconds.value):g} s, then training"

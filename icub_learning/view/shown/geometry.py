@@ -24,6 +24,8 @@ class RobotGeometry:
             joint to joint.
         missing: meshes that were not found.
         joints: names of the joints that have a position.
+        parents: number of the body that each body moves on; a body is what moves with one joint, number 0 stands still.
+        carriers: for each link with shapes, the number of its body, and its pose (4, 4) on it.
 
     Raises:
         ModelError: the text is no URDF that Pinocchio can read.
@@ -66,6 +68,9 @@ class RobotGeometry:
             sticks = _sticks(root, name)
             if sticks:
                 self.shapes[name] = sticks
+        self.parents = tuple(model.parents)
+        frames = {name: model.frames[self._frames[name]] for name in self.shapes if name in self._frames}
+        self.carriers = {name: (int(frame.parentJoint), frame.placement.homogeneous) for name, frame in frames.items()}
 
     def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:
         """Return the pose (4, 4) of links and other frames in that of the root; joints that are not given are at 0."""
@@ -81,6 +86,11 @@ class RobotGeometry:
                 q[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
         pinocchio.framesForwardKinematics(self._model, self._data, q)
         return {name: self._data.oMf[self._frames[name]].homogeneous for name in links if name in self._frames}
+
+    def body_poses(self) -> Array:
+        """Return position [m] and quaternion (w, x, y, z) of each body (n, 7) on its parent, as of the last `poses`."""
+        found = np.array([pinocchio.SE3ToXYZQUAT(one) for one in self._data.liMi])
+        return found[:, (0, 1, 2, 6, 3, 4, 5)]
 
     def joint_axes(self, names: Iterable[str]) -> dict[str, tuple[Array, Array]]:
         """Return origin and unit axis (3,) each of joints, as of the last call of `poses`."""

@@ -50,6 +50,11 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
     assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
 
 
+def test_ordinary_scheduling_is_given_back():
+    answer, policies, *_ = look("[scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(0)][1]")
+    assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
+
+
 def test_a_learning_thread_that_inherited_priority_gives_it_back():
     call = """(scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(5, learner.native_id),
                os.sched_getscheduler(learner.native_id))"""

@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import SetParameters
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
@@ -120,6 +123,20 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(listener: Listener,
     assert float(values["simulated time [s]"]) > 0
 
     assert node.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="asks Linux for the scheduling of a process")
+def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_does_not(
+    listener: Listener, start_node
+) -> None:
+    permitted = subprocess.run(["chrt", "--fifo", "1", "true"], capture_output=True).returncode == 0
+    states = listener.hear(JointState, "/joint_states")
+    node = start_node("icub_simulation")
+    listener.wait(lambda: len(states) > 5)
+    assert os.sched_getscheduler(node.pid) == (os.SCHED_FIFO if permitted else os.SCHED_OTHER)
+    faster = Parameter("real_time_factor", value=2.0).to_parameter_msg()
+    assert listener.call(SetParameters, f"{NODE}/set_parameters", parameters=[faster]).results[0].successful
+    listener.wait(lambda: os.sched_getscheduler(node.pid) == os.SCHED_OTHER)
 
 
 def test_services_change_task_and_payload_or_say_why_not(listener: Listener, start_node) -> None:

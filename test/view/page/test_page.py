@@ -5,13 +5,18 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 from helpers.browser import COARSE, SLOW, Browser, browsing, chromium
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
 pytestmark = pytest.mark.end_to_end
 
+UNSENT = 300.0  # [ms]; viser's client sends at most one message every 50 ms, and the latest only
 LABEL, FRAMES = "yellow <b>duck</b>", 3  # words from people are shown as they are, not taken for HTML
 ARM = {
     "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"],
@@ -65,8 +70,9 @@ def have_fallen(browser: Browser) -> bool:
 def teach(browser: Browser, name: str) -> None:
     """Fill in the form, and press its button with the mouse."""
     form = browser.page.locator("form", has_text="Teach what is in front of the camera")
-    form.locator("input").nth(0).fill(name)
-    form.locator("input").nth(1).fill(str(FRAMES))
+    for place, text in enumerate((name, str(FRAMES))):
+        form.locator("input").nth(place).fill(text)
+        browser.page.wait_for_timeout(UNSENT)
     form.get_by_role("button", name="Teach", exact=True).click()
 
 
@@ -113,4 +119,36 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
         page.get_by_text("latency, arrival to publication").first.wait_for(state="attached", timeout=SLOW)
         page.screenshot(path=str(pictures / "narrow.png"), timeout=2 * SLOW)
         assert browser.hosts() == {urlsplit(address).netloc}
+        assert not browser.errors
+
+
+MOST_STOPS = 80  # presses of Tab from the beginning of the page to a form
+
+
+def tab_to(browser: Browser, wanted: "Locator") -> None:
+    """Press Tab until an element has the focus; the test fails if Tab does not lead there."""
+    for _ in range(MOST_STOPS):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        browser.page.keyboard.press("Tab")
+    pytest.fail(f"{MOST_STOPS} presses of Tab do not lead there")
+
+
+@pytest.mark.timeout(600)
+def test_an_object_is_taught_by_keyboard_alone(address: str) -> None:
+    with browsing(1000, 700) as browser:
+        page = browser.page
+        page.goto(address + COARSE, timeout=2 * SLOW)
+        form = page.locator("form", has_text="Teach what is in front of the camera")
+        form.wait_for(timeout=SLOW)
+        tab_to(browser, form.locator("input").nth(0))
+        page.keyboard.type("mug")
+        page.wait_for_timeout(UNSENT)
+        tab_to(browser, form.locator("input").nth(1))
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(str(FRAMES))
+        page.wait_for_timeout(UNSENT)
+        page.keyboard.press("Enter")
+        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for(timeout=SLOW)
+        page.locator("[data-label]").filter(has_text="mug").wait_for(timeout=SLOW)
         assert not browser.errors

@@ -54,6 +54,15 @@ def test_links_are_where_pinocchio_has_them(robot):
     for name, pose in geometry.poses(joints, geometry.shapes).items():
         frame = model.getFrameId(name, pinocchio.FrameType.BODY)
         np.testing.assert_allclose(pose, data.oMf[frame].homogeneous, atol=1e-12)
+    # The same by way of the bodies, each on its parent, as a page draws them.
+    bodies = [np.eye(4)]
+    for parent, (*position, w, x, y, z) in zip(geometry.parents[1:], geometry.body_poses()[1:], strict=True):
+        pose = pinocchio.XYZQUATToSE3(np.array([*position, x, y, z, w]))
+        bodies.append(bodies[parent] @ pose.homogeneous)
+    assert set(geometry.carriers) == set(geometry.shapes)
+    for name, (body, pose) in geometry.carriers.items():
+        frame = model.getFrameId(name, pinocchio.FrameType.BODY)
+        np.testing.assert_allclose(bodies[body] @ pose, data.oMf[frame].homogeneous, atol=1e-12)
 
 
 def test_meshes_that_are_not_found_become_sticks():
