@@ -57,7 +57,7 @@ def test_what_is_too_slow_is_left_out_with_the_reason():
 
 
 def test_each_part_of_a_cycle_is_measured(monkeypatch):
-    monkeypatch.setattr(parts, "time_in_turns", lambda steps, *_: time_in_turns(steps, 0.002, 5))
+    monkeypatch.setattr(parts, "time_in_turns", lambda steps, *_: time_in_turns(steps, 10.0, 5))  # slow steps too
     found = {row["part"]: row["µs"] for row in parts.run(quick=True).rows}
     assert min(found.values()) > 0.0
     assert "a joint state to its prediction, irregular stamps" in found
