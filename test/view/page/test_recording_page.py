@@ -63,5 +63,6 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         for _ in range(3):
             page.keyboard.press("ArrowRight")
         until(lambda: abs(shown() - 0.15) < 0.001, "three steps of the slider")
+        page.wait_for_timeout(3000)  # until a processor has drawn what has come
         page.screenshot(path=str(pictures / "recording.png"), timeout=2 * SLOW)
         assert not browser.errors

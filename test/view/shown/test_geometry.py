@@ -3,9 +3,12 @@
 import numpy as np
 import pinocchio
 import pytest
+import trimesh
+from scipy.spatial import KDTree
 
 from icub_learning.errors import ModelError
 from icub_learning.robots import find_urdf
+from icub_learning.view.shown import meshes
 from icub_learning.view.shown.geometry import RobotGeometry
 from icub_learning.view.shown.meshes import MOST_TRIANGLES, load_mesh
 
@@ -78,6 +81,20 @@ def test_large_meshes_become_light_and_keep_their_size():
     vertices, faces = load_mesh(shapes["chest"][0])
     assert 100 < len(faces) <= MOST_TRIANGLES and faces.max() < len(vertices)
     assert 0.05 < np.ptp(vertices, axis=0).max() < 0.6  # [m], scaled from mm
+
+
+@pytest.mark.parametrize("link", ["upper_arm_link", "forearm_link"])
+def test_large_meshes_of_many_parts_lose_none_of_them(link, monkeypatch):
+    path = find_urdf("ur10")
+    shape = RobotGeometry(text_of(path), path).shapes[link][0]
+    vertices, faces = load_mesh(shape)
+    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 10**9)
+    original = load_mesh(shape)
+    assert len(faces) < len(original[1]) / 5
+    # From points all over the original to the nearest of many points on the coarse mesh.
+    coarse, _ = trimesh.sample.sample_surface(trimesh.Trimesh(vertices, faces), 50_000, seed=0)
+    points, _ = trimesh.sample.sample_surface(trimesh.Trimesh(*original), 5_000, seed=1)
+    assert KDTree(coarse).query(points)[0].max() < 0.02  # [m], of parts 0.17 m across
 
 
 def test_what_is_no_urdf_is_said():
