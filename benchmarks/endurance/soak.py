@@ -370,7 +370,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
     for name in MEMORY_OF:
         memory.plot(minutes, [row[f"{name} [MiB]"] for row in found["rows"]], label=name)
     memory.set_ylabel("resident memory [MiB]")
-    memory.legend()
+    memory.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(MEMORY_OF), frameon=False)
     latency.plot(np.array(found["latency"]["seconds"]) / 60.0, found["latency"]["p99 [ms]"])
     latency.set_ylabel("p99 of the latency [ms]")
     latency.set_ylim(bottom=0.0)
