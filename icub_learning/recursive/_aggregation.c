@@ -23,22 +23,22 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
     return HOPELESS * best;
 }
 
-/* One output; arrays of one entry an expert, `step` apart. `regret` has room for one number an expert. */
-static void learn_output(double *weight, double *exponent, double *scale, double *square, double *loss,
-                         const double *error, double *regret, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
+/* One output; arrays of one entry an expert, `step` apart; errors count `factor` times. `regret` has room for one number an expert. */
+static void learn_output(double *weight, double *exponent, double *scale, double *square, double *loss, const double *error, double factor,
+                         double *regret, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
     const double hopeless = awake_up_to(loss, experts, step);
     for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
     for (ptrdiff_t age = 0; age < ages; age++) {
         const double *of_age = error + age * experts * step;
         double combined = 0.0;
-        for (ptrdiff_t i = 0; i < experts; i++) combined += weight[i * step] * bounded(of_age[i * step]);
+        for (ptrdiff_t i = 0; i < experts; i++) combined += weight[i * step] * factor * bounded(of_age[i * step]);
         for (ptrdiff_t i = 0; i < experts; i++)
-            if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - bounded(of_age[i * step]));
+            if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - factor * bounded(of_age[i * step]));
     }
     for (ptrdiff_t i = 0; i < experts; i++) {
         double sum = 0.0;
         for (ptrdiff_t age = 0; age < ages; age++) {
-            const double e = bounded(error[(age * experts + i) * step]);
+            const double e = factor * bounded(error[(age * experts + i) * step]);
             sum += e * e;
         }
         loss[i * step] = fade * loss[i * step] + sum / ages;
@@ -75,31 +75,66 @@ static void learn_output(double *weight, double *exponent, double *scale, double
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, errors, work, ages, experts, outputs, fade, spread)\n\n"
-             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs); work (experts,).");
+PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, work, errors, factors, ages, experts, outputs, fade, spread)\n\n"
+             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs) times factors (outputs,);\n"
+             "work (experts,).");
 static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *objects[7];
+    PyObject *objects[8];
     Py_ssize_t ages, experts, outputs;
     double fade, spread;
-    if (!PyArg_ParseTuple(args, "OOOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &objects[6], &ages, &experts, &outputs, &fade, &spread))
+    if (!PyArg_ParseTuple(args, "OOOOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
+                          &objects[6], &objects[7], &ages, &experts, &outputs, &fade, &spread))
         return NULL;
     if (ages < 1 || experts < 1 || outputs < 1 || experts > PY_SSIZE_T_MAX / 64 / outputs / ages) {
         PyErr_Format(PyExc_ValueError, "(ages, experts, outputs) is (%zd, %zd, %zd)", ages, experts, outputs);
         return NULL;
     }
-    Py_buffer views[7];
-    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "errors", "work"};
-    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, ages * table, experts};
-    if (!take_all(objects, views, names, least, 7, 7)) return NULL;
+    Py_buffer views[8];
+    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "work", "errors", "factors"};
+    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, experts, ages * table, outputs};
+    if (!take_all(objects, views, names, least, 8, 6)) return NULL;
     for (Py_ssize_t j = 0; j < outputs; j++)
-        learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j,
-                     (double *)views[3].buf + j, (double *)views[4].buf + j, (double *)views[5].buf + j, views[6].buf, ages, experts, outputs, fade, spread);
-    release_all(views, 7);
+        learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j, (double *)views[3].buf + j,
+                     (double *)views[4].buf + j, (const double *)views[6].buf + j, ((const double *)views[7].buf)[j], views[5].buf, ages,
+                     experts, outputs, fade, spread);
+    release_all(views, 8);
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc}, {NULL, NULL, 0, NULL}};
+PyDoc_STRVAR(cap_doc, "cap(factors, usual, errors, ages, rows, outputs, highest, weight)\n\n"
+             "factors (outputs,): by what errors are to be multiplied so that the mean square of those of the first row is at most `highest`\n"
+             "times the usual one; usual (outputs,) follows it as a mean in which this sample counts 1 / weight. errors (ages, rows, outputs).");
+static PyObject *cap(PyObject *self, PyObject *args) {
+    PyObject *objects[3];
+    Py_ssize_t ages, rows, outputs;
+    double highest, weight;
+    if (!PyArg_ParseTuple(args, "OOOnnndd", &objects[0], &objects[1], &objects[2], &ages, &rows, &outputs, &highest, &weight)) return NULL;
+    if (ages < 1 || rows < 1 || outputs < 1 || rows > PY_SSIZE_T_MAX / 64 / outputs / ages) {
+        PyErr_Format(PyExc_ValueError, "(ages, rows, outputs) is (%zd, %zd, %zd)", ages, rows, outputs);
+        return NULL;
+    }
+    Py_buffer views[3];
+    static const char *names[] = {"factors", "usual", "errors"};
+    const ptrdiff_t least[] = {outputs, outputs, ages * rows * outputs};
+    if (!take_all(objects, views, names, least, 3, 2)) return NULL;
+    double *factors = views[0].buf, *usual = views[1].buf;
+    const double *errors = views[2].buf;
+    for (Py_ssize_t j = 0; j < outputs; j++) {
+        double loss = 0.0;
+        for (Py_ssize_t age = 0; age < ages; age++) {
+            const double e = bounded(errors[age * rows * outputs + j]);
+            loss += e * e / ages;
+        }
+        /* Nothing is unusual as long as there were no errors at all. */
+        const double share = usual[j] > 0.0 && loss > highest * usual[j] ? highest * usual[j] / loss : 1.0;
+        factors[j] = sqrt(share);
+        usual[j] += (share * loss - usual[j]) / weight;
+    }
+    release_all(views, 3);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc}, {"cap", cap, METH_VARARGS, cap_doc}, {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_aggregation", "Compiled on-line aggregation.", -1, methods,
                                     NULL, NULL, NULL, NULL};

@@ -6,12 +6,16 @@ def learn(
     scales: Array,
     squares: Array,
     losses: Array,
-    errors: Array,
     work: Array,
+    errors: Array,
+    factors: Array,
     ages: int,
     experts: int,
     outputs: int,
     fade: float,
     spread: float,
     /,
+) -> None: ...
+def cap(
+    factors: Array, usual: Array, errors: Array, ages: int, rows: int, outputs: int, highest: float, weight: float, /
 ) -> None: ...

@@ -60,6 +60,7 @@ class ConvexAggregation:
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._losses = np.zeros(shape)  # squared errors, fading
         self._work = np.zeros(self.n_experts)
+        self._once = np.ones(self.n_outputs)
         self._spread = max(np.log(self.n_experts), np.log(2.0))
 
     @property
@@ -69,12 +70,16 @@ class ConvexAggregation:
             result: Array = np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
             return result
 
-    def update(self, errors: Array, fade: float = 1.0) -> None:
+    def update(self, errors: Array, fade: float = 1.0, factors: Array | None = None) -> None:
         """Learn from errors (k, N, m), predicted minus measured, of predictions made at k ages.
 
         Args:
             errors: finite; see above.
             fade: b in (0, 1], by which all earlier samples lose weight.
+            factors: (m,) by which the errors of all experts are multiplied; None: as they are.
+
+        Raises:
+            ShapeError: the errors do not fit; nothing changes then.
         """
         if errors.ndim != 3 or errors.shape[1:] != self.weights.shape:
             raise ShapeError("errors", errors.shape, f"(k, {self.n_experts}, {self.n_outputs})")
@@ -84,8 +89,9 @@ class ConvexAggregation:
             self._scales,
             self._squares,
             self._losses,
-            np.ascontiguousarray(errors, dtype=np.float64),
             self._work,
+            np.ascontiguousarray(errors, dtype=np.float64),
+            self._once if factors is None else factors,
             len(errors),
             self.n_experts,
             self.n_outputs,

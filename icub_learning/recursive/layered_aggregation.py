@@ -8,7 +8,11 @@ import numpy as np
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.models import nested, part, reading_state
+from icub_learning.recursive import _aggregation
 from icub_learning.recursive.aggregation import ConvexAggregation
+
+CAP = 30.0  # times the usual squared error: more is not counted
+USUAL_HALF_LIFE = 10.0  # [s]
 
 
 class LayeredAggregation:
@@ -22,9 +26,17 @@ class LayeredAggregation:
     than they will be, the more so the shorter the half-life. The second layer therefore judges each combination as it
     stood at the age at which its experts are judged: by its weights of then on the answers of then.
 
+    Just after a change, as of the task, all experts err a hundred times as much as before and after. Squared errors of
+    that size would keep both layers from moving for a minute: their learning rates follow the largest regret of late,
+    and what was right in those few samples would outweigh all that comes after. Where the squared error of what is
+    published exceeds CAP times the usual one, one factor therefore makes all errors of the sample smaller, so that it
+    is CAP times the usual one. The usual one is a fading mean of such capped squares, with a half-life of
+    USUAL_HALF_LIFE: errors that stay large become usual within seconds.
+
     **Bound.** That of ConvexAggregation holds for the second layer, with its few rivals in place of N experts: what is
     published is not much worse than any direct expert, nor than the combination of any of the memories, as judged.
-    Each memory has the bound of its half-life against all experts and their convex combinations.
+    Each memory has the bound of its half-life against all experts and their convex combinations. Both bounds are those
+    of the capped errors: the proof holds whatever errors are given, and one factor scales those of all experts.
 
     Args:
         n_experts: N.
@@ -54,6 +66,8 @@ class LayeredAggregation:
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
+        self._usual, self._factors = np.zeros(n_outputs), np.ones(n_outputs)  # squared error; of the sample at hand
+        self._samples = 0.0  # in the mean of the usual squared error, fading
         self._weights: Array | None = None  # until something is learned; never changed in place
 
     @property
@@ -78,7 +92,8 @@ class LayeredAggregation:
 
         Args:
             errors: (k, N, m), of the experts.
-            combined: (k, n_half_lives, m), of the memories: the errors weighted by what `choices[1:]` was at each age.
+            combined: (k, 1 + n_half_lives, m), of what is published and of the memories: the errors weighted by what
+                `choices` was at each age.
             elapsed: time since the last errors [s].
 
         Raises:
@@ -87,13 +102,16 @@ class LayeredAggregation:
         n_experts, n_outputs = self._memories[0].weights.shape
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
-        expected = (len(errors), len(self.half_lives), n_outputs)
+        expected = (len(errors), 1 + len(self.half_lives), n_outputs)
         if combined.shape != expected:
             raise ShapeError("combined", combined.shape, str(expected))
+        combined = np.ascontiguousarray(combined, dtype=np.float64)
+        self._samples = 1.0 + 0.5 ** (elapsed / USUAL_HALF_LIFE) * self._samples
+        _aggregation.cap(self._factors, self._usual, combined, *expected, CAP, self._samples)
         for memory, half_life in zip(self._memories, self.half_lives, strict=True):
-            memory.update(errors, 0.5 ** (elapsed / half_life))
-        rivals = np.concatenate([combined, errors[:, self.direct]], axis=1)
-        self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life))
+            memory.update(errors, 0.5 ** (elapsed / half_life), self._factors)
+        rivals = np.concatenate([combined[:, 1:], errors[:, self.direct]], axis=1)
+        self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
         self._weights = None
 
     def state(self) -> dict[str, Array]:
@@ -101,6 +119,7 @@ class LayeredAggregation:
         layers = {f"memory_{place}": memory for place, memory in enumerate(self._memories)} | {"second": self._second}
         state = {"half_lives": np.array(self.half_lives), "second_half_life": np.asarray(self.second_half_life)}
         state["direct"] = np.array(self.direct, dtype=np.int64)
+        state["usual"], state["samples"] = self._usual.copy(), np.asarray(self._samples)
         for name, layer in layers.items():
             state |= nested(name, layer.state())
         return state
@@ -119,4 +138,10 @@ class LayeredAggregation:
             if shapes != expected:
                 raise StateError(f"layers of sizes {shapes} do not fit {expected}", name="second")
             made._memories, made._second = memories, second
+            made._usual, made._samples = (
+                finite("usual", state["usual"]).copy(),
+                float(finite("samples", state["samples"])),
+            )
+            if made._usual.shape != made._factors.shape or (made._usual < 0).any() or made._samples < 0:
+                raise StateError(f"usual errors {made._usual.shape} do not fit {made._factors.shape}", name="usual")
         return made

@@ -5,6 +5,7 @@ Demonstration, evaluation, tuning, benchmarks and the reproduced experiments sha
 
 import base64
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -14,6 +15,7 @@ from typing import Any
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
 
+WIDEST = 130  # characters of a line that is left as it is
 STYLE = """
 body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #22262b; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 3rem; border-top: 1px solid #d5d8dc; padding-top: 1rem; }
@@ -58,8 +60,9 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def preformatted(text: str) -> str:
-    """Return text as it stands in a terminal."""
-    return f"<pre>{escape(text.strip())}</pre>"
+    """Return text as it stands in a terminal; sentences that are longer than the lines of a table are wrapped."""
+    lines = [line if len(line) <= WIDEST else textwrap.fill(line, WIDEST) for line in text.strip().split("\n")]
+    return f"<pre>{escape(chr(10).join(lines))}</pre>"
 
 
 def folded(summary: str, text: str) -> str:

@@ -1,5 +1,6 @@
 """The look that all pictures share: colours, axes, titles, and writing a figure to a file."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from icub_learning.reporting.colours import RED as RED
 from icub_learning.reporting.colours import YELLOW as YELLOW
 
 MOST_POINTS = 3000  # of a line
+TITLE_CHARACTERS = 10.5  # an inch, of bold letters of 11 points
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -45,7 +47,8 @@ def save(figure: Figure, path: Path, title: str = "") -> None:
     """
     check_path(path)
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+        lines = textwrap.fill(title, int(figure.get_figwidth() * TITLE_CHARACTERS))
+        figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")
     FigureCanvasAgg(figure)
     try:
         with replacing(path) as file:

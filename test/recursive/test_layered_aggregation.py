@@ -5,6 +5,7 @@ import pytest
 from helpers.misleading_errors import CASES, followed, within_bound
 
 from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.recursive import layered_aggregation
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
@@ -17,16 +18,28 @@ def learn(learner, errors):
     for row in errors:
         choices = past[-1 - DELAY][:, :, 0]
         judged.append(choices)
-        learner.update(row[:, :, None], (row @ choices[1:].T)[:, :, None], 1.0)
+        learner.update(row[:, :, None], (row @ choices.T)[:, :, None], 1.0)
         past.append(learner.choices)
     return np.array(judged)
+
+
+def capped(errors, judged):
+    """Errors (T, k, N) as they count: the squares of what is published are at most thirty times their mean of late."""
+    usual, weights, rows = [0.0], [0.0], []
+    for row, choices in zip(errors, judged, strict=True):
+        loss = np.mean((row @ choices[0]) ** 2)
+        share = min(1.0, 30.0 * usual[-1] / loss) if usual[-1] > 0 else 1.0
+        weights.append(1.0 + 0.5 ** (1.0 / 10.0) * weights[-1])
+        usual.append(usual[-1] + (share * loss - usual[-1]) / weights[-1])
+        rows.append(np.sqrt(share) * row)
+    return np.array(rows)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
     errors = CASES[name]
     learner = LayeredAggregation(errors.shape[2], 1, HALF_LIVES, SECOND, direct=(0, 2))
-    learn(learner, errors)
+    errors = capped(errors, learn(learner, errors))
     memories = [followed(errors, 0.5 ** (1.0 / half_life))[1] for half_life in HALF_LIVES]
     rivals = [
         [[row @ history[max(t - DELAY, 0)] for history in memories] + [row[:, 0], row[:, 2]]]
@@ -74,6 +87,33 @@ def test_where_the_best_expert_changes_it_follows_as_the_short_memory_does():
     assert losses[0] < 1.1 * losses[1]
 
 
+def loss_after_a_shock(shock):
+    """The loss of what is published after three samples with errors times `shock`, over that of the best expert."""
+    rng = np.random.default_rng(3)
+    errors = rng.normal(size=(700, 1, 3)) * [1.0, 2.0, 2.0]
+    errors[400:403] = shock * rng.normal(size=(3, 1, 3)) * [1.0, 0.1, 2.0]  # the second one errs least for once
+    judged = learn(LayeredAggregation(3, 1, HALF_LIVES, SECOND, direct=(2,)), errors)
+    return np.mean(np.einsum("tn,tn->t", judged[430:, 0], errors[430:, 0]) ** 2) / np.mean(errors[430:, 0, 0] ** 2)
+
+
+@pytest.mark.parametrize("shock", [1.0, 100.0, 1e6])
+def test_a_moment_in_which_all_err_greatly_decides_nothing_for_what_comes_after(shock, monkeypatch):
+    assert loss_after_a_shock(shock) < 1.25
+    if shock > 1.0:
+        monkeypatch.setattr(layered_aggregation, "CAP", np.inf)
+        assert loss_after_a_shock(shock) > 2.5
+
+
+def test_errors_that_stay_large_become_the_usual_ones_and_count_in_full():
+    rng = np.random.default_rng(4)
+    errors = rng.normal(size=(400, 1, 2)) * [0.1, 1.0]
+    errors[200:] = 1e3 * rng.normal(size=(200, 1, 2)) * [1.0, 0.1]
+    learner = LayeredAggregation(2, 1, HALF_LIVES, SECOND)
+    judged = learn(learner, errors)
+    assert judged[199, 0, 0] > 0.9
+    assert judged[-1, 0, 1] > 0.9
+
+
 def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_refused():
     errors = CASES["the best one changes"]
     learner = LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(4,))
@@ -84,16 +124,21 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
         learn(one, errors[100:200])
     np.testing.assert_array_equal(learner.choices, restored.choices)
     other = LayeredAggregation(4, 1, HALF_LIVES, SECOND, direct=(3,)).state()
-    for change in ({"direct": np.array([5])}, {"half_lives": np.zeros(0)}, {"second_half_life": np.asarray(-1.0)}):
+    for change in (
+        {"direct": np.array([5])},
+        {"half_lives": np.zeros(0)},
+        {"second_half_life": np.asarray(-1.0)},
+        {"usual": np.array([-1.0])},
+    ):
         with pytest.raises(StateError):
             LayeredAggregation.from_state({**learner.state(), **change})
     with pytest.raises(StateError):
         LayeredAggregation.from_state({**learner.state(), **{k: v for k, v in other.items() if "memory_1" in k}})
     before = learner.choices
     with pytest.raises(ShapeError):
-        learner.update(np.zeros((1, 4, 1)), np.zeros((1, 2, 1)), 1.0)
+        learner.update(np.zeros((1, 4, 1)), np.zeros((1, 3, 1)), 1.0)
     with pytest.raises(ShapeError):
-        learner.update(np.zeros((1, 5, 1)), np.zeros((1, 3, 1)), 1.0)
+        learner.update(np.zeros((1, 5, 1)), np.zeros((1, 2, 1)), 1.0)
     np.testing.assert_array_equal(learner.choices, before)
     with pytest.raises(ParameterError):
         LayeredAggregation(5, 1, (), SECOND)

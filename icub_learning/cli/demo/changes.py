@@ -16,6 +16,7 @@ LEARNING, CARRIED, AFTER, PUSHED = 25.0, 8.0, 5.0, 4.0  # [s]
 MASS, CENTRE = 0.5, np.array([0.0, 0.02, 0.01])  # [kg], [m] in the frame of the hand
 FORCE, PUSH_SECONDS = np.array([0.0, 5.0, 0.0]), 1.0  # [N], [s]
 WINDOW = 30  # samples of the error that is shown
+LONGEST_BLOCK = 50  # samples that are learned together, at most
 
 
 def show(folder: Path, seed: int = 0) -> dict[str, Any]:
@@ -82,19 +83,33 @@ def _draw(path: Path, arm: LiveArm, dropped: float, pushed: float) -> None:
     force = windowed_rmse(errors[:, :3], WINDOW)
     axes.plot(*plots.thin(times[shown], force[shown]), color=plots.GREEN, linewidth=1.3, label="error of force")
     plots.style(axes, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
+    axes.set_ylim(top=1.15 * force[shown].max())  # room for the names of the spans
     _mark(axes, spans, True)
     axes = figure.add_subplot(3, 1, 2, sharex=axes)
     _draw_mass(axes, times[shown], seen[shown], dropped)
     _mark(axes, spans, False)
     axes = figure.add_subplot(3, 1, 3, sharex=axes)
     axes.fill_between(times[shown], seen[shown, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
-    rate = np.gradient(seen[:, 3], times)
-    smooth = np.convolve(rate, np.ones(WINDOW) / WINDOW, mode="same") / RATE
-    axes.plot(times[shown], smooth[shown], color=plots.BLUE, linewidth=1.2, label="share of samples learned")
+    share = np.convolve(share_learned(seen[:, 3]), np.ones(WINDOW) / WINDOW, mode="same")
+    axes.plot(times[shown], share[shown], color=plots.BLUE, linewidth=1.2, label="share of samples learned")
     plots.style(axes, "Contact, and what is learned", "", "simulated time [s]")
     _mark(axes, spans, False)
     plots.legend_below(figure)
     plots.save(figure, path, "Simulated iCub arm: a load grasped and dropped while it moves, and a push by hand")
+
+
+def share_learned(learned: Array) -> Array:
+    """Return the share of samples that is learned (n,), from how many had been learned at each (n,).
+
+    Samples are learned by blocks, as smoothed motions become known: a block counts for all samples since the one
+    before, but for no more than LONGEST_BLOCK.
+    """
+    share, before = np.zeros(len(learned)), 0
+    for end in np.flatnonzero(np.diff(learned)) + 1:
+        begin = max(before, end - LONGEST_BLOCK)
+        share[begin:end] = (learned[end] - learned[before]) / (end - begin)
+        before = end
+    return share
 
 
 def _draw_mass(axes: Any, times: Array, seen: Array, dropped: float) -> None:

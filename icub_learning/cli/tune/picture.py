@@ -49,13 +49,13 @@ def draw_dynamics(
         _error_panel(axes, by_name, kind)
     handles, labels = panels[0].get_legend_handles_labels()
     below.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-    save(figure, path, f"{name}: validation errors (star: chosen, circle: shipped), and the last part")
+    save(figure, path, f"{name}: validation errors (star: chosen, circle: published), and the last part")
 
 
 def surface_panels(
     figure: Any, surface: Surface, chosen: Choice, default: Sequence[float], what: str, sizes: str
 ) -> None:
-    """Draw a map of errors for each length scale, with a star at the choice and a circle at the shipped settings."""
+    """Draw a map of errors for each length scale, with a star at the choice and a circle at the published settings."""
     grid, errors = surface.grid, surface.errors
     finite = errors[np.isfinite(errors)]
     low, high = float(finite.min()), float(finite.max())

@@ -66,8 +66,10 @@ def dynamics_text(figures: Mapping[str, Any]) -> str:
         f" {validation['folds']} moments\n"
         + surface_table(figures["grid"], figures["errors"], chosen, "random features"),
         f"chosen *: length scale {number(chosen['length_scale'])}, lambda {number(chosen['regularization'])},"
-        f" {chosen['size']} random features (shipped: {number(defaults['length_scale'])},"
-        f" {number(defaults['regularization'])}, {defaults['size']})" + edge_text(figures["at_the_edge"]),
+        f" {chosen['size']} random features\n"
+        f"published: {number(defaults['length_scale'])}, {number(defaults['regularization'])}; by default the node"
+        f" weighs several of each while it learns, with {defaults['size']} features"
+        + edge_text(figures["at_the_edge"]),
         f"Check with the node's code on the last {1 - figures['tuned_on']:.0%} ({figures['last_samples']} samples,"
         " not tuned on): nMSE\n" + _check_table(figures["check"]),
     ]

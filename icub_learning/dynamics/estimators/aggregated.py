@@ -243,7 +243,7 @@ class AggregatedEstimator:
             self._noise.judge(published, measured, elapsed)
         else:
             self._noise.update(combined[-1, 0], leverage, elapsed)
-        self._aggregation.update(errors, combined[:, 1:], elapsed)
+        self._aggregation.update(errors, combined, elapsed)
         if self._adaptive is not None:
             self._forget(self._adaptive.follow(combined[0, 0], leverage, elapsed))
         self._since_snapshot += elapsed
