@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dsygst
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer
@@ -17,16 +18,19 @@ from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block,
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations, choose_step
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
-from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, KernelFeatures, NormalEquations
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 SOLVERS = ("cg", "gradient")
 SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
 STORAGES = ("auto", "none")
-SINGLE = 1e-4  # residual, relative to that at their start, to which iterations in single precision go
+SINGLE = 1e-4  # residual, relative to that at their start, to which iterations with the kept matrix go
+COARSE = 1e-2  # the same with the leading bits of its values
+MARGIN = 20.0  # between the error of the leading bits, as measured on the step before, and the residual aimed at
+GRAM = 0.1  # of lambda that the rounding of S may be
 POWER_ITERATIONS = 8  # passes over the data that estimate the largest step of the gradient variant
 
 
@@ -113,7 +117,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         self.path_levels_ = np.arange(1, self.n_iter_ + 1) if path else np.zeros(1, dtype=np.int64)
 
     def _estimate_scatter(self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, weights: Array) -> Array:
-        """Return S (k, k) of the preconditioner."""
+        """Return S (k, k) of the preconditioner, at least its upper triangle."""
         k, size = len(basis.kept), self.n_preconditioner
         count = (
             max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
@@ -125,10 +129,15 @@ class FALKON(CenterRegressor, StreamingRegressor):
             scatter: Array = echelon @ echelon.T
             return scatter
         drawn = rows.take(sample_rows(check_random_state(self.random_state), rows.n, count))
-        part = NormalEquations(BasisFeatures(kernel, basis), 1)
-        scatter, _ = ArrayRows(drawn, np.zeros((count, 1))).sum(part)
-        scatter = (np.triu(scatter) + np.triu(scatter, 1).T) / count
-        return scatter
+        samples = ArrayRows(drawn, np.zeros((count, 0)))
+        gram, _ = samples.sum(NormalEquations(KernelFeatures(kernel, basis), 0))
+        gram /= count
+        # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
+        if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * self.regularization:
+            gram, _ = dsygst(gram, basis.triangle, overwrite_a=True)
+            return gram
+        gram, _ = samples.sum(NormalEquations(BasisFeatures(kernel, basis), 0))
+        return np.asarray(gram / count)
 
     def _descend(
         self, system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
@@ -144,21 +153,44 @@ class FALKON(CenterRegressor, StreamingRegressor):
 def _refined(
     system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
 ) -> Iterator[tuple[Array, Array]]:
-    """Yield (solution, residual) of conjugate gradients: in single precision as far as that leads, then in double."""
+    """Yield (solution, residual) of conjugate gradients: with the kept matrix as far as that leads, then in double."""
     solution = start
     while system.stored is not None:
         before = np.linalg.norm(residual, axis=0)
         goal = np.maximum(enough, SINGLE * before)
-        step = zero = np.zeros_like(start)
-        for step, left in conjugate_gradients(system.apply_single, zero, residual, goal):
+        step = np.zeros_like(start)
+        for step, left in _refined_once(system, residual, goal):
             yield solution + step, left
         solution = solution + step
         if (goal <= enough).all() and (system.rounding(step) <= enough / 2).all():
             return
         residual = right - system.apply(solution)
         if (np.linalg.norm(residual, axis=0) > np.maximum(before / 2, enough)).any():
-            system.stored = None  # single precision is too coarse for this kernel matrix
+            system.stored = None  # 24 bits are too coarse for this kernel matrix
     yield from conjugate_gradients(system.apply, solution, residual, enough)
+
+
+def _refined_once(system: "PreconditionedSystem", right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield (solution, residual) of W solution = right, W of all bits kept: by the leading bits as far as they lead."""
+    solution, residual = np.zeros_like(right), right
+    share: Array | None = None  # of a step's image that the leading bits get wrong
+    while system.coarse:
+        before = np.linalg.norm(residual, axis=0)
+        goal = np.maximum(enough, COARSE * before)
+        step, left = np.zeros_like(right), residual
+        for step, left in conjugate_gradients(system.apply_coarse, step, residual, goal):
+            yield solution + step, left
+        solution = solution + step
+        image = np.linalg.norm(residual - left, axis=0)
+        if share is not None and (goal <= enough).all() and (MARGIN * share * image <= enough).all():
+            return  # the error of this step is known well enough from that of the step before
+        residual = right - system.apply_stored(solution)
+        after = np.linalg.norm(residual, axis=0)
+        if (after <= enough).all():
+            return
+        share = np.linalg.norm(residual - left, axis=0) / np.maximum(image, np.finfo(float).tiny)
+        system.coarse = bool((after <= np.maximum(before / 4, enough)).all())
+    yield from conjugate_gradients(system.apply_stored, solution, residual, enough)
 
 
 class PreconditionedSystem:
@@ -179,6 +211,7 @@ class PreconditionedSystem:
     ) -> None:
         self.basis = basis
         self.stored = stored
+        self.coarse = stored is not None  # whether the leading bits alone lead on
         self.size = len(basis.kept)
         self._rows = rows
         self._kernel = kernel
@@ -196,14 +229,18 @@ class PreconditionedSystem:
         (product,) = self._rows.sum(KernelProducts(self._kernel, self._kept, self._expand(coordinates)))
         return self._reduce(product) + self._ridge(coordinates)
 
-    def apply_single(self, solution: Array) -> Array:
-        """Return W beta as `apply` does, with the products of the stored kernel matrix in single precision."""
+    def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
+        """Return W beta as `apply` does, with the kept kernel matrix, or the leading bits of its values alone."""
         assert self.stored is not None
         coordinates = self._precondition(solution)
-        return self._reduce(self.stored.product(self._expand(coordinates))) + self._ridge(coordinates)
+        return self._reduce(self.stored.product(self._expand(coordinates), coarse)) + self._ridge(coordinates)
+
+    def apply_coarse(self, solution: Array) -> Array:
+        """Return `apply_stored` with the leading bits alone."""
+        return self.apply_stored(solution, coarse=True)
 
     def rounding(self, solution: Array) -> Array:
-        """Return about the norm (T,) of what rounding in single precision adds to W beta, for beta (k, T)."""
+        """Return about the norm (T,) of what the rounding of the kept matrix adds to W beta, for beta (k, T)."""
         assert self.stored is not None
         error = self.stored.rounding(self._expand(self._precondition(solution)))
         return np.asarray(np.linalg.norm(self._reduce(error), axis=0))

@@ -274,9 +274,9 @@ def test_the_error_of_single_precision_is_not_underestimated(data):
 def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data, monkeypatch):
     x, y = data
     settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 0}
-    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50 - 1)
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50 - 1)
     assert not FALKON(**settings).fit(x, y).stored_
-    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50)
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50)
     assert FALKON(**settings).fit(x, y).stored_
     assert not FALKON(kernel="linear", **settings).fit(x, y).stored_  # its values have no bound
     with pytest.raises(ParameterError, match="storage"):
