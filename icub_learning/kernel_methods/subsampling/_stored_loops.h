@@ -84,8 +84,8 @@ TARGET static void NAME(add_rows)(double *restrict total, const double *restrict
             }
 #pragma omp simd
             for (ptrdiff_t j = from; j < to; j++)
-            total[j] += ((s0 * WHOLE_NUMBER(0) + s1 * WHOLE_NUMBER(1)) + (s2 * WHOLE_NUMBER(2) + s3 * WHOLE_NUMBER(3))) +
-                        ((s4 * WHOLE_NUMBER(4) + s5 * WHOLE_NUMBER(5)) + (s6 * WHOLE_NUMBER(6) + s7 * WHOLE_NUMBER(7)));
+                total[j] += ((s0 * WHOLE_NUMBER(0) + s1 * WHOLE_NUMBER(1)) + (s2 * WHOLE_NUMBER(2) + s3 * WHOLE_NUMBER(3))) +
+                            ((s4 * WHOLE_NUMBER(4) + s5 * WHOLE_NUMBER(5)) + (s6 * WHOLE_NUMBER(6) + s7 * WHOLE_NUMBER(7)));
         }
     }
     for (; row < rows; row++, high += columns, low += columns) {
@@ -130,8 +130,8 @@ TARGET static void NAME(add_high_rows)(double *restrict total, const double *res
             }
 #pragma omp simd
             for (ptrdiff_t j = from; j < to; j++)
-            total[j] += (double)(((s0 * HIGH(0) + s1 * HIGH(1)) + (s2 * HIGH(2) + s3 * HIGH(3))) +
-                                 ((s4 * HIGH(4) + s5 * HIGH(5)) + (s6 * HIGH(6) + s7 * HIGH(7))));
+                total[j] += (double)(((s0 * HIGH(0) + s1 * HIGH(1)) + (s2 * HIGH(2) + s3 * HIGH(3))) +
+                                     ((s4 * HIGH(4) + s5 * HIGH(5)) + (s6 * HIGH(6) + s7 * HIGH(7))));
         }
     }
     for (; row < rows; row++, high += columns) {

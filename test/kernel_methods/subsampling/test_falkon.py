@@ -245,11 +245,11 @@ def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data
     direct = NystromKRLS(**settings).fit(x, y).predict(x)
     for fitted in (kept, computed):
         np.testing.assert_allclose(fitted.predict(x), direct, atol=20 * tol)
-    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each round in single precision begins its directions anew
+    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction begins the directions anew
 
 
 def test_centres_that_nearly_coincide_are_left_to_double_precision(data):
-    """K_mm is singular to 1e-12: single precision alone could not reach the residual asked for."""
+    """K_mm is singular to 1e-12: 24 bits alone could not reach the residual asked for."""
     x, y = data
     rng = np.random.default_rng(3)
     centers = np.vstack([x[:60], x[:60] + 1e-5 * rng.normal(size=(60, 4))])
