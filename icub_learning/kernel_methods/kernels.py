@@ -84,7 +84,7 @@ class KernelAgainst:
     """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
 
     Attributes:
-        exponents: of the Gaussian kernel alone, x -> its logarithm; see `GaussianKernel`.
+        exponents: x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
