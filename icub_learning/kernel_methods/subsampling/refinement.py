@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
-
-if TYPE_CHECKING:
-    from icub_learning.kernel_methods.subsampling.falkon import PreconditionedSystem
+from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 KEPT = 1e-4  # residual, relative to that at their start, to which iterations with the kept matrix go
 COARSE = 1e-2  # the same with the leading bits of its values
@@ -18,8 +16,27 @@ MARGIN = 20.0  # between the error of the leading bits, as measured on the step 
 MOST = 20  # iterations with the leading bits before it is seen what they have led to
 
 
+class KeptSystem(Protocol):
+    """A linear system whose matrix W is there in double and, as long as `stored` is, from a kept kernel matrix."""
+
+    stored: StoredKernel | None
+    coarse: bool  # whether the leading bits of `stored` lead on
+
+    def apply(self, solution: Array) -> Array:
+        """Return W solution in double."""
+
+    def apply_stored(self, solution: Array) -> Array:
+        """Return W solution with all bits that are kept."""
+
+    def apply_coarse(self, solution: Array) -> Array:
+        """Return W solution with the leading bits alone."""
+
+    def rounding(self, solution: Array) -> Array:
+        """Return about the norm (T,) of the error of `apply_stored`."""
+
+
 def refined(
-    system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
+    system: KeptSystem, start: Array, right: Array, residual: Array, enough: Array
 ) -> Iterator[tuple[Array, Array]]:
     """Yield (solution, residual) of conjugate gradients: with the kept matrix as far as that leads, then in double."""
     solution = start
@@ -38,7 +55,7 @@ def refined(
     yield from conjugate_gradients(system.apply, solution, residual, enough)
 
 
-def _refined_once(system: "PreconditionedSystem", right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
+def _refined_once(system: KeptSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
     """Yield (solution, residual) of W solution = right, W of all bits kept: by the leading bits as far as they lead."""
     solution, residual = np.zeros_like(right), right
     zero = np.zeros_like(right)
