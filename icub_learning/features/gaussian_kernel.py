@@ -48,13 +48,16 @@ class GaussianKernel:
     Args:
         centers: z, (m, d), in the unit of x.
         length_scale: sigma > 0, in the unit of x.
+
+    Attributes:
+        exponents: x -> the logarithm of the kernel, (n, m), up to rounding, which may leave it slightly above 0.
     """
 
     def __init__(self, centers: Array, length_scale: float) -> None:
-        self._exponents = SquaredDistances(centers, 1.0 / length_scale)
+        self.exponents = SquaredDistances(centers, 1.0 / length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Compute (n, m) for x (n, d), into `out` where given."""
-        out = self._exponents(x, out)
+        out = self.exponents(x, out)
         np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)

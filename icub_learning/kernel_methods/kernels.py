@@ -81,7 +81,11 @@ class Kernel:
 
 
 class KernelAgainst:
-    """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once."""
+    """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
+
+    Attributes:
+        exponents: x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
+    """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
         self.kernel = kernel
@@ -89,6 +93,7 @@ class KernelAgainst:
         self._centers = centers
         if kernel.kernel == "gaussian":
             self._gaussian = GaussianKernel(centers, kernel.length_scale)
+            self.exponents = self._gaussian.exponents
         elif kernel.kernel == "matern":  # r^2 = 6 ||x - z||^2 / 2 sigma^2
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dtrcon
 
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.kernels import Kernel
@@ -84,6 +85,13 @@ def echelon_cholesky(
             rest -= np.outer(row, row)
             kept.append(start + j)
     return echelon[: len(kept)], np.asarray(kept, dtype=np.intp)
+
+
+def inverse_norm(triangle: Array) -> float:
+    """Estimate the 1-norm of the inverse of an upper triangular matrix in Fortran order, in O(k^2)."""
+    reciprocal, _ = dtrcon(triangle)
+    largest = float(np.abs(triangle).sum(axis=0).max())
+    return float(1.0 / (reciprocal * largest)) if reciprocal > 0 else np.inf
 
 
 def invert_triangle(triangle: Array) -> Array:

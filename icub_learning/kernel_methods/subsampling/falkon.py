@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dsygst
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer
@@ -17,17 +18,19 @@ from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block,
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations, choose_step
 from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
-from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
-from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
-from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
+from icub_learning.kernel_methods.subsampling.conjugate_gradient import run_iterations
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, KernelFeatures, NormalEquations
+from icub_learning.kernel_methods.subsampling.refinement import refined
+from icub_learning.kernel_methods.subsampling.stored_kernel import COARSE_UNIT, UNIT, StoredKernel
 
 SOLVERS = ("cg", "gradient")
 SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
 STORAGES = ("auto", "none")
-SINGLE = 1e-4  # residual, relative to that at their start, to which iterations in single precision go
-POWER_ITERATIONS = 8  # passes over the data that estimate the largest step of the gradient variant
+GRAM = 0.1  # of lambda that the rounding of S may be
+POWER_ITERATIONS = 8  # that estimate a largest eigenvalue, from below
+LARGEST_NOISE = 0.25  # in W, whose eigenvalues are about 1, with which conjugate gradients still lead
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,10 +45,12 @@ class FALKON(CenterRegressor, StreamingRegressor):
     In theory lambda = n^(-1/2) and m = n^(1/2) suffice. X and y may be memory-mapped arrays (float64 or float32) or
     Dask arrays.
 
-    Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in single precision, it is kept;
-    else its blocks are computed again in each pass, in O(m^2) memory. What single precision leaves is found in double
-    and solved for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of Numerical
-    Algorithms", 2002, section 12), and iterations go on in double where that does not converge.
+    Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in 24 bits a value, and their
+    rounding is not too much for the centres and lambda, it is kept; else its blocks are computed again in each pass, in
+    O(m^2) memory. Iterations read the leading 16 bits alone; what these leave is found with all 24, what those leave in
+    double, and solved for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of
+    Numerical Algorithms", 2002, section 12). Iterations go on with more bits, and at last in double, where that does
+    not converge.
 
     Args:
         kernel, length_scale, degree, regularization, n_centers, centers, sampling, random_state: see `CenterRegressor`.
@@ -54,7 +59,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
         solver: "cg", or "gradient": gradient descent with the same B, in double.
-        storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory allows; "none": never.
+        storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory and rounding allow; "none": never.
         step_size: step of "gradient", below 2 / ||B^T H B|| with the matrix H of the normal equations; "auto": half of
             that bound.
         warm_start: whether to start from the solution of the last fit, on its centres.
@@ -93,14 +98,15 @@ class FALKON(CenterRegressor, StreamingRegressor):
         basis = CenterBasis(kernel, centers)
         scatter = self._estimate_scatter(rows, kernel, basis, weights)
         keeps = self.storage == "auto" and self.solver == "cg"
-        stored = StoredKernel.make(rows, kernel, basis.centers[basis.kept]) if keeps else None
-        system = PreconditionedSystem(rows, kernel, basis, scatter, level, stored)
-        self.stored_ = stored is not None
+        system = PreconditionedSystem(rows, kernel, basis, scatter, level)
+        if keeps:
+            system.keep()
+        self.stored_ = system.stored is not None
         start = np.zeros((system.size, rows.n_targets)) if before is None else system.to_solution(before)
         right, residual = system.right_hand_side(start)
         enough = tol * np.linalg.norm(right, axis=0)
         iterates = (
-            _refined(system, start, right, residual, enough)
+            refined(system, start, right, residual, enough)
             if self.solver == "cg"
             else self._descend(system, start, right, residual, enough)
         )
@@ -113,7 +119,8 @@ class FALKON(CenterRegressor, StreamingRegressor):
         self.path_levels_ = np.arange(1, self.n_iter_ + 1) if path else np.zeros(1, dtype=np.int64)
 
     def _estimate_scatter(self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, weights: Array) -> Array:
-        """Return S (k, k) of the preconditioner."""
+        """Return S (k, k) of the preconditioner, at least its upper triangle."""
+        scatter: Array
         k, size = len(basis.kept), self.n_preconditioner
         count = (
             max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
@@ -122,13 +129,18 @@ class FALKON(CenterRegressor, StreamingRegressor):
             raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
         if count == 0:
             echelon = basis.echelon * np.sqrt(weights / len(weights))
-            scatter: Array = echelon @ echelon.T
+            scatter = echelon @ echelon.T
             return scatter
         drawn = rows.take(sample_rows(check_random_state(self.random_state), rows.n, count))
-        part = NormalEquations(BasisFeatures(kernel, basis), 1)
-        scatter, _ = ArrayRows(drawn, np.zeros((count, 1))).sum(part)
-        scatter = (np.triu(scatter) + np.triu(scatter, 1).T) / count
-        return scatter
+        samples = ArrayRows(drawn, np.zeros((count, 0)))
+        gram, _ = samples.sum(NormalEquations(KernelFeatures(kernel, basis), 0))
+        gram /= count
+        # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
+        if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * self.regularization:
+            scatter, _ = dsygst(gram, basis.triangle, overwrite_a=True)  # T^-T gram T^-1
+            return scatter
+        gram, _ = samples.sum(NormalEquations(BasisFeatures(kernel, basis), 0))
+        return np.asarray(gram / count)
 
     def _descend(
         self, system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
@@ -141,31 +153,11 @@ class FALKON(CenterRegressor, StreamingRegressor):
             yield solution, residual
 
 
-def _refined(
-    system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
-) -> Iterator[tuple[Array, Array]]:
-    """Yield (solution, residual) of conjugate gradients: in single precision as far as that leads, then in double."""
-    solution = start
-    while system.stored is not None:
-        before = np.linalg.norm(residual, axis=0)
-        goal = np.maximum(enough, SINGLE * before)
-        step = zero = np.zeros_like(start)
-        for step, left in conjugate_gradients(system.apply_single, zero, residual, goal):
-            yield solution + step, left
-        solution = solution + step
-        if (goal <= enough).all() and (system.rounding(step) <= enough / 2).all():
-            return
-        residual = right - system.apply(solution)
-        if (np.linalg.norm(residual, axis=0) > np.maximum(before / 2, enough)).any():
-            system.stored = None  # single precision is too coarse for this kernel matrix
-    yield from conjugate_gradients(system.apply, solution, residual, enough)
-
-
 class PreconditionedSystem:
     """W beta = b with W = B^T (K_nm^T K_nm + lambda n K_mm) B; each product with W is one pass over the rows.
 
     In the coordinates of the centres' orthonormal basis K_mm is the identity, and B = n^(-1/2) A^-1 with A the Cholesky
-    factor of `scatter` + lambda I. `stored` is K_nm if it is kept.
+    factor of `scatter` + lambda I. `keep` keeps K_nm.
     """
 
     def __init__(
@@ -175,10 +167,10 @@ class PreconditionedSystem:
         basis: CenterBasis,
         scatter: Array,
         regularization: float,
-        stored: StoredKernel | None = None,
     ) -> None:
         self.basis = basis
-        self.stored = stored
+        self.stored: StoredKernel | None = None
+        self.coarse = False  # whether the leading bits of `stored` lead on
         self.size = len(basis.kept)
         self._rows = rows
         self._kernel = kernel
@@ -190,20 +182,31 @@ class PreconditionedSystem:
         small.flat[:: self.size + 1] += max(regularization, least)
         self._root = cholesky(small, overwrite_a=True, check_finite=False)
 
+    def keep(self) -> None:
+        """Keep K_nm, where memory allows and where its rounding leaves W what it is."""
+        gain = self._gain()
+        if self._noise(gain, UNIT) < 1.0:
+            self.stored = StoredKernel.make(self._rows, self._kernel, self._kept)
+        self.coarse = self.stored is not None and self._noise(gain, COARSE_UNIT) < LARGEST_NOISE
+
     def apply(self, solution: Array) -> Array:
         """Return W beta, (k, T), for beta (k, T)."""
         coordinates = self._precondition(solution)
         (product,) = self._rows.sum(KernelProducts(self._kernel, self._kept, self._expand(coordinates)))
         return self._reduce(product) + self._ridge(coordinates)
 
-    def apply_single(self, solution: Array) -> Array:
-        """Return W beta as `apply` does, with the products of the stored kernel matrix in single precision."""
+    def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
+        """Return W beta as `apply` does, with the kept kernel matrix, or the leading bits of its values alone."""
         assert self.stored is not None
         coordinates = self._precondition(solution)
-        return self._reduce(self.stored.product(self._expand(coordinates))) + self._ridge(coordinates)
+        return self._reduce(self.stored.product(self._expand(coordinates), coarse)) + self._ridge(coordinates)
+
+    def apply_coarse(self, solution: Array) -> Array:
+        """Return `apply_stored` with the leading bits alone."""
+        return self.apply_stored(solution, coarse=True)
 
     def rounding(self, solution: Array) -> Array:
-        """Return about the norm (T,) of what rounding in single precision adds to W beta, for beta (k, T)."""
+        """Return about the norm (T,) of what the rounding of the kept matrix adds to W beta, for beta (k, T)."""
         assert self.stored is not None
         error = self.stored.rounding(self._expand(self._precondition(solution)))
         return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
@@ -236,6 +239,22 @@ class PreconditionedSystem:
         for _ in range(POWER_ITERATIONS):
             vector = self.apply(vector / np.linalg.norm(vector))
         return float(np.linalg.norm(vector))
+
+    def _gain(self) -> float:
+        """Estimate the norm of B, slightly too small, by power iterations."""
+        vector = np.random.default_rng(0).normal(size=(self.size, 1))
+        for _ in range(POWER_ITERATIONS):
+            vector = self._reduce(self._expand(self._precondition(vector / np.linalg.norm(vector))))
+        return sqrt(np.linalg.norm(vector))
+
+    def _noise(self, gain: float, unit: float) -> float:
+        """Estimate the norm of what it changes in W that the values of K_nm are rounded to multiples of `unit`.
+
+        Their errors E are taken as independent. K B has a norm of about 1: (K B)^T E B is some 2 e sqrt(k), and
+        B^T E^T E B some n e^2 with e the norm of B times the errors' deviation.
+        """
+        error = gain * unit / sqrt(12)
+        return 4 * error * sqrt(self.size) + self._rows.n * error**2
 
     def _precondition(self, solution: Array) -> Array:
         return _solve(self._root, solution) / sqrt(self._rows.n)

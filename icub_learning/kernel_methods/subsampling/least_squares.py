@@ -24,6 +24,17 @@ class Features(Protocol):
         """Compute the features."""
 
 
+class KernelFeatures:
+    """x -> k(x, centres), of those centres that a CenterBasis keeps: (r, d) to (r, k)."""
+
+    def __init__(self, kernel: Kernel, basis: CenterBasis) -> None:
+        self.n_features = len(basis.kept)
+        self._against = kernel.against(basis.centers[basis.kept])
+
+    def __call__(self, samples: Array) -> Array:
+        return self._against(samples)
+
+
 class BasisFeatures:
     """x -> k(x, centres) T^-1, the coordinates of x in a CenterBasis: (r, d) to (r, k)."""
 

@@ -245,11 +245,11 @@ def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data
     direct = NystromKRLS(**settings).fit(x, y).predict(x)
     for fitted in (kept, computed):
         np.testing.assert_allclose(fitted.predict(x), direct, atol=20 * tol)
-    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each round in single precision begins its directions anew
+    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction begins the directions anew
 
 
 def test_centres_that_nearly_coincide_are_left_to_double_precision(data):
-    """K_mm is singular to 1e-12: single precision alone could not reach the residual asked for."""
+    """K_mm is singular to 1e-12: 24 bits alone could not reach the residual asked for."""
     x, y = data
     rng = np.random.default_rng(3)
     centers = np.vstack([x[:60], x[:60] + 1e-5 * rng.normal(size=(60, 4))])
@@ -274,9 +274,9 @@ def test_the_error_of_single_precision_is_not_underestimated(data):
 def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data, monkeypatch):
     x, y = data
     settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 0}
-    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50 - 1)
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50 - 1)
     assert not FALKON(**settings).fit(x, y).stored_
-    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 4 * N * 50)
+    monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50)
     assert FALKON(**settings).fit(x, y).stored_
     assert not FALKON(kernel="linear", **settings).fit(x, y).stored_  # its values have no bound
     with pytest.raises(ParameterError, match="storage"):

@@ -1,0 +1,172 @@
+"""The compiled fixed point against NumPy in double precision, in every version that this processor runs."""
+
+import numpy as np
+import pytest
+
+from icub_learning.kernel_methods import FALKON, NystromKRLS
+from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.rows import ArrayRows
+from icub_learning.kernel_methods.subsampling import _stored, falkon
+from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
+from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
+
+WHOLE = 256 * 65535  # of which values are whole multiples
+SIZES = [(8, 64), (1, 1), (7, 5), (21, 131), (64, 1000)]  # whole groups and stretches, and what is left of them
+
+
+@pytest.fixture(params=_stored.available())
+def version(request):
+    before = _stored.use(request.param)
+    yield request.param
+    _stored.use(before)
+
+
+def kept(numbers):
+    high, low = np.empty(numbers.shape, dtype=np.uint16), np.empty(numbers.shape, dtype=np.int8)
+    _stored.keep(high, low, numbers, *numbers.shape)
+    return high, low
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_numbers_are_kept_to_24_bits_and_to_16_of_them(version, size):
+    numbers = np.random.default_rng(0).random(size)
+    numbers.flat[0], numbers.flat[-1] = 1.0, 0.0 if numbers.size > 1 else 1.0
+    high, low = kept(numbers)
+    out = np.empty(size)
+    _stored.expand(out, high, low, *size)
+    np.testing.assert_allclose(out, np.rint(numbers * WHOLE) / WHOLE, rtol=1e-15)
+    assert out.flat[0] == 1.0
+    _stored.expand(out, high, None, *size)
+    np.testing.assert_allclose(out, numbers, rtol=0, atol=0.503 / 65535)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_products_are_those_of_the_kept_numbers(version, size):
+    rng = np.random.default_rng(1)
+    numbers, vector = rng.random(size), rng.normal(size=size[1])
+    high, low = kept(numbers)
+    for some, rtol in ((low, 1e-13), (None, 1e-6)):
+        matrix = np.empty(size)
+        _stored.expand(matrix, high, some, *size)
+        total = np.ones(size[1])
+        _stored.add_product(total, vector, np.empty(size[1]), high, some, *size)
+        exact = 1.0 + matrix.T @ (matrix @ vector)
+        bound = 1.0 + matrix.T @ (matrix @ np.abs(vector))
+        assert (np.abs(total - exact) <= rtol * bound).all()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_exponentials_are_those_of_numpy(version, size):
+    rng = np.random.default_rng(2)
+    logarithms = -rng.exponential(size=size) * rng.choice([1e-8, 1.0, 30.0], size=size)
+    logarithms.flat[0] = 1e-9  # rounding of a distance
+    numbers = logarithms.copy()
+    high, low = np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
+    _stored.keep_decay(high, low, numbers, *size)
+    exact = np.exp(np.minimum(logarithms, 0.0))
+    np.testing.assert_allclose(numbers, exact, rtol=3e-14, atol=1e-43)
+    again, rest = kept(numbers)
+    np.testing.assert_array_equal(high, again)
+    np.testing.assert_array_equal(low, rest)
+
+
+def test_exponentials_of_what_is_infinitely_far_vanish(version):
+    numbers = np.array([[-np.inf, -1e300, -745.0, -101.0, 0.0]])
+    high, low = np.ones((1, 5), dtype=np.uint16), np.ones((1, 5), dtype=np.int8)
+    _stored.keep_decay(high, low, numbers, 1, 5)
+    np.testing.assert_allclose(numbers, [[0, 0, 0, 0, 1]], rtol=3e-14, atol=1e-43)
+    assert high.tolist() == [[0, 0, 0, 0, 65535]]
+    assert not low.any()
+
+
+def test_wrong_arguments_are_refused():
+    high, low = kept(np.zeros((4, 3)))
+    total, vector, work = np.zeros(3), np.ones(3), np.empty(3)
+    with pytest.raises(ValueError, match="high holds 12 numbers, needs 15"):
+        _stored.add_product(total, vector, work, high, low, 5, 3)
+    with pytest.raises(ValueError, match=r"low: expected format 'b', got 'B'"):
+        _stored.add_product(total, vector, work, high, low.view(np.uint8), 4, 3)
+    with pytest.raises(ValueError, match=r"high: expected format 'H'"):
+        _stored.expand(np.empty(12), np.zeros(12), None, 4, 3)
+    with pytest.raises(ValueError, match="vector holds 2 numbers, needs 3"):
+        _stored.add_product(total, vector[:2], work, high, low, 4, 3)
+    with pytest.raises(ValueError, match=r"\(rows, columns\) is \(-1, 3\)"):
+        _stored.keep(high, low, np.zeros(12), -1, 3)
+    with pytest.raises(TypeError):
+        _stored.keep(high, None, np.zeros(12), 4, 3)
+    with pytest.raises(ValueError, match="float64"):
+        _stored.keep(high, low, np.zeros(12, dtype=np.float32), 4, 3)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_products_and_moment_of_a_kept_kernel_are_those_in_double(version, kernel, n_targets):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(5000, 4)), rng.normal(size=(5000, n_targets))
+    function = Kernel(kernel, length_scale=1.5)
+    stored = StoredKernel(ArrayRows(x, y), function, x[:75])
+    block, vectors = function(x, x[:75]), rng.normal(size=(75, n_targets))
+    np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-11, atol=1e-10)
+    exact = block.T @ (block @ vectors)
+    for coarse, rtol in ((False, 1e-6), (True, 1e-3)):
+        assert np.linalg.norm(stored.product(vectors, coarse) - exact) < rtol * np.linalg.norm(exact)
+
+
+def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monkeypatch):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(4000, 5))
+    rows, kernel, weights = ArrayRows(x, np.zeros((4000, 1))), Kernel(length_scale=1.0), np.ones(100)
+    basis = CenterBasis(kernel, x[:100])
+    model = FALKON(length_scale=1.0, regularization=1e-5, random_state=0)
+    fast = model._estimate_scatter(rows, kernel, basis, weights)
+    monkeypatch.setattr(falkon, "GRAM", 0.0)
+    careful = model._estimate_scatter(rows, kernel, basis, weights)
+    assert np.abs(np.triu(fast) - np.triu(careful)).max() > 0  # two ways
+    np.testing.assert_allclose(np.triu(fast), np.triu(careful), atol=1e-10)
+
+
+def test_the_norm_of_an_inverse_is_estimated():
+    rng = np.random.default_rng(5)
+    triangle = np.asfortranarray(np.triu(rng.normal(size=(60, 60))) + 6 * np.eye(60))
+    exact = np.linalg.norm(np.linalg.inv(triangle), 1)
+    assert exact / 3 < inverse_norm(triangle) < 1.001 * exact
+    triangle[30, 30] = 0.0
+    assert inverse_norm(triangle) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("sigma", "regularization", "bits"),
+    [(0.7, 1e-4, 16), (2.0, 1e-2, 24), (2.0, 1e-7, 53)],
+    ids=["16 bits lead", "24 bits lead", "none do"],
+)
+def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma, regularization, bits):
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(6000, 3))
+    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
+    read = set()
+    product = StoredKernel.product
+
+    def watched(self, vectors, coarse=False):
+        read.add(16 if coarse else 24)
+        return product(self, vectors, coarse)
+
+    monkeypatch.setattr(StoredKernel, "product", watched)
+    settings = {"length_scale": sigma, "regularization": regularization, "centers": x[:150]}
+    direct = NystromKRLS(**settings).fit(x, y).predict(x)
+    model = FALKON(tol=1e-8, max_iter=300, **settings).fit(x, y)
+    assert model.stored_ == (bits < 53)
+    assert read == {16: {16, 24}, 24: {24}, 53: set()}[bits]
+    np.testing.assert_allclose(model.predict(x), direct, rtol=0, atol=1e-5)
+
+
+def test_leading_bits_that_lead_nowhere_are_given_up(monkeypatch):
+    """Were the noise of 16 bits not foreseen, the solution would still be right."""
+    monkeypatch.setattr(falkon, "LARGEST_NOISE", np.inf)
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(6000, 3))
+    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
+    settings = {"length_scale": 2.0, "regularization": 1e-2, "centers": x[:150]}
+    direct = NystromKRLS(**settings).fit(x, y).predict(x)
+    model = FALKON(tol=1e-8, **settings).fit(x, y)
+    assert model.stored_
+    np.testing.assert_allclose(model.predict(x), direct, rtol=0, atol=1e-6)
