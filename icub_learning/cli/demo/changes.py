@@ -105,7 +105,7 @@ def share_learned(learned: Array) -> Array:
     before, but for no more than LONGEST_BLOCK.
     """
     share, before = np.zeros(len(learned)), 0
-    for end in np.flatnonzero(np.diff(learned)) + 1:
+    for end in (np.flatnonzero(np.diff(learned)) + 1).tolist():
         begin = max(before, end - LONGEST_BLOCK)
         share[begin:end] = (learned[end] - learned[before]) / (end - begin)
         before = end

@@ -1,5 +1,9 @@
 """The kernel matrix of samples and centres, kept in fixed point so that each iteration only reads it."""
 
+import math
+import mmap
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,8 +44,8 @@ class StoredKernel:
         self._rows = rows
         self._against = against = kernel.against(centers)
         m = len(centers)
-        self._high: NDArray[np.uint16] = np.empty((rows.n, m), dtype=np.uint16)
-        self._low: NDArray[np.int8] = np.empty((rows.n, m), dtype=np.int8)
+        self._high: NDArray[np.uint16] = _small_pages((rows.n, m), np.uint16)
+        self._low: NDArray[np.int8] = _small_pages((rows.n, m), np.int8)
 
         # The exponential of a Gaussian kernel and its fixed point are one pass over a block.
         fused = kernel.kernel == "gaussian"
@@ -114,6 +118,20 @@ class StoredKernel:
             _stored.expand(block, self._high[some], self._low[some], len(block), m)
             error += block.T @ (block @ vectors) - exact.T @ (exact @ vectors)
         return np.asarray(error * (rows.n / len(places)))
+
+
+def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """Return an array of zeros in pages of the usual size.
+
+    NumPy asks for huge pages, for which the system may have to move others first: that took longer than all of a fit.
+    """
+    size = np.dtype(dtype).itemsize * math.prod(shape)
+    try:
+        memory = mmap.mmap(-1, max(size, 1))
+    except OSError as error:
+        raise MemoryError(f"{size} bytes for a kernel matrix") from error
+    array: NDArray[Any] = np.ndarray(shape, dtype, memory)
+    return array
 
 
 def _block_rows(m: int) -> int:
