@@ -12,6 +12,8 @@ LEAST_WAY = 0.02  # [rad], root mean square in a window, of a joint that tells
 NEAR = (0.7, 1.4)  # ratio of the way by velocities to the way by positions
 IN_DEGREES = (40.0, 80.0)  # about 180 / pi
 TRUSTED = 0.8  # correlation of the two
+LONGEST_WAIT = 0.05  # [s] for a message, beyond three times the usual
+CATCHING_UP = 1.2  # times the usual rate, with which messages arrive that were held up
 
 
 def check_velocities(seen: Observation) -> list[Finding]:
@@ -51,14 +53,15 @@ def check_velocities(seen: Observation) -> list[Finding]:
 def _ratios(times: Array, position: Array, velocity: Array) -> Array:
     """Way by velocities over way by positions for each joint, (n_joints,); NaN where a joint tells nothing.
 
-    Where the two are no multiples of each other the ratio is 0.
+    Where the two are not multiples of each other the ratio is 0.
     """
     steps = np.diff(times)
     good = (steps > 0) & (steps < WINDOW)
     means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
     summed = np.vstack([np.zeros(position.shape[1]), np.cumsum(means, axis=0)])
     edges = np.unique(np.searchsorted(times, np.arange(times[0], times[-1], WINDOW)))
-    by_velocity, by_position = np.diff(summed[edges], axis=0), np.diff(position[edges], axis=0)
+    regular = _regular(times, steps, edges)
+    by_velocity, by_position = np.diff(summed[edges], axis=0)[regular], np.diff(position[edges], axis=0)[regular]
     if len(by_position) < 4:
         return np.full(position.shape[1], np.nan)
     square = (by_position**2).mean(axis=0)
@@ -66,3 +69,14 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
     correlation = both / np.sqrt(np.maximum(square * (by_velocity**2).mean(axis=0), 1e-12))
     ratio = both / np.maximum(square, 1e-12)
     return np.where(np.sqrt(square) < LEAST_WAY, np.nan, np.where(np.abs(correlation) > TRUSTED, ratio, 0.0))
+
+
+def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
+    """Windows in which no message was held up, (n_windows,): where stamps are wrong, times are those of arrival."""
+    if len(edges) < 2:
+        return np.zeros(0, bool)
+    held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
+    after = np.concatenate([[False], held_up[:-1]])
+    rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
+    regular: np.ndarray = ~(held_up | after | (rates > CATCHING_UP * np.median(rates)))
+    return regular
