@@ -8,6 +8,7 @@ from icub_learning.dynamics.changes import _evidence
 
 HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
 YOUNG = 0.25  # half-life over age: the large errors of the first seconds are soon forgotten
+NEW = 0.2  # [s] in which errors change while the motion is new
 SLOW = 10.0  # [s] errors that last longer count as offsets
 NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
 FLOOR = 1e-4  # of each part of the variance, relative to the whole
@@ -26,6 +27,10 @@ class ErrorModel:
     seen in it (Willsky and Jones, "A generalized likelihood ratio approach to the detection and estimation of jumps in
     linear systems", 1976). Errors of robots have heavier tails than a Gaussian: a scale of all covariances follows
     them, so that 1 % of the squared innovations lie beyond the bound beyond which 1 % should.
+
+    Where a motion is new, errors of the model are larger than usual and last until it has been learned. The offsets
+    then change like a process of Ornstein and Uhlenbeck with the variance that the model's prediction tells beyond the
+    usual one, and a correlation time of NEW.
 
     Args:
         n_outputs: m.
@@ -52,6 +57,7 @@ class ErrorModel:
         self._kept = np.ones(2)  # of the fast and the slow part after a block
         self._covariance = np.eye(2 * m)
         self._blocks = 0
+        self._novel: Array | None = None  # (m,) variance that a new motion has added of late
 
     @property
     def ready(self) -> bool:
@@ -91,17 +97,37 @@ class ErrorModel:
         self._covariance[:m, :m], self._covariance[m:, m:] = self.fast, self.slow
         return np.zeros(2 * m)
 
-    def step(self, novelty: float = 1.0) -> "Step":
+    def step(self, novelty: Array | None = None, wandering: bool = True) -> "Step":
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
 
         Args:
-            novelty: by how much more than usual the body's prediction is uncertain, in variance.
+            novelty: (m,), by how much the variance of the body's prediction exceeds the usual one; None: nowhere.
+            wandering: whether offsets follow errors of a motion that is new; otherwise they count as noise.
         """
         m = self.n_outputs
         gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
-        parts = self._kept, self.fast, self.slow, self.noise
-        _evidence.predict(self._covariance, gain, whole, root, *parts, m, self.scale * novelty)
+        slow, noise = self.slow, self.noise
+        if not wandering:
+            self._novel = None
+            if novelty is not None:
+                noise = noise + np.diag(novelty / self.scale)
+        elif novelty is not None or self._novel is not None:
+            slow = slow + np.diag(self._wandering(novelty) / (1.0 - self._kept[1] ** 2))
+        _evidence.predict(self._covariance, gain, whole, root, self._kept, self.fast, slow, noise, m, self.scale)
         return Step(self._kept, gain, whole, root)
+
+    def _wandering(self, novelty: Array | None) -> Array:
+        """Variance (m,) by which offsets change in a block, as errors do in a motion that is new.
+
+        They also change while it is being learned: what the prediction told counts for NEW afterwards.
+        """
+        before = np.zeros(self.n_outputs) if self._novel is None else self._novel
+        faded = np.exp(-self.period / NEW) * before
+        self._novel = faded if novelty is None else np.maximum(faded, novelty)
+        change = 2.0 * self.period / NEW * self._novel + np.maximum(self._novel - before, 0.0)
+        if novelty is None and (self._novel < FLOOR * np.diag(self.noise)).all():
+            self._novel = None
+        return change / self.scale
 
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""

@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from math import isfinite
-from operator import truediv
 
 import numpy as np
 
@@ -168,13 +167,12 @@ class ChangeMonitor:
         self._held_back.clear()
         self._suspicion.clear()
 
-    def _novelty(self, variance: Array) -> float:
-        """Return by how much more than usual the body's prediction is uncertain, in variance, at least 1."""
-        told, usual = variance.tolist(), self._usual.tolist()
-        if not isfinite(sum(told)) or min(usual) <= 0.0:
-            return 1.0
-        ratios: list[float] = list(map(truediv, told, usual))
-        return max(1.0, sum(ratios) / len(ratios))
+    def _novelty(self, variance: Array) -> Array | None:
+        """Return by how much the variance of the body's prediction (m,) exceeds the usual one; None: nowhere."""
+        more = variance - self._usual
+        if not isfinite(more.sum()) or not (self._usual > 0.0).all() or not (more > 0.0).any():
+            return None
+        return np.maximum(more, 0.0)
 
     def _learn(self, error: Array, variance: Array) -> None:
         """Learn from a block in which nothing had changed what errors and variances are usual."""
@@ -192,7 +190,9 @@ class ChangeMonitor:
                 self._state = self._errors.start()[:, None]
             return
         self._blocks += 1
-        block = Block(self._blocks, stamp, error, columns, self._errors.step(self._novelty(variance)), self._state)
+        # What grips or lets go jolts the arm: that is new too for a moment, but must not pass for an offset.
+        step = self._errors.step(self._novelty(variance), wandering=self._event is None and self.load is None)
+        block = Block(self._blocks, stamp, error, columns, step, self._state)
         self._history.append(block)
         if self._carried is not None:
             self._carried.follow(block, self.steady_deviation)

@@ -1,6 +1,5 @@
 """Inverse dynamics as an on-line aggregate of rigid bodies and learners on random features."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators import _experts, _product
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
 from icub_learning.dynamics.estimators.observation import Observation, seconds_between
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
@@ -20,7 +20,7 @@ from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
-from icub_learning.recursive import AdaptiveForgetting
+from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 from icub_learning.recursive.checks import finite_rows
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
@@ -28,6 +28,9 @@ HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the
 SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
+# Of the root mean square of an output: what rigid bodies are expected to leave of it in a motion that is new. Their
+# parameters fit the motions learned so far better.
+LEAST_UNEXPLAINED = 0.1
 LARGEST_MEASUREMENT = 1e50  # beyond it squares of squared errors could overflow
 
 
@@ -40,8 +43,9 @@ class AggregatedPredictor:
         share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
         features: features of all length scales.
         weights: (n_outputs, all features in the order of `features.waves`).
-        novelty: maps rows of features to (n_outputs,), leverages weighted as the experts are.
-        noise: (n_outputs,) variance where the leverage is zero.
+        certainty: gives the leverage of features.
+        noise: (n_outputs,) variance where everything of the features was learned.
+        signal: (n_outputs,) variance that is added where nothing of them was.
     """
 
     regressor: Regressor
@@ -49,8 +53,9 @@ class AggregatedPredictor:
     share: Array
     features: MultiscaleFourierFeatures
     weights: Array
-    novelty: Callable[[Array], Array]
+    certainty: Certainty | RecursiveLeastSquares
     noise: Array
+    signal: Array
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
@@ -68,7 +73,7 @@ class AggregatedPredictor:
 
     def variance(self, waves: Array) -> Array:
         """Variance (n_outputs,) of a measurement where the features are `waves`."""
-        return self.noise * (1.0 + self.novelty(self.features.rows(waves)))
+        return self.noise + self.signal * unexplained(self.certainty, self.features.rows(waves))
 
 
 class AggregatedEstimator:
@@ -116,6 +121,7 @@ class AggregatedEstimator:
             direct=(0,) if rigid else (),
         )
         self._noise = CalibratedVariance(regressor.n_outputs)
+        self._signal = SignalVariance(n_targets)
         # Oldest first. Before anything is learned all experts know the same.
         nothing = (self._parameters(), np.zeros(self._pool.shape), self._aggregation.choices)
         self._snapshots = [nothing] * (max(AGES) + 1)
@@ -151,21 +157,32 @@ class AggregatedEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self.regressor, self._pool.live_certainties()).predict(q, v, a).evaluated()
+        return self._predictor(self.regressor, self._pool.live_certainties()[0]).predict(q, v, a).evaluated()
 
     def predictor(self, regressor: Regressor) -> AggregatedPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._predictor(regressor, self._pool.certainties())
+        return self._predictor(regressor, self._pool.certainty())
 
-    def _predictor(self, regressor: Regressor, certainties: Any) -> AggregatedPredictor:
+    def _predictor(self, regressor: Regressor, certainty: Certainty | RecursiveLeastSquares) -> AggregatedPredictor:
         if self._combined is None:
             self._combined = self._combine()
         share, weights = self._combined
         parameters = None if self._rigid is None else self._rigid.parameters
-        novelty = _Novelty(certainties, self._of_regularizations())
-        return AggregatedPredictor(
-            regressor, parameters, share, self._pool.features, weights, novelty, self._noise.value
-        )
+        noise, signal = self._noise.value, self._noise.factor * self._signal_variance(share)
+        return AggregatedPredictor(regressor, parameters, share, self._pool.features, weights, certainty, noise, signal)
+
+    def _signal_variance(self, share: Array) -> Array:
+        """Mean square (n_outputs,) of what is not known of the outputs where nothing near was learned.
+
+        For NP that is the output itself, for SP and P what rigid bodies do not explain.
+
+        Args:
+            share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
+        """
+        n = len(share)
+        roots = np.sqrt(self._signal.value)
+        left = np.maximum(roots[n:], LEAST_UNEXPLAINED * roots[:n]) if len(roots) > n else 0.0
+        return np.asarray(((1.0 - share) * roots[:n] + share * left) ** 2)
 
     def _table(self) -> tuple[Array, Array]:
         """Weights of P (n_outputs,), and of the others (length scales, regularizations, kinds, n_outputs)."""
@@ -238,14 +255,17 @@ class AggregatedEstimator:
         if published is not None and published.noise is None:
             published = None  # of an estimator that does not tell its noise, or with a load on top
         if published is None or self._adaptive is not None:
-            leverage = _Novelty(self._pool.live_certainties(), self._of_regularizations())(rows)
+            leverages = [float(learner.leverage(rows[LEVERAGE_SCALE])) for learner in self._pool.live_certainties()]
         if published is not None:
             self._noise.judge(published, measured, elapsed)
         else:
-            self._noise.update(combined[-1, 0], leverage, elapsed)
+            share = 1.0 - self._table()[1][:, :, 0].sum(axis=(0, 1))
+            added = self._signal_variance(share) * REGULARIZATIONS[0] * leverages[0]
+            self._noise.update(combined[-1, 0], added, elapsed)
+        self._signal.update(targets, elapsed)
         self._aggregation.update(errors, combined, elapsed)
         if self._adaptive is not None:
-            self._forget(self._adaptive.follow(combined[0, 0], leverage, elapsed))
+            self._forget(self._adaptive.follow(combined[0, 0], leverages @ self._of_regularizations(), elapsed))
         self._since_snapshot += elapsed
         if self._since_snapshot >= SNAPSHOT_PERIOD:
             self._take_snapshot()
@@ -288,6 +308,7 @@ class AggregatedEstimator:
             self._rigid.pool(other._rigid, None if common is None else common._rigid)
         self._pool.merge(other._pool, None if common is None else common._pool)
         self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._signal.merge(other._signal)
         self._combined = None
 
     def state(self, kind: str) -> dict[str, Array]:
@@ -302,6 +323,7 @@ class AggregatedEstimator:
             **nested("pool", self._pool.state()),
             **nested("aggregation", self._aggregation.state()),
             **nested("noise", self._noise.state()),
+            **nested("signal", self._signal.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
             "snapshot_parameters": np.array([snapshot[0] for snapshot in self._snapshots]),
             "snapshot_weights": np.array([snapshot[1] for snapshot in self._snapshots]),
@@ -329,6 +351,7 @@ class AggregatedEstimator:
         if made._aggregation.choices.shape != shape:
             raise StateError(f"saved weights {made._aggregation.choices.shape} do not fit {shape}", name="aggregation")
         made._noise = CalibratedVariance.from_state(part(state, "noise"), regressor.n_outputs)
+        made._signal = SignalVariance.from_state(part(state, "signal"), made._pool.n_targets)
         try:
             parameters = finite("snapshot_parameters", state["snapshot_parameters"])
             weights = finite("snapshot_weights", state["snapshot_weights"])
@@ -350,13 +373,9 @@ class AggregatedEstimator:
         return made
 
 
-@dataclass(frozen=True)
-class _Novelty:
-    """Leverage (n_outputs,) of rows of features: that of each regularization, weighted as its experts are."""
+def unexplained(certainty: Certainty | RecursiveLeastSquares, rows: Array) -> float:
+    """Return the share of features (n_length_scales, n_features) that was not learned yet, 0 to 1; see SignalVariance.
 
-    certainties: tuple[Any, ...]
-    weights: Array  # (regularizations, n_outputs)
-
-    def __call__(self, rows: Array) -> Array:
-        leverages = [float(certainty.leverage(rows[LEVERAGE_SCALE])) for certainty in self.certainties]
-        return np.asarray(leverages @ self.weights)
+    That of the smallest regularization: it is nearest to noise over signal, and the other experts only follow slower.
+    """
+    return REGULARIZATIONS[0] * float(certainty.leverage(rows[LEVERAGE_SCALE]))

@@ -53,7 +53,7 @@ class ExpertPool:
         ]
         self._memory = aligned_zeros(*self.shape[:3], padded_size(width))  # of all weights
         self._gather()
-        self._certainties: tuple[Certainty, ...] | None = None
+        self._certainty: Certainty | None = None
         self._next_certainty = 0  # samples
 
     @property
@@ -109,13 +109,13 @@ class ExpertPool:
         """What gives the leverage under each regularization, as of now."""
         return tuple(self._learners[LEVERAGE_SCALE])
 
-    def certainties(self) -> tuple[Certainty, ...]:
-        """Return snapshots of `live_certainties`, up to a few samples old; see RandomFeatureLearner."""
+    def certainty(self) -> Certainty:
+        """Return a snapshot of the first of `live_certainties`, up to a few samples old; see RandomFeatureLearner."""
         n = self.n_samples
-        if self._certainties is None or n >= self._next_certainty:
-            self._certainties = tuple(learner.certainty() for learner in self._learners[LEVERAGE_SCALE])
+        if self._certainty is None or n >= self._next_certainty:
+            self._certainty = self._learners[LEVERAGE_SCALE][0].certainty()
             self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
-        return self._certainties
+        return self._certainty
 
     def check_poolable(self, other: "ExpertPool") -> None:
         """Raise ParameterError unless the other pool has the same features and targets."""
@@ -129,7 +129,7 @@ class ExpertPool:
         for s, (mine, theirs) in enumerate(zip(self._learners, other._learners, strict=True)):
             for r, (learner, its) in enumerate(zip(mine, theirs, strict=True)):
                 learner.merge(its, None if common is None else common._learners[s][r])
-        self._certainties = None
+        self._certainty = None
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays."""

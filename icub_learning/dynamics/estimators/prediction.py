@@ -28,9 +28,9 @@ class Prediction:
         total: the prediction: parametric plus residual.
         parametric: the rigid-body part (with friction, where the regressor has it); zero for a nonparametric estimator.
         residual: the nonparametric part; zero for a parametric estimator.
-        variance: variance of a measurement about `total`, squared units: noise variance times (1 + leverage).
+        variance: variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
             Infinite before the first sample.
-        noise: variance of a measurement where the leverage is zero; None where the estimator does not tell it.
+        noise: variance of a measurement in a motion that is known; None where the estimator does not tell it.
         tare: offset of the sensor that is contained in `total`, see Tare; (n_outputs,) or 0.
         filter_weights: (n_filters, n_outputs) with which an OutputFilter is to filter it; None where it must not.
         filtered: (n_filters, n_outputs), what each filter makes of `total`; None before an OutputFilter.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from icub_learning.dynamics.changes.error_model import ErrorModel
+from icub_learning.dynamics.changes.error_model import NEW, ErrorModel
 from icub_learning.dynamics.changes.evidence import Evidence
 
 PERIOD, M = 0.01, 2
@@ -71,6 +71,78 @@ def test_log_ratio_of_known_coefficients(blocks):
     distribution = multivariate_normal(cov=covariance)
     expected = distribution.logpdf(errors - columns[:, :3] @ given) - distribution.logpdf(errors)
     assert evidence.log_ratio_of(given) == pytest.approx(expected, rel=1e-6)
+
+
+def wandering_covariance(made, novelties):
+    """Covariance of blocks of errors whose offsets move as novelties (n, m) tell, added up change by change."""
+    n = len(novelties)
+    slow_kept, novel = made._kept[1], np.zeros(M)
+    changes = [made.slow]  # before the first block
+    for novelty in novelties:
+        before, novel = novel, np.maximum(np.exp(-PERIOD / NEW) * novel, novelty)
+        rate = 2.0 * PERIOD / NEW
+        added = rate * novel + np.maximum(novel - before, 0.0)
+        changes.append((1.0 - slow_kept**2) * made.slow + np.diag(added))
+    whole = np.kron(np.eye(n), made.noise)
+    lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    whole = whole + np.kron(made._kept[0] ** lags, made.fast)
+    for begin, change in enumerate(changes):
+        left = np.where(np.arange(1, n + 1) >= begin, slow_kept ** (np.arange(1, n + 1.0) - begin), 0.0)
+        whole = whole + np.kron(np.outer(left, left), change)
+    return whole
+
+
+def whitened(made, errors, novelties, wandering=True):
+    """Sum of the squares of the whitened innovations, and of their logarithms of the determinants."""
+    state, squares, logarithms = made.start()[:, None], 0.0, 0.0
+    for error, novelty in zip(errors, novelties, strict=True):
+        step = made.step(novelty if novelty.any() else None, wandering)
+        state, white = step(state, error[:, None])
+        squares += float((white**2).sum())
+        logarithms += 2.0 * np.log(np.diag(step.root)).sum()
+    return squares, logarithms
+
+
+def test_offsets_that_move_with_a_new_motion_have_the_joint_distribution():
+    rng, made, n = np.random.default_rng(4), model(), 30
+    novelties = np.zeros((n, M))
+    novelties[8:14] = rng.uniform(0.0, 20.0, (6, M))
+    covariance = wandering_covariance(made, novelties)
+    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
+    squares, logarithms = whitened(made, errors.reshape(n, M), novelties)
+    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
+    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+
+
+def test_novelty_without_wandering_is_noise():
+    rng, made, n = np.random.default_rng(5), model(), 20
+    novelties = rng.uniform(0.0, 5.0, (n, M))
+    covariance = joint_covariance(made, n) + np.diag(novelties.ravel())
+    errors = rng.standard_normal(n * M)
+    squares, logarithms = whitened(made, errors.reshape(n, M), novelties, wandering=False)
+    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
+    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_errors_of_a_new_motion_pass_for_a_push_only_where_nobody_told_of_them(told):
+    """Errors of variance 25 that change within NEW, beside usual ones of variance 1."""
+    rng, n, variance = np.random.default_rng(6), 100, 25.0
+    kept = np.exp(-PERIOD / NEW)
+    evidence = []
+    for _ in range(20):
+        made = model()
+        made.start()
+        errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, n)).reshape(n, M)
+        moved, state = np.zeros(M), made.start()[:, None]
+        found = Evidence(M, [np.full(M, 7.0)])
+        for error in errors:
+            moved = kept * moved + np.sqrt((1 - kept**2) * variance) * rng.standard_normal(M)
+            step = made.step(np.full(M, variance) if told else None)
+            state, white = step(state, (error + moved)[:, None])
+            found.add(step, np.eye(M), white[:, 0])
+        evidence.append(found.log_ratio(0))
+    assert np.median(evidence) < 0.0 if told else np.median(evidence) > 20.0
 
 
 def test_error_model_finds_its_parts():

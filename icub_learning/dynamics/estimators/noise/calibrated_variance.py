@@ -20,13 +20,13 @@ RANGE = (1e-4, 1e4)  # of the calibrating factor
 class CalibratedVariance:
     """Fading mean of squared errors, times a factor that keeps 95 % of the errors within two standard deviations.
 
-    Each squared error is divided by what its leverage adds to it, see NoiseVariance. Errors of robots are neither
-    Gaussian nor steady (friction changes its sign, motions come and go), so their mean square alone does not say where
-    95 % of them lie. The factor c is therefore tracked: log c grows by a step times (1 - 0.05) with each error outside
-    the band and falls by the step times 0.05 with each one inside, as in adaptive conformal inference (Gibbs and
-    Candès, "Adaptive conformal inference under distribution shift", 2021). As log c moves by what the misses exceed
-    0.05 by, their share differs from 0.05 by no more than the change of log c over the sum of the steps, whatever the
-    errors do, as long as c stays inside its range.
+    Of each squared error the share counts that noise has in the variance that was told, beside what the novelty of the
+    motion adds (see SignalVariance). Errors of robots are neither Gaussian nor steady (friction changes its sign,
+    motions come and go), so their mean square alone does not say where 95 % of them lie. The factor c is therefore
+    tracked: log c grows by a step times (1 - 0.05) with each error outside the band and falls by the step times 0.05
+    with each one inside, as in adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under
+    distribution shift", 2021). As log c moves by what the misses exceed 0.05 by, their share differs from 0.05 by no
+    more than the change of log c over the sum of the steps, whatever the errors do, as long as c stays in its range.
 
     Args:
         n_outputs: m.
@@ -41,13 +41,29 @@ class CalibratedVariance:
 
     @property
     def value(self) -> Array:
-        """Variance (m,) where the leverage is zero; infinite before the first error."""
+        """Variance (m,) where nothing is new; infinite before the first error."""
         return self._mean_square * self._factor
 
-    def update(self, errors: Array, leverage: Array, elapsed: float) -> None:
-        """Update the variance with the errors (m,) of a prediction of leverage (m,), `elapsed` s after the last."""
-        squares = errors**2 / (1.0 + leverage)
-        self._follow(squares, squares > 4.0 * self.value, elapsed)
+    @property
+    def factor(self) -> Array:
+        """The calibrating factor (m,), of the value and of what novelty adds to it."""
+        return self._factor
+
+    def update(self, errors: Array, added: Array, elapsed: float) -> None:
+        """Update the variance with the errors of a prediction.
+
+        Args:
+            errors: (m,).
+            added: (m,), what the novelty of its motion adds to the variance, before calibration.
+            elapsed: time since the last errors [s].
+        """
+        squares = errors**2
+        if not self.n_samples:
+            self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
+            return
+        whole = self._mean_square + added
+        own = np.divide(self._mean_square, whole, out=np.ones_like(whole), where=whole > 0.0)
+        self._follow(squares * own, squares > 4.0 * self._factor * whole, elapsed)
 
     def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
         """Update the variance with the errors of a published prediction, which told itself how large they would be.
@@ -70,7 +86,7 @@ class CalibratedVariance:
         self._follow(squares * own, squares > 4.0 * variance, elapsed)
 
     def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
-        """Update mean and factor with squared errors over what their leverage adds, and with which were outside."""
+        """Update mean and factor with the squares that are due to noise, and with which errors were outside."""
         if self.n_samples:
             step = min(GAIN * elapsed, 1.0)
             moved = self._factor * np.where(missed, math.exp(step * (1.0 - MISSES)), math.exp(-step * MISSES))
