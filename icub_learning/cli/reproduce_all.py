@@ -49,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
         before = f"[{place}/{len(names)}] {name}"
         if outcomes.get(name) is not None:
             print(f"{before}: done on {outcomes[name].finished}", flush=True)
+            if place < len(names):
+                continue  # the page takes seconds, and nothing of it is new yet
         else:
             print(f"{before} ...", flush=True)
             plan = PLANS[name]
