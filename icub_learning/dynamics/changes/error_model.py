@@ -112,14 +112,15 @@ class ErrorModel:
             if novelty is not None:
                 noise = noise + np.diag(novelty / self.scale)
         elif novelty is not None or self._novel is not None:
-            slow = slow + np.diag(self._wandering(novelty) / (1.0 - self._kept[1] ** 2))
+            # `predict` multiplies what it is given by 1 - kept^2, and the covariance of innovations by the scale.
+            slow = slow + np.diag(self._wandering(novelty) / (1.0 - self._kept[1] ** 2) / self.scale)
         _evidence.predict(self._covariance, gain, whole, root, self._kept, self.fast, slow, noise, m, self.scale)
         return Step(self._kept, gain, whole, root)
 
     def _wandering(self, novelty: Array | None) -> Array:
-        """Variance (m,) by which offsets change in a block, as errors do in a motion that is new.
+        """Return by what variance (m,) offsets change during one block, because the motion is new.
 
-        They also change while it is being learned: what the prediction told counts for NEW afterwards.
+        They still change while the motion is being learned, so that its novelty fades within NEW and not at once.
         """
         before = np.zeros(self.n_outputs) if self._novel is None else self._novel
         faded = np.exp(-self.period / NEW) * before
@@ -127,7 +128,7 @@ class ErrorModel:
         change = 2.0 * self.period / NEW * self._novel + np.maximum(self._novel - before, 0.0)
         if novelty is None and (self._novel < FLOOR * np.diag(self.noise)).all():
             self._novel = None
-        return change / self.scale
+        return change
 
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""

@@ -168,7 +168,10 @@ class ChangeMonitor:
         self._suspicion.clear()
 
     def _novelty(self, variance: Array) -> Array | None:
-        """Return by how much the variance of the body's prediction (m,) exceeds the usual one; None: nowhere."""
+        """Return by how much the variance (m,) of the body's prediction exceeds the usual one, at least 0.
+
+        None where it does so for no output, or where it is not known.
+        """
         more = variance - self._usual
         if not isfinite(more.sum()) or not (self._usual > 0.0).all() or not (more > 0.0).any():
             return None

@@ -73,7 +73,8 @@ class AggregatedPredictor:
 
     def variance(self, waves: Array) -> Array:
         """Variance (n_outputs,) of a measurement where the features are `waves`."""
-        return self.noise + self.signal * unexplained(self.certainty, self.features.rows(waves))
+        leverage = float(self.certainty.leverage(self.features.rows(waves)[LEVERAGE_SCALE]))
+        return self.noise + self.signal * unexplained(leverage)
 
 
 class AggregatedEstimator:
@@ -172,9 +173,9 @@ class AggregatedEstimator:
         return AggregatedPredictor(regressor, parameters, share, self._pool.features, weights, certainty, noise, signal)
 
     def _signal_variance(self, share: Array) -> Array:
-        """Mean square (n_outputs,) of what is not known of the outputs where nothing near was learned.
+        """Return the squared error (n_outputs,) to expect in a motion that is unlike all that was learned.
 
-        For NP that is the output itself, for SP and P what rigid bodies do not explain.
+        For NP that is the mean square of the output, for SP and P that of what rigid bodies do not explain.
 
         Args:
             share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
@@ -196,11 +197,14 @@ class AggregatedEstimator:
         result: Array = self._table()[1].sum(axis=(0, 2))
         return result
 
+    def _share(self) -> Array:
+        """Weight (n_outputs,) of the experts that contain the rigid-body prediction."""
+        rigid, table = self._table()
+        return rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
+
     def _combine(self) -> tuple[Array, Array]:
         """The share of rigid bodies (n_outputs,) and the weights of all features in the aggregate."""
-        rigid, table = self._table()
-        share = rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
-        return share, self._pool.combined(table)
+        return self._share(), self._pool.combined(self._table()[1])
 
     def _errors(self, rows: Array, regressor_rows: Array | None, measured: Array) -> Array:
         """What each expert would have erred by with what it knew at each of AGES, (ages, n_experts, n_outputs).
@@ -259,8 +263,7 @@ class AggregatedEstimator:
         if published is not None:
             self._noise.judge(published, measured, elapsed)
         else:
-            share = 1.0 - self._table()[1][:, :, 0].sum(axis=(0, 1))
-            added = self._signal_variance(share) * REGULARIZATIONS[0] * leverages[0]
+            added = self._signal_variance(self._share()) * unexplained(leverages[0])
             self._noise.update(combined[-1, 0], added, elapsed)
         self._signal.update(targets, elapsed)
         self._aggregation.update(errors, combined, elapsed)
@@ -373,9 +376,11 @@ class AggregatedEstimator:
         return made
 
 
-def unexplained(certainty: Certainty | RecursiveLeastSquares, rows: Array) -> float:
-    """Return the share of features (n_length_scales, n_features) that was not learned yet, 0 to 1; see SignalVariance.
+def unexplained(leverage: float) -> float:
+    """Return the share, 0 to 1, of a motion's features that lies outside of what was learned; see SignalVariance.
 
-    That of the smallest regularization: it is nearest to noise over signal, and the other experts only follow slower.
+    Args:
+        leverage: under the smallest regularization: it is nearest to noise over signal, and what is learned with the
+            others only follows slower.
     """
-    return REGULARIZATIONS[0] * float(certainty.leverage(rows[LEVERAGE_SCALE]))
+    return REGULARIZATIONS[0] * leverage

@@ -110,7 +110,10 @@ class ExpertPool:
         return tuple(self._learners[LEVERAGE_SCALE])
 
     def certainty(self) -> Certainty:
-        """Return a snapshot of the first of `live_certainties`, up to a few samples old; see RandomFeatureLearner."""
+        """Return what gives the leverage under the smallest regularization, up to a few samples old.
+
+        It is a snapshot, see RandomFeatureLearner.
+        """
         n = self.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self._learners[LEVERAGE_SCALE][0].certainty()

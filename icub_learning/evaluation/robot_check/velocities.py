@@ -72,7 +72,10 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
 
 
 def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
-    """Windows in which no message was held up, (n_windows,): where stamps are wrong, times are those of arrival."""
+    """Return in which windows messages came at their usual rate, (n_windows,).
+
+    A busy computer delays messages, so that times of arrival, which stand in for wrong stamps, do not tell velocities.
+    """
     if len(edges) < 2:
         return np.zeros(0, bool)
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
+from icub_learning.dynamics.estimators.noise.fading import fade
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.errors import StateError
 
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
-YOUNG = 0.25  # half-life over the time since the first error: the large errors of the start are soon forgotten
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
 GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
 RANGE = (1e-4, 1e4)  # of the calibrating factor
@@ -41,7 +41,7 @@ class CalibratedVariance:
 
     @property
     def value(self) -> Array:
-        """Variance (m,) where nothing is new; infinite before the first error."""
+        """Variance (m,) of errors in motions that are known; infinite before the first error."""
         return self._mean_square * self._factor
 
     @property
@@ -57,13 +57,8 @@ class CalibratedVariance:
             added: (m,), what the novelty of its motion adds to the variance, before calibration.
             elapsed: time since the last errors [s].
         """
-        squares = errors**2
-        if not self.n_samples:
-            self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
-            return
-        whole = self._mean_square + added
-        own = np.divide(self._mean_square, whole, out=np.ones_like(whole), where=whole > 0.0)
-        self._follow(squares * own, squares > 4.0 * self._factor * whole, elapsed)
+        noise = self.value
+        self._weigh(errors**2, noise, noise + self._factor * added, elapsed)
 
     def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
         """Update the variance with the errors of a published prediction, which told itself how large they would be.
@@ -75,14 +70,14 @@ class CalibratedVariance:
         """
         assert published.noise is not None
         error = measured - published.total + published.tare
-        squares = error * error
-        if math.isinf(published.noise[0]):  # nothing was known before the first sample
+        self._weigh(error * error, published.noise, published.variance, elapsed)
+
+    def _weigh(self, squares: Array, noise: Array, variance: Array, elapsed: float) -> None:
+        """Take squared errors (m,) of predictions whose variance, and the noise in it, were told."""
+        if math.isinf(noise[0]):  # nothing was known before the first sample
             self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
             return
-        variance = published.variance
-        own = np.divide(
-            published.noise, variance, out=np.ones_like(variance), where=variance > 0.0
-        )  # 0: never wrong yet
+        own = np.divide(noise, variance, out=np.ones_like(variance), where=variance > 0.0)  # 0: never wrong yet
         self._follow(squares * own, squares > 4.0 * variance, elapsed)
 
     def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
@@ -92,8 +87,7 @@ class CalibratedVariance:
             moved = self._factor * np.where(missed, math.exp(step * (1.0 - MISSES)), math.exp(-step * MISSES))
             self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
         self._age += elapsed
-        fade = 0.5 ** (elapsed / min(HALF_LIFE, YOUNG * self._age))
-        self._weight = fade * self._weight + 1.0
+        self._weight = fade(elapsed, self._age, HALF_LIFE) * self._weight + 1.0
         before = self._mean_square if self.n_samples else 0.0
         self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1

@@ -1,4 +1,4 @@
-"""Mean squares of functions that are being learned: what may be missing of them where nothing was learned yet."""
+"""Mean squares of the functions that learners approximate: the error to expect where nothing near was learned."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, finite
+from icub_learning.dynamics.estimators.noise.fading import fade
 from icub_learning.errors import StateError
 from icub_learning.models import reading_state
 
 HALF_LIFE = 30.0  # [s] in which squares lose half of their weight, at most
-YOUNG = 0.25  # half-life over the time since the first sample
 
 
 class SignalVariance:
     """Fading mean of the squares of targets.
 
     A learner with weights w of N(0, s^2) for features z with z'z = 1 expects s^2 of its function's square before it has
-    learned anything, and s^2 n(z) of its squared error afterwards, where n(z) = r z' A^-1 z is the share of z that
-    regularization r still explains (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, eq. 2.11
-    with r = noise variance / s^2). s^2 is not known in advance: it is found from the targets, as in empirical Bayes.
+    learned anything, and s^2 n(z) of its squared error afterwards, where n(z) = r z' A^-1 z is the share of z that lies
+    outside of what was learned under the regularization r (Rasmussen and Williams, "Gaussian processes for machine
+    learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is not known in advance: it is found from the targets,
+    as in empirical Bayes.
 
     Args:
         n_targets: k.
@@ -35,12 +36,11 @@ class SignalVariance:
     def update(self, targets: Array, elapsed: float) -> None:
         """Take the targets (k,) of one sample, `elapsed` s after the last."""
         self._age += elapsed
-        fade = 0.5 ** (elapsed / min(HALF_LIFE, YOUNG * self._age))
-        self._weight = fade * self._weight + 1.0
+        self._weight = fade(elapsed, self._age, HALF_LIFE) * self._weight + 1.0
         self.value = self.value + (targets * targets - self.value) / self._weight
 
     def merge(self, other: "SignalVariance") -> None:
-        """Take the other one's where nothing is known yet."""
+        """Take the other's mean square if this one has seen no sample yet."""
         if not self._weight:
             self.value, self._weight, self._age = other.value.copy(), other._weight, other._age
 
