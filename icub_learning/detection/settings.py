@@ -12,7 +12,7 @@ class Settings(Validated):
     n_centers: int = setting(1000, "largest number of centres of each object's classifier", low=1, high=20000)
     n_proposals: int = setting(300, "regions of each image that are looked at", low=10, high=2000)
     n_batches: int = setting(4, "batches of negatives that an object is trained on", low=1, high=1000)
-    batch_size: int = setting(1000, "negatives in a batch", low=10, high=100000)
+    batch_size: int = setting(2500, "negatives in a batch", low=10, high=100000)
     threshold: float = setting(
         -0.5, "smallest score of a detection, from -1 (background) to 1", low=-2.0, high=2.0, live=True
     )

@@ -95,8 +95,8 @@ def test_columns_of_published_tables_stand_beside_the_same_columns_of_ours():
         for one in compare("detection", {"published": detection.PUBLISHED, "results": results})
     }
     assert len(entries) == 6
-    assert entries["minibootstrap, 4 batches: mAP [%], theirs on photographs"] == (50.0, 48.1, False)
-    assert entries["random background, 4000: training [s]"] == (30.0, 25.0, True)
+    assert entries["minibootstrap, 4 x 2500: mAP [%], theirs on photographs"] == (50.0, 48.1, False)
+    assert entries["random background, 6000: training [s]"] == (30.0, 25.0, True)
 
 
 def test_every_experiment_is_in_the_documents():
