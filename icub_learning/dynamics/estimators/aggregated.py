@@ -1,24 +1,28 @@
 """Inverse dynamics as an on-line aggregate of rigid bodies and learners on random features."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite
-from icub_learning.dynamics.estimators import _experts, _product
+from icub_learning.dynamics.estimators import _experts
+from icub_learning.dynamics.estimators.aggregated_predictor import (
+    AggregatedPredictor,
+    Combination,
+    ExpectedErrors,
+    unexplained,
+)
 from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
 from icub_learning.dynamics.estimators.observation import Observation, seconds_between
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
+from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, scalar
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 from icub_learning.recursive.checks import finite_rows
@@ -34,49 +38,6 @@ LEAST_UNEXPLAINED = 0.1
 LARGEST_MEASUREMENT = 1e50  # beyond it squares of squared errors could overflow
 
 
-@dataclass(frozen=True)
-class AggregatedPredictor:
-    """A Predictor of the combination: one linear map of rigid-body rows and one of features.
-
-    Attributes:
-        regressor: regressor of the robot; `parameters` is None where rigid bodies are left out.
-        share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
-        features: features of all length scales.
-        weights: (n_outputs, all features in the order of `features.waves`).
-        certainty: gives the leverage of features.
-        noise: (n_outputs,) variance where everything of the features was learned.
-        signal: (n_outputs,) variance that is added where nothing of them was.
-    """
-
-    regressor: Regressor
-    parameters: Array | None
-    share: Array
-    features: MultiscaleFourierFeatures
-    weights: Array
-    certainty: Certainty | RecursiveLeastSquares
-    noise: Array
-    signal: Array
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        motion = motion_vectors(self.regressor.n_joints, q, v, a)
-        waves = self.features.waves(np.concatenate(motion))
-        learned = np.empty(len(self.weights))
-        _product.multiply(learned, 0, self.weights, waves)
-        if self.parameters is None:
-            parametric = np.zeros_like(learned)
-        else:
-            parametric = np.empty_like(learned)
-            _product.multiply(parametric, 0, self.regressor(*motion), self.parameters)
-            learned += (self.share - 1.0) * parametric
-        return Prediction(parametric + learned, parametric, learned, lambda: self.variance(waves), self.noise)
-
-    def variance(self, waves: Array) -> Array:
-        """Variance (n_outputs,) of a measurement where the features are `waves`."""
-        leverage = float(self.certainty.leverage(self.features.rows(waves)[LEVERAGE_SCALE]))
-        return self.noise + self.signal * unexplained(leverage)
-
-
 class AggregatedEstimator:
     """Learns y with and without rigid bodies, and publishes for each output what has been right of late.
 
@@ -89,6 +50,11 @@ class AggregatedEstimator:
     Experts are judged by what they knew 0.2 s and 0.5 s before each sample, half and half: judged by what they knew
     just before it, those would win that repeat what they have just seen, as holding the last measurement does. The
     same holds of their combinations.
+
+    In a motion of which a share was never learned, that share of the weight of each NP passes to the SP of the same
+    length scale and regularization, as far as rigid bodies explain the outputs: NP and SP may be equally good where
+    they learned, but elsewhere NP expects nothing, and SP what rigid bodies predict. The bound is that of the weights
+    before this; in motions that were learned they are the same.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -129,7 +95,7 @@ class AggregatedEstimator:
         self._judged = self._judge()
         self._since_snapshot = 0.0  # [s]
         self._last_stamp: int | None = None  # [ns]
-        self._combined: tuple[Array, Array] | None = None  # of the predictor, until something is learned
+        self._combined: tuple[Combination, Combination | None] | None = None  # until something is learned
 
     @property
     def parametric(self) -> ParametricEstimator:
@@ -165,25 +131,24 @@ class AggregatedEstimator:
         return self._predictor(regressor, self._pool.certainty())
 
     def _predictor(self, regressor: Regressor, certainty: Certainty | RecursiveLeastSquares) -> AggregatedPredictor:
+        expected = self._expected_errors()
         if self._combined is None:
-            self._combined = self._combine()
-        share, weights = self._combined
+            self._combined = self._combine(expected)
+        known, shift = self._combined
         parameters = None if self._rigid is None else self._rigid.parameters
-        noise, signal = self._noise.value, self._noise.factor * self._signal_variance(share)
-        return AggregatedPredictor(regressor, parameters, share, self._pool.features, weights, certainty, noise, signal)
+        return AggregatedPredictor(regressor, parameters, self._pool.features, known, shift, certainty, expected)
 
-    def _signal_variance(self, share: Array) -> Array:
-        """Return the squared error (n_outputs,) to expect in a motion that is unlike all that was learned.
+    def _expected_errors(self) -> ExpectedErrors:
+        """Return what errors to expect.
 
-        For NP that is the mean square of the output, for SP and P that of what rigid bodies do not explain.
-
-        Args:
-            share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
+        In a motion that is unlike all that was learned they are, for NP, the root mean square of the output, and for SP
+        and P that of what rigid bodies do not explain.
         """
-        n = len(share)
+        n = self.regressor.n_outputs
         roots = np.sqrt(self._signal.value)
-        left = np.maximum(roots[n:], LEAST_UNEXPLAINED * roots[:n]) if len(roots) > n else 0.0
-        return np.asarray(((1.0 - share) * roots[:n] + share * left) ** 2)
+        alone = roots[:n]
+        beside = np.zeros(n) if self._rigid is None else np.maximum(roots[n:], LEAST_UNEXPLAINED * alone)
+        return ExpectedErrors(self._noise.value, self._noise.factor, alone, beside)
 
     def _table(self) -> tuple[Array, Array]:
         """Weights of P (n_outputs,), and of the others (length scales, regularizations, kinds, n_outputs)."""
@@ -197,14 +162,27 @@ class AggregatedEstimator:
         result: Array = self._table()[1].sum(axis=(0, 2))
         return result
 
-    def _share(self) -> Array:
-        """Weight (n_outputs,) of the experts that contain the rigid-body prediction."""
-        rigid, table = self._table()
-        return rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
+    def _shares(self, expected: ExpectedErrors) -> tuple[Array, Array]:
+        """The weight (n_outputs,) of experts with rigid bodies, and what is added where nothing was learned.
 
-    def _combine(self) -> tuple[Array, Array]:
-        """The share of rigid bodies (n_outputs,) and the weights of all features in the aggregate."""
-        return self._share(), self._pool.combined(self._table()[1])
+        Features expect nothing where they have learned nothing, rigid bodies what they explain. So there the SP of a
+        length scale and regularization takes the weight of the NP of the same, as far as rigid bodies explain outputs.
+        """
+        rigid, table = self._table()
+        if self._rigid is None:
+            return rigid, np.zeros_like(rigid)
+        alone, beside = table.sum(axis=(0, 1))
+        return rigid + beside, expected.explained * alone
+
+    def _combine(self, expected: ExpectedErrors) -> tuple[Combination, Combination | None]:
+        """The combination for motions that are known, and what is added to it where nothing was learned."""
+        table = self._table()[1]
+        share, shift = self._shares(expected)
+        known = Combination(share, self._pool.combined(table))
+        if self._rigid is None:
+            return known, None
+        moved = expected.explained * table[:, :, 0]
+        return known, Combination(shift, self._pool.combined(np.stack([-moved, moved], axis=2)))
 
     def _errors(self, rows: Array, regressor_rows: Array | None, measured: Array) -> Array:
         """What each expert would have erred by with what it knew at each of AGES, (ages, n_experts, n_outputs).
@@ -263,8 +241,9 @@ class AggregatedEstimator:
         if published is not None:
             self._noise.judge(published, measured, elapsed)
         else:
-            added = self._signal_variance(self._share()) * unexplained(leverages[0])
-            self._noise.update(combined[-1, 0], added, elapsed)
+            expected, novelty = self._expected_errors(), unexplained(leverages[0])
+            share, shift = self._shares(expected)
+            self._noise.update(combined[-1, 0], expected.added(share + novelty * shift, novelty), elapsed)
         self._signal.update(targets, elapsed)
         self._aggregation.update(errors, combined, elapsed)
         if self._adaptive is not None:
@@ -374,13 +353,3 @@ class AggregatedEstimator:
         made._snapshots = list(zip(parameters.copy(), weights.copy(), choices.copy(), strict=True))
         made._judged = made._judge()
         return made
-
-
-def unexplained(leverage: float) -> float:
-    """Return the share, 0 to 1, of a motion's features that lies outside of what was learned; see SignalVariance.
-
-    Args:
-        leverage: under the smallest regularization: it is nearest to noise over signal, and what is learned with the
-            others only follows slower.
-    """
-    return REGULARIZATIONS[0] * leverage

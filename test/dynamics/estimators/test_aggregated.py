@@ -194,3 +194,65 @@ def test_a_jump_that_was_tared_does_not_widen_the_band():
     with_jump, without = variances_around(70.0), variances_around(0.0)
     assert max(with_jump[2000:]) < 2.0 * max(without[2000:])
     assert np.median(with_jump[2000:]) < 2.0 * np.median(without[2000:])
+
+
+def expert_predictions(estimator, x):
+    """Predictions of all experts of a SemiparametricEstimator, by name, from what each has learned."""
+    method = estimator.method
+    rows = method._pool.features.rows(method._pool.features.waves(np.concatenate(x)))
+    rigid = method.regressor(*x) @ estimator.parametric.parameters
+    found = {"P": rigid}
+    for s, scale in enumerate(expert_pool.LENGTH_SCALES):
+        for r, value in enumerate(expert_pool.REGULARIZATIONS):
+            alone, beside = method._pool.weights()[s, r] @ rows[s]
+            found[f"NP {scale:g} {value:g}"] = np.array([alone])
+            found[f"SP {scale:g} {value:g}"] = rigid + beside
+    return found
+
+
+def test_rigid_bodies_take_the_place_of_features_where_nothing_was_learned():
+    rng, regressor = np.random.default_rng(4), Arm()
+    states = motions(1500, rng)
+    truth = np.array([regressor(*x) @ regressor.nominal_parameters for x in states]) + 0.1 * np.sin(9 * states[:, 0])
+    y = truth + 0.01 * rng.normal(size=truth.shape)
+    estimator = SemiparametricEstimator(regressor, n_random_features=300, seed=1)
+    learn(estimator, states, y)
+    method, weights = estimator.method, estimator.expert_weights
+    scale, value = expert_pool.LEVERAGE_SCALE, expert_pool.REGULARIZATIONS[0]
+
+    def rows(x):
+        return method._pool.features.rows(method._pool.features.waves(np.concatenate(x)))[scale].copy()
+
+    z = np.array([rows(x) for x in states])
+    alone, left = method._signal.value  # see test_signal_variance
+    explained = 1.0 - max(left, 0.01 * alone) / alone
+    far = rng.uniform([-1.0, -6.0, -20.0], [1.0, 6.0, 20.0], (200, 3))[:, :, None]
+    errors = {"moved": [], "as weighed": []}
+    novelties = []
+    for x in far:
+        novelty = value * rows(x) @ np.linalg.solve(z.T @ z + value * np.eye(z.shape[1]), rows(x))
+        experts = expert_predictions(estimator, x)
+        as_weighed = sum(weights[name] * experts[name] for name in experts)
+        moved = as_weighed + sum(
+            novelty * explained * weights[name] * (experts["SP" + name[2:]] - experts[name])
+            for name in experts
+            if name.startswith("NP")
+        )
+        total = estimator.predict(*x).total
+        np.testing.assert_allclose(total, moved, rtol=1e-4, atol=1e-4)
+        novelties.append(novelty)
+        true = regressor(*x) @ regressor.nominal_parameters
+        errors["moved"].append(total - true)
+        errors["as weighed"].append(as_weighed - true)
+    assert np.mean(novelties) > 0.3
+    root = {name: np.sqrt(np.mean(np.square(values))) for name, values in errors.items()}
+    assert root["moved"] < 0.6 * root["as weighed"]
+
+
+def test_rigid_bodies_that_explain_nothing_do_not_take_the_place_of_features():
+    rng, regressor = np.random.default_rng(5), Arm()
+    states = motions(800, rng)
+    y = np.sign(np.sin(40.0 * states[:, 0]))  # of which inertia, gravity and friction explain nothing
+    estimator = SemiparametricEstimator(regressor, n_random_features=300, seed=1)
+    learn(estimator, states, y)
+    assert estimator.method._expected_errors().explained < 0.2
