@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator
+from icub_learning.dynamics.estimators.aggregate.aggregated import AggregatedEstimator
 from icub_learning.dynamics.estimators.observation import Observation, seconds_between
 from icub_learning.dynamics.estimators.output_filter import FILTERS, OutputFilterWeights
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, Predictor

@@ -1,6 +1,6 @@
 """Inverse dynamics without rigid bodies, by random features or another nonparametric learner."""
 
-from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator
+from icub_learning.dynamics.estimators.aggregate.aggregated import AggregatedEstimator
 from icub_learning.dynamics.estimators.configurable import ConfigurableEstimator
 from icub_learning.dynamics.estimators.fixed_nonparametric import FixedNonparametricEstimator
 from icub_learning.dynamics.regressors.regressor import Regressor

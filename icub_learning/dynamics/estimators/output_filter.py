@@ -143,7 +143,7 @@ class OutputFilter:
         self._weights = made.filter_weights
         total, parametric = (made.filter_weights[:, None] * self._states).sum(axis=0)
         result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
-        result.filtered = self._states[:, 0].copy()
+        result.filtered, result.handed_over = self._states[:, 0].copy(), made.handed_over
         return result
 
 

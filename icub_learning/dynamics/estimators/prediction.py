@@ -32,6 +32,9 @@ class Prediction:
             Infinite before the first sample.
         noise: variance of a measurement in a motion that is known; None where the estimator does not tell it.
         tare: offset of the sensor that is contained in `total`, see Tare; (n_outputs,) or 0.
+        handed_over: (n_outputs,) or 0, what `total` contains because rigid bodies take the place of features that have
+            not learned the motion. The variance, and the watch for loads and contacts, are about errors without it: the
+            errors of rigid bodies in a new motion are like those of a load.
         filter_weights: (n_filters, n_outputs) with which an OutputFilter is to filter it; None where it must not.
         filtered: (n_filters, n_outputs), what each filter makes of `total`; None before an OutputFilter.
         unlimited: (n_outputs,), `total` before a SmoothnessFilter changed it; None where none did.
@@ -48,6 +51,7 @@ class Prediction:
     ) -> None:
         self.total, self.parametric, self.residual = total, parametric, residual
         self.noise, self.tare = noise, tare
+        self.handed_over: Array | float = 0.0
         self.filter_weights: Array | None = None
         self.filtered: Array | None = None
         self.unlimited: Array | None = None

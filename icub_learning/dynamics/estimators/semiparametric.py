@@ -1,6 +1,6 @@
 """Inverse dynamics by a rigid-body model, and a nonparametric model of its residual."""
 
-from icub_learning.dynamics.estimators.aggregated import AggregatedEstimator
+from icub_learning.dynamics.estimators.aggregate.aggregated import AggregatedEstimator
 from icub_learning.dynamics.estimators.configurable import ConfigurableEstimator
 from icub_learning.dynamics.estimators.fixed_semiparametric import FixedSemiparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator

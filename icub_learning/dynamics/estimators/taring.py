@@ -93,4 +93,6 @@ class TaredPredictor:
 def _shifted(made: Prediction, tare: Array, rigid: bool) -> Prediction:
     parametric = made.parametric + tare if rigid else made.parametric
     residual = made.residual if rigid else made.residual + tare
-    return Prediction(made.total + tare, parametric, residual, lambda: made.variance, made.noise, tare)
+    result = Prediction(made.total + tare, parametric, residual, lambda: made.variance, made.noise, tare)
+    result.handed_over = made.handed_over
+    return result

@@ -81,7 +81,7 @@ class SmoothnessFilter:
         self._state, self._stamp = values, stamp
         total, parametric = values
         result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
-        result.unlimited = made.total
+        result.unlimited, result.handed_over = made.total, made.handed_over
         return result
 
     def follow(self, stamp: int, made: Prediction, measured: Array) -> None:

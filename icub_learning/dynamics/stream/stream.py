@@ -320,7 +320,7 @@ class InverseDynamicsStream:
             self._output_filter.follow(record.stamp, record.body, measured)
         self._paired.append(External(record.stamp, measured, external, record.known))
         if self.watch is not None and record.fault is None:
-            of_body = measured - record.body.total
+            of_body = measured - record.body.total + record.body.handed_over
             self.watch.observe(record.stamp, record.known, of_body, record.body.variance)
 
     def _is_final(self, record: StateRecord) -> bool:

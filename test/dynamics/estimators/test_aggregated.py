@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics import NonparametricEstimator, Prediction, SemiparametricEstimator
-from icub_learning.dynamics.estimators import expert_pool
+from icub_learning.dynamics.estimators.aggregate import expert_pool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.errors import ParameterError
 

@@ -63,13 +63,15 @@ class CalibratedVariance:
     def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
         """Update the variance with the errors of a published prediction, which told itself how large they would be.
 
+        What rigid bodies did for it in a new motion does not count, as the variance does not expect it.
+
         Args:
             published: with its noise.
             measured: (m,), without the tare.
             elapsed: time since the last measurement [s].
         """
         assert published.noise is not None
-        error = measured - published.total + published.tare
+        error = measured - published.total + published.tare + published.handed_over
         self._weigh(error * error, published.noise, published.variance, elapsed)
 
     def _weigh(self, squares: Array, noise: Array, variance: Array, elapsed: float) -> None:

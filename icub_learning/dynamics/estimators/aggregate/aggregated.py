@@ -7,13 +7,18 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.estimators import _experts
-from icub_learning.dynamics.estimators.aggregated_predictor import (
+from icub_learning.dynamics.estimators.aggregate.expert_pool import (
+    LENGTH_SCALES,
+    LEVERAGE_SCALE,
+    REGULARIZATIONS,
+    ExpertPool,
+)
+from icub_learning.dynamics.estimators.aggregate.predictor import (
     AggregatedPredictor,
     Combination,
     ExpectedErrors,
     unexplained,
 )
-from icub_learning.dynamics.estimators.expert_pool import LENGTH_SCALES, LEVERAGE_SCALE, REGULARIZATIONS, ExpertPool
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
 from icub_learning.dynamics.estimators.observation import Observation, seconds_between
@@ -162,27 +167,24 @@ class AggregatedEstimator:
         result: Array = self._table()[1].sum(axis=(0, 2))
         return result
 
-    def _shares(self, expected: ExpectedErrors) -> tuple[Array, Array]:
-        """The weight (n_outputs,) of experts with rigid bodies, and what is added where nothing was learned.
+    def _share(self) -> Array:
+        """Weight (n_outputs,) of the experts that contain the rigid-body prediction."""
+        rigid, table = self._table()
+        return rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
+
+    def _combine(self, expected: ExpectedErrors) -> tuple[Combination, Combination | None]:
+        """The combination for motions that are known, and what is added to it where nothing was learned.
 
         Features expect nothing where they have learned nothing, rigid bodies what they explain. So there the SP of a
         length scale and regularization takes the weight of the NP of the same, as far as rigid bodies explain outputs.
         """
-        rigid, table = self._table()
-        if self._rigid is None:
-            return rigid, np.zeros_like(rigid)
-        alone, beside = table.sum(axis=(0, 1))
-        return rigid + beside, expected.explained * alone
-
-    def _combine(self, expected: ExpectedErrors) -> tuple[Combination, Combination | None]:
-        """The combination for motions that are known, and what is added to it where nothing was learned."""
         table = self._table()[1]
-        share, shift = self._shares(expected)
-        known = Combination(share, self._pool.combined(table))
+        known = Combination(self._share(), self._pool.combined(table))
         if self._rigid is None:
             return known, None
         moved = expected.explained * table[:, :, 0]
-        return known, Combination(shift, self._pool.combined(np.stack([-moved, moved], axis=2)))
+        weights = self._pool.combined(np.stack([-moved, moved], axis=2))
+        return known, Combination(moved.sum(axis=(0, 1)), weights)
 
     def _errors(self, rows: Array, regressor_rows: Array | None, measured: Array) -> Array:
         """What each expert would have erred by with what it knew at each of AGES, (ages, n_experts, n_outputs).
@@ -241,9 +243,8 @@ class AggregatedEstimator:
         if published is not None:
             self._noise.judge(published, measured, elapsed)
         else:
-            expected, novelty = self._expected_errors(), unexplained(leverages[0])
-            share, shift = self._shares(expected)
-            self._noise.update(combined[-1, 0], expected.added(share + novelty * shift, novelty), elapsed)
+            added = self._expected_errors().added(self._share(), unexplained(leverages[0]))
+            self._noise.update(combined[-1, 0], added, elapsed)
         self._signal.update(targets, elapsed)
         self._aggregation.update(errors, combined, elapsed)
         if self._adaptive is not None:

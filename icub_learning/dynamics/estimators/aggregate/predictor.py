@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators import _product
-from icub_learning.dynamics.estimators.expert_pool import LEVERAGE_SCALE, REGULARIZATIONS
+from icub_learning.dynamics.estimators.aggregate.expert_pool import LEVERAGE_SCALE, REGULARIZATIONS
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.features import MultiscaleFourierFeatures
@@ -52,9 +52,11 @@ class ExpectedErrors:
     def added(self, share: Array, novelty: float) -> Array:
         """Return what novelty adds to the variance (n_outputs,), before calibration.
 
+        That rigid bodies take the place of features in a new motion is left out: how well they will do is not known.
+
         Args:
-            share: (n_outputs,), the weight of experts that contain the rigid-body prediction.
-            novelty: of the motion, see `unexplained`.
+            share: (n_outputs,), the weight in known motions of experts that contain the rigid-body prediction.
+            novelty: share of the features of the motion that was not learned, see `unexplained`.
         """
         root = (1.0 - share) * self.alone + share * self.beside
         return np.asarray(root * root * novelty)
@@ -101,9 +103,11 @@ class AggregatedPredictor:
         shifted, parametric = np.empty_like(learned), np.empty_like(learned)
         _product.multiply(shifted, 0, self.shift.weights, waves)
         _product.multiply(parametric, 0, self.regressor(*motion), self.parameters)
-        share = share + novelty * self.shift.share
-        learned += novelty * shifted + (share - 1.0) * parametric
-        return Prediction(parametric + learned, parametric, learned, errors.variance(share, novelty), errors.noise)
+        handed_over = novelty * (shifted + self.shift.share * parametric)
+        learned += (share - 1.0) * parametric + handed_over
+        made = Prediction(parametric + learned, parametric, learned, errors.variance(share, novelty), errors.noise)
+        made.handed_over = handed_over
+        return made
 
     def _novelty(self, waves: Array) -> float:
         return unexplained(float(self.certainty.leverage(self.features.rows(waves)[LEVERAGE_SCALE])))
