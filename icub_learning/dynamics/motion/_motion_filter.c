@@ -2,7 +2,8 @@
  *
  * State of one joint: position, velocity, acceleration, jerk; the jerk is a Wiener process. A lane is one filter: one
  * joint under one hypothesis about the noise. Lanes lie side by side in memory so that a vector instruction serves
- * several. The first lanes are the joints under the levels in use; what the others are for is the caller's affair.
+ * several. The first lanes are the joints under the levels in use, and they alone are widened when a motion changes more
+ * than their levels let expect; the smoother follows the second group, and what the others are for is the caller's affair.
  */
 #include "_buffers.h"
 #include <math.h>
@@ -17,11 +18,17 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
 #define HUBER 9.0    /* squared normalized innovation beyond which an outlier counts by its magnitude only */
+/* The mean of some predictions' errors, in standard deviations: one error counts for OUTLIER at most; where it surprises,
+ * the filter forgets until the mean is one of CHANCE; over SPAN of the lag. */
+#define OUTLIER 5.0
+#define CHANCE 2.0
+#define SPAN 0.125
+#define ROUNDING 1e-12 /* of a position: smaller differences are those of floating-point numbers */
 #define STALE_STEPS 3.0
 #define QUANTA 3.0
 #define RESTLESS 6.0
 
-/* What the smoother needs of one sample, for the first lanes. */
+/* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
 typedef struct {
     int64_t stamp;
     double step;   /* since the sample before [s] */
@@ -31,20 +38,35 @@ typedef struct {
     double *kq, *gq, *kv, *gv; /* gains and weighted innovations of position and velocity */
 } Record;
 
+/* Whole rows of positions that come again while joints move: handed out twice, or did all joints stop at once? */
+typedef struct {
+    ptrdiff_t runner; /* the joint that went the most steps of quantization between the last two new rows */
+    double pace;      /* its velocity then */
+    double since;     /* the last new row [s] */
+    int silent;       /* repetitions since then that it should have moved in */
+    double caught_up, stood; /* repetitions that it made up for, and others */
+    int longest;      /* repetitions in a row that it made up for */
+} Rows;
+
 typedef struct {
     PyObject_HEAD
     ptrdiff_t joints, width, lanes, active; /* width: joints, rounded up to whole vectors */
     ptrdiff_t groups, moving_groups;        /* hypotheses; those that only matter with velocities come last */
     double max_gap, lag, horizon;           /* [s] */
+    double surprise;                        /* [standard deviations], see `widen` */
     double *memory, *x, *p, *density, *rq, *rv, *delay; /* of the lanes; density: of the white snap */
     double *held_x, *held_p;                         /* of the lanes at the origin of the next scored prediction */
     double *log_q, *log_v, *square_q, *square_v;     /* of the lanes: sums of the predictions' log variances and errors */
     double *kq, *gq, *kv, *gv, *eq, *ev;             /* scratch of the lanes */
+    double *mean;                                    /* of the first lanes: mean error of the predictions, see `widen` */
     double *position, *velocity, *step_q, *step_v;   /* of the joints: the last sample, smallest change seen */
+    double *change;                                  /* of the joints: since the sample before */
     double *origin;                                  /* of the joints: position at the origin */
     double *tally[TALLIES];                          /* of the joints, see TALLIES */
     double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
     int recent;
+    double unheard; /* since the last row that was new [s] */
+    Rows rows;
     int *stale;                                      /* of the joints: samples since the position was new */
     double *rough;                                   /* of the joints: roughness of the last positions */
     double *expected;                                /* of the joints: how far a joint had gone on during them */
@@ -175,15 +197,18 @@ static void start(Filter *f, const double *position, const double *velocity) {
     }
     memset(f->kq, 0, STATES * lanes * sizeof(double));
     memset(f->gq, 0, lanes * sizeof(double));
+    memset(f->mean, 0, lanes * sizeof(double));
     for (ptrdiff_t l = 0; l < lanes; l++) {
         f->ev[l] = velocity ? f->rv[l] : UNSEEN;
         f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
     }
     CHOSEN(take_velocity)(f, f->eq, f->ev, lanes);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = 0.0, f->origin_stamp[j] = -1;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = f->change[j] = 0.0, f->origin_stamp[j] = -1;
     f->repeated = 0;
     f->samples = 0;
     f->recent = 0;
+    f->unheard = f->rows.since = f->rows.pace = 0.0;
+    f->rows.silent = 0;
     roughness(f, position, velocity, 0.0);
 }
 
@@ -200,19 +225,20 @@ static void hold(Filter *f, ptrdiff_t j, double position) {
 
 static void remember(Filter *f, double step) {
     const ptrdiff_t width = f->width, lanes = f->lanes, bytes = width * sizeof(double);
+    const ptrdiff_t from = f->groups > 1 ? width : 0; /* the second group: what is forgotten helps to smooth */
     Record *record = &f->records[f->count % RECORDS];
     record->stamp = f->stamp;
     record->step = step;
     record->delay = f->delay[0];
     record->leak = f->leak[0];
     for (int i = 0; i < STATES; i++) {
-        memcpy(record->x + i * width, f->x + i * lanes, bytes);
-        memcpy(record->kq + i * width, f->kq + i * lanes, bytes);
-        memcpy(record->kv + i * width, f->kv + i * lanes, bytes);
+        memcpy(record->x + i * width, f->x + i * lanes + from, bytes);
+        memcpy(record->kq + i * width, f->kq + i * lanes + from, bytes);
+        memcpy(record->kv + i * width, f->kv + i * lanes + from, bytes);
     }
-    for (int i = 0; i < PAIRS; i++) memcpy(record->p + i * width, f->p + i * lanes, bytes);
-    memcpy(record->gq, f->gq, bytes);
-    memcpy(record->gv, f->gv, bytes);
+    for (int i = 0; i < PAIRS; i++) memcpy(record->p + i * width, f->p + i * lanes + from, bytes);
+    memcpy(record->gq, f->gq + from, bytes);
+    memcpy(record->gv, f->gv + from, bytes);
     f->count++;
 }
 
@@ -231,17 +257,43 @@ static int finite_all(const double *values, ptrdiff_t n) {
     return 1;
 }
 
-/* Whether the row tells nothing new: a driver handed the same one out again while the joints move. */
+/* Whether the row with velocities tells nothing new: a driver handed the same one out again while the joints move. */
 static int row_repeats(const Filter *f, const double *position, const double *velocity) {
     int moving = 0;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
-        if (position[j] != f->position[j]) return 0;
-        if (velocity) {
-            if (velocity[j] != f->velocity[j]) return 0;
-            moving |= velocity[j] != 0.0;
-        }
+        if (position[j] != f->position[j] || velocity[j] != f->velocity[j]) return 0;
+        moving |= velocity[j] != 0.0;
     }
     return moving;
+}
+
+/* The same of a row of positions alone, `step` seconds after the last: what it was before shows in where joints are next. */
+static int positions_repeat(Filter *f, const double *position, double step) {
+    Rows *rows = &f->rows;
+    const ptrdiff_t runner = rows->runner;
+    rows->since += step;
+    if (memcmp(position, f->position, f->joints * sizeof(double)) == 0) {
+        rows->silent += rows->silent || fabs(rows->pace) * step > QUANTA * f->step_q[runner];
+        return rows->silent && rows->silent <= rows->longest + 1 && rows->caught_up >= 2.0 &&
+               rows->caught_up > 3.0 * rows->stood;
+    }
+    if (rows->silent) {
+        const double share = (position[runner] - f->position[runner]) / (rows->pace * rows->since);
+        if (share > 0.7 && share < 1.3) {
+            rows->caught_up += 1.0;
+            if (rows->silent > rows->longest) rows->longest = rows->silent;
+        } else
+            rows->stood += 1.0;
+        if (rows->caught_up + rows->stood > 50.0) rows->caught_up *= 0.5, rows->stood *= 0.5;
+    }
+    double most = 0.0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        const double change = position[j] - f->position[j];
+        if (fabs(change) > most * f->step_q[j]) most = fabs(change) / f->step_q[j], rows->runner = j, rows->pace = change / rows->since;
+    }
+    rows->since = 0.0;
+    rows->silent = 0;
+    return 0;
 }
 
 static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
@@ -267,12 +319,17 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
         g = end;
     }
-    const int old = f->had_velocity == (velocity != NULL) && f->repeated < 2 * STALE_AT_MOST && row_repeats(f, position, velocity);
+    const int same = velocity ? f->had_velocity && row_repeats(f, position, velocity) : positions_repeat(f, position, step);
+    const int old = same && f->repeated < 2 * STALE_AT_MOST;
     f->repeated = old ? f->repeated + 1 : 0;
     double *z = f->eq, *r = f->ev;
     for (ptrdiff_t j = 0; j < n; j++) {
         const double change = fabs(position[j] - f->position[j]);
         if (change > 0.0 && change < f->step_q[j]) f->step_q[j] = change;
+        /* A joint that moves fast changes by many steps, but its changes differ by few. */
+        const double turn = fabs(position[j] - f->position[j] - f->change[j]);
+        if (turn > ROUNDING * fabs(position[j]) && turn < f->step_q[j]) f->step_q[j] = turn;
+        f->change[j] = position[j] - f->position[j];
         f->skip[j] = old;
         if (old) continue;
         /* A joint that seems to move, but whose position is repeated: the driver has nothing newer, or it stopped. */
@@ -300,6 +357,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
         j = j + 1 == width ? 0 : j + 1;
     }
+    CHOSEN(widen)(f, z, r, fmin(0.5, step / (SPAN * f->lag)), width);
     CHOSEN(take_position)(f, z, r, active);
     f->stamp = stamp;
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -323,7 +381,13 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         } else if (since > f->lag)
             f->origin_stamp[j] = -1;
     }
-    if (!old) roughness(f, position, velocity, step);
+    f->unheard += step;
+    if (f->rows.silent)
+        f->recent = 0; /* a row that is perhaps not new is no evidence of noise */
+    else if (!old) {
+        roughness(f, position, velocity, f->unheard);
+        f->unheard = 0.0;
+    }
     if (velocity) {
         for (ptrdiff_t j = 0; j < n; j++) {
             const double change = f->had_velocity ? fabs(velocity[j] - f->velocity[j]) : 0.0;
@@ -438,12 +502,15 @@ static PyObject *restart(Filter *f, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(read_doc, "read(state, deviation)\n\n"
-             "Write state and standard deviation of the first lanes at the newest sample, each (3, joints); returns its stamp.");
+PyDoc_STRVAR(read_doc, "read(state, deviation, group=0)\n\n"
+             "Write the state of the first lanes and the standard deviations of those of a group at the newest sample, each\n"
+             "(3, joints); returns its stamp.");
 static PyObject *read_state(Filter *f, PyObject *args) {
     static const int diagonal[3] = {P00, P11, P22};
     PyObject *objects[2];
-    if (!PyArg_ParseTuple(args, "OO", &objects[0], &objects[1])) return NULL;
+    Py_ssize_t group = 0;
+    if (!PyArg_ParseTuple(args, "OO|n", &objects[0], &objects[1], &group)) return NULL;
+    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %zd", group);
     if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet");
     Py_buffer view;
     double *out;
@@ -456,7 +523,7 @@ static PyObject *read_state(Filter *f, PyObject *args) {
         if (!(out = take(objects[1], &view, "deviation", 3 * f->joints))) return NULL;
         for (int i = 0; i < 3; i++)
             for (ptrdiff_t j = 0; j < f->joints; j++) {
-                const double variance = f->p[diagonal[i] * f->lanes + j];
+                const double variance = f->p[diagonal[i] * f->lanes + group * f->width + j];
                 out[i * f->joints + j] = variance > 0.0 ? sqrt(variance) : 0.0;
             }
         PyBuffer_Release(&view);
@@ -464,13 +531,14 @@ static PyObject *read_state(Filter *f, PyObject *args) {
     return PyLong_FromLongLong(f->stamp);
 }
 
-PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon)\n\n"
+PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon, surprise=inf)\n\n"
              "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
-             "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s].");
+             "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s]; standard\n"
+             "deviations of the mean error of some predictions beyond which the first lanes forget what they knew.");
 static PyObject *set_levels(Filter *f, PyObject *args) {
     PyObject *objects[2];
-    double lag, horizon;
-    if (!PyArg_ParseTuple(args, "OOdd", &objects[0], &objects[1], &lag, &horizon)) return NULL;
+    double lag, horizon, surprise = INFINITY;
+    if (!PyArg_ParseTuple(args, "OOdd|d", &objects[0], &objects[1], &lag, &horizon, &surprise)) return NULL;
     Py_buffer views[2];
     const ptrdiff_t n = f->joints, width = f->width;
     const double *levels = exactly(objects[0], &views[0], "levels", 4 * f->groups * n);
@@ -486,6 +554,7 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
         memcpy(f->leak, leak, f->groups * sizeof(double));
         f->lag = lag;
         f->horizon = horizon;
+        f->surprise = surprise;
     }
     release_all(views, leak ? 2 : 1);
     if (!leak) return NULL;
@@ -547,11 +616,12 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     const ptrdiff_t width = f->width = (joints + 7) / 8 * 8, lanes = f->lanes = width * groups;
     f->active = lanes;
     f->max_gap = max_gap;
+    f->surprise = INFINITY;
     f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
-    double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev};
-    const size_t each = 12 + 4 * STATES + 2 * PAIRS;
+    double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev, &f->mean};
+    const size_t each = 13 + 4 * STATES + 2 * PAIRS;
     const size_t record = width * (3 * STATES + PAIRS + 2);
-    f->memory = aligned(each * lanes + (7 + TALLIES + 8) * width + groups);
+    f->memory = aligned(each * lanes + (8 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
     f->stale = calloc(3 * joints, sizeof(int));
     f->origin_stamp = calloc(joints, sizeof(int64_t));
@@ -566,8 +636,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
     for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
     for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
-    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected, &f->rough};
-    for (int i = 0; i < 7; i++, next += width) *of_joints[i] = next;
+    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected, &f->rough, &f->change};
+    for (int i = 0; i < 8; i++, next += width) *of_joints[i] = next;
     for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
     for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
     f->leak = next;

@@ -34,6 +34,29 @@ TARGET static void NAME(predict)(double *restrict x, double *restrict p, const d
     }
 }
 
+/* Follow the mean error of the predicted positions, in standard deviations; widen the covariance where it is no chance.
+ *
+ * A mean over `share` of the newest error and the rest of the mean before has the variance `usual` if errors are white.
+ */
+TARGET static void NAME(widen)(Filter *f, const double *restrict z, const double *restrict r, double share, ptrdiff_t n) {
+    const ptrdiff_t lanes = f->lanes;
+    double *restrict x = f->x, *restrict p = f->p, *restrict mean = f->mean, *restrict factor = f->gq;
+    const double usual = share / (2.0 - share), least = f->surprise * f->surprise;
+    double most = 1.0;
+    for (ptrdiff_t l = 0; l < n; l++) {
+        const double error = (z[l] - x[l]) / sqrt(p[l] + r[l]);
+        const double bounded = error > OUTLIER ? OUTLIER : error < -OUTLIER ? -OUTLIER : error;
+        const double now = mean[l] + share * (bounded - mean[l]), square = now * now / usual;
+        const int surprising = square > least && r[l] < UNSEEN;
+        factor[l] = surprising ? square / (CHANCE * CHANCE) : 1.0;
+        mean[l] = surprising ? 0.0 : now;
+        most = factor[l] > most ? factor[l] : most;
+    }
+    if (most == 1.0) return;
+    for (int i = 0; i < PAIRS; i++)
+        for (ptrdiff_t l = 0; l < n; l++) p[i * lanes + l] *= factor[l];
+}
+
 /* Take the lanes' positions `z` of variance `r` in. */
 TARGET static void NAME(take_position)(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
     const ptrdiff_t lanes = f->lanes;

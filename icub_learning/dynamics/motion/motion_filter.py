@@ -5,7 +5,9 @@ a rate between that of a Wiener process (smooth motion, such as sums of sines an
 the jerk itself is white (trapezoidal velocities). It is observed through positions and, where measured, velocities
 with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spline (Wahba 1978), found by a fixed-lag
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
-inverse). The levels of noise are found while it runs, see `noise_levels`.
+inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they let
+expect, as a brisk move after slow ones does, the covariance is multiplied so that the filter forgets (fading memory:
+Xia, Rao, Ying and Shen 1994).
 """
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.motion.noise_levels import GROUPS, MOVING_GROUPS, NoiseLevels
+from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROUPS, NoiseLevels
 
 PRIOR = (
     3.0,
@@ -22,6 +24,7 @@ PRIOR = (
 )  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
 LEAST_SAMPLES = 4  # between two gaps: so many positions it takes to tell velocity, acceleration and jerk
 FIRST_SAMPLES = 12  # before the levels are looked for
+SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
 MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 
 
@@ -119,9 +122,12 @@ class MotionFilter:
         return self._smoothed
 
     def deviation(self) -> Array:
-        """Return standard deviations of `newest`, (3, n_joints): of position, velocity, acceleration."""
+        """Return standard deviations of `newest`, (3, n_joints): of position, velocity, acceleration.
+
+        They are those that the levels of noise let expect, without what a surprising change of the motion adds.
+        """
         deviation = np.empty((3, self.n_joints))
-        self._filter.read(None, deviation)
+        self._filter.read(None, deviation, HERE)
         return deviation
 
     def report(self) -> dict[str, Array | float]:
@@ -164,7 +170,8 @@ class MotionFilter:
             self._learn(*self._newest)
 
     def _use(self) -> None:
-        self._filter.set_levels(*self._levels.hypotheses(), self._levels.lag, self._levels.horizon)
+        levels = self._levels
+        self._filter.set_levels(*levels.hypotheses(), levels.lag, levels.horizon, SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Look at the first samples once there are enough, and filter them again with what they show."""

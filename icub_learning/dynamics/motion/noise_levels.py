@@ -11,14 +11,17 @@ Ljung and Soederstroem 1983).
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.motion.first_noise import first_noise
+from icub_learning.dynamics.motion.shared_level import SharedLevel
 
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
 RATIO, SCALE, VELOCITY = range(3)
 
-# Filters side by side: the levels in use; then ratio, leak, velocity and delay, each raised and lowered.
-GROUPS = 9
-RATIO_GROUPS, LEAK_GROUPS, VELOCITY_GROUPS, DELAY_GROUPS = (1, 2), (3, 4), (5, 6), (7, 8)
+# Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
+# those of the levels; then ratio, leak, velocity and delay, each raised and lowered.
+GROUPS, HERE = 10, 1
+RATIO_GROUPS, LEAK_GROUPS, VELOCITY_GROUPS, DELAY_GROUPS = (2, 3), (4, 5), (6, 7), (8, 9)
 MOVING_GROUPS = 4  # of these, the last that need velocities
 
 # How far neighbours lie apart, as factors: far enough to differ in likelihood, near enough for a parabola in between.
@@ -31,8 +34,10 @@ FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, also the most: velocities count for l
 FIRST_LEAK = np.log(3.0)  # 1/s
 FIRST_WEIGHT = 0.1  # predictions
 
-MEMORY = (32.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
-AVERAGE = 32.0  # predictions over which a step is averaged
+MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
+GROWTH = 4.0  # predictions of a joint ever scored over those that count
+AVERAGE = 0.75  # of the memory, over which a step is averaged: with more of it levels swing
+FARTHEST = 8.0  # step of the logarithm of the ratio at a time
 POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
 # rad^2, (rad/s)^2: least variance of a measurement, far below that of any encoder. Simulated joints at rest repeat
 # their positions to 1e-17, and a filter that believed them would lose its covariances to rounding.
@@ -62,24 +67,6 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
     return omega / (2.0 * np.pi)
 
 
-class _Shared:
-    """A parameter that all joints share, moved by what its neighbours scored."""
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-        self._gradient = self._information = 0.0
-
-    def move(self, here: Array, up: Array, down: Array, keep: float, gain: float, spacing: float) -> None:
-        """Step towards the better neighbour; scores (n_joints,), keep: weight of earlier scores."""
-        self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
-        self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
-        known = max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2
-        self.value += gain * self._gradient / known
-
-    def clip(self, low: float, high: float) -> None:
-        self.value = min(max(self.value, low), high)
-
-
 class NoiseLevels:
     """The noise levels in use, and what is known about them.
 
@@ -99,7 +86,7 @@ class NoiseLevels:
         self.interval = 0.01
         self.with_velocity = False
         self._delay_known = delay is not None
-        self._delay, self._leak = _Shared(delay or 0.0), _Shared(FIRST_LEAK)
+        self._delay, self._leak = SharedLevel(delay or 0.0), SharedLevel(FIRST_LEAK)
         first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
         self._usual: Array = np.repeat(
             first, n_joints, axis=1
@@ -121,8 +108,7 @@ class NoiseLevels:
     @property
     def position(self) -> Array:
         """(n_joints,) variance of measured positions."""
-        result: Array = np.exp(self._levels[SCALE])
-        return result
+        return np.asarray(np.exp(self._levels[SCALE]))
 
     @property
     def velocity(self) -> Array:
@@ -157,17 +143,12 @@ class NoiseLevels:
         for row, values in enumerate((positions, velocities)):
             if values is None:
                 continue
-            changes = np.abs(np.diff(values, axis=0))
-            self._step[row] = step = np.where(changes > 0.0, changes, np.inf).min(axis=0)
-            moved = np.isfinite(step)
+            white, self._step[row], counted = first_noise(values)
+            moved = np.isfinite(self._step[row])
             if not moved.any():
                 continue
-            # White noise shows in differences of any order; motion in those of low order, and at low rates in all.
-            orders = ((2, 6.0), (3, 20.0), (4, 70.0), (5, 252.0))  # and variances of such differences of white noise
-            white = np.min([np.mean(np.diff(values, n, axis=0) ** 2, axis=0) / of for n, of in orders], axis=0)
-            steps = changes / np.where(moved, step, 1.0)
-            counted = (np.abs(steps - np.round(steps)).max(axis=0) < 0.01) & (row == 0)  # no noise but quantization
-            level = np.log(np.where(counted, 0.0, white) + self._quantization()[row])
+            exact = counted if row == 0 else False  # velocities have noise of their own
+            level = np.log(np.where(exact, 0.0, white) + self._quantization()[row])
             found[row] = np.where(moved, level, np.median(level[moved]))
         self._usual[SCALE], self._usual[VELOCITY] = found[0], found[1] - found[0]
         self._levels = self._usual.copy()
@@ -187,13 +168,13 @@ class NoiseLevels:
         """
         self.interval += 0.3 * (interval - self.interval)
         self.with_velocity = with_velocity
-        self._step = steps.copy()
+        self._step = np.minimum(self._step, steps)
         positions, velocities, *rough = tallies
         seen = np.maximum(positions, velocities)
         self._seen += seen
-        memory = np.clip(self._seen / 8.0, *MEMORY)
+        memory = np.clip(self._seen / GROWTH, *MEMORY)
         self._rough = self._rough * np.exp(-seen / MEMORY[1]) + rough
-        keep, gain = np.exp(-seen / AVERAGE), np.minimum(seen / memory, 0.5)
+        keep, gain = np.exp(-seen / (AVERAGE * memory)), np.minimum(seen / memory, 0.5)
         self._averaged = keep * self._averaged + seen
         squares = scores[2] + scores[3]
         score = -0.5 * (scores[0] + scores[1] + squares)
@@ -202,12 +183,12 @@ class NoiseLevels:
         all_keep, all_gain = float(keep.mean()), float(gain.mean())
         before = self.leak
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
-        self._leak.move(strict[0], strict[LEAK_GROUPS[0]], strict[LEAK_GROUPS[1]], all_keep, all_gain, LEAK_SPACING)
+        self._leak.move(strict[HERE], strict[LEAK_GROUPS[0]], strict[LEAK_GROUPS[1]], all_keep, all_gain, LEAK_SPACING)
         self._leak.clip(*LEAK)
         self._levels[RATIO] += self._along(before, self.leak)
         if with_velocity and not self._delay_known:
             self._delay.move(
-                score[0], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
+                score[HERE], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
             )
             self._delay.clip(0.0, 0.5 * self.lag)
         self._bound()
@@ -241,13 +222,13 @@ class NoiseLevels:
             # The expected information as well: the observed one vanishes where a variance is far too large.
             slope = (scores[:2, up] - scores[:2, down]) / (2.0 * spacing)
             expected = 0.5 * (slope**2 / np.maximum([positions, velocities], 1.0)).sum(axis=0)
-            observed = (2.0 * score[0] - score[up] - score[down]) / spacing**2
+            observed = (2.0 * score[HERE] - score[up] - score[down]) / spacing**2
             self._information[row, row] += np.maximum(observed, expected)
             cross = -0.25 * (squares[up] - squares[down]) / spacing
             self._information[row, SCALE] += cross
             self._information[SCALE, row] += cross
-        self._gradient[SCALE] += 0.5 * (squares[0] - number)  # all variances scale: no neighbours needed
-        self._information[SCALE, SCALE] += 0.5 * np.maximum(squares[0], number)
+        self._gradient[SCALE] += 0.5 * (squares[HERE] - number)  # all variances scale: no neighbours needed
+        self._information[SCALE, SCALE] += 0.5 * np.maximum(squares[HERE], number)
 
     def _move(self, gain: Array, memory: Array) -> None:
         """One step of Fisher scoring for each joint, drawn towards what is common to all."""
@@ -257,8 +238,14 @@ class NoiseLevels:
         relative = self._levels - self._usual
         weight = diagonal * memory
         common = ((weight * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (weight.sum(axis=1) + FIRST_WEIGHT)
-        push = gradient + POOL / memory * (common[:, None] - relative)
-        information[range(3), range(3)] = diagonal = diagonal + POOL / memory
+        pool = POOL / memory
+        # Where joints know less than the pool counts for, it would hold all back: the common level moves, too.
+        apart, known = relative - common[:, None], memory / (diagonal + pool)
+        along = (known * (gradient + diagonal * apart)).sum(axis=1) / ((known * diagonal).sum(axis=1) + FIRST_WEIGHT)
+        along[SCALE] = 0.0
+        target = common + np.clip(along, -FARTHEST, FARTHEST)
+        push = gradient + pool * (target[:, None] - relative)
+        information[range(3), range(3)] = diagonal = diagonal + pool
         for i in (RATIO, VELOCITY):
             most = 0.65 * np.sqrt(diagonal[i] * diagonal[SCALE])  # keeps it positive definite
             information[i, SCALE] = information[SCALE, i] = np.clip(information[i, SCALE], -most, most)
@@ -270,7 +257,7 @@ class NoiseLevels:
         ratio, velocity = (
             (push[i] - information[i, SCALE] * scale / some) / diagonal[i] for i in (RATIO, VELOCITY)
         )  # given how far the scale could move
-        self._levels[RATIO] += gain * np.clip(ratio, -3.0, 3.0)
+        self._levels[RATIO] += gain * np.clip(ratio, -FARTHEST, FARTHEST)
         self._levels[SCALE] += np.where(gain > 0.0, scale, 0.0)
         self._levels[VELOCITY] += gain * np.log1p(np.maximum(velocity, -0.85))
 
@@ -284,8 +271,7 @@ class NoiseLevels:
 
     def _white(self) -> Array:
         """Mean squared roughness of positions and velocities (2, n_joints): their white noise, and some motion."""
-        result: Array = self._rough[:2] / np.maximum(self._rough[3], 1.0)
-        return result
+        return np.asarray(self._rough[:2] / np.maximum(self._rough[3], 1.0))
 
     def _scale_bounds(self) -> tuple[Array, Array]:
         square, _, product, number = self._rough

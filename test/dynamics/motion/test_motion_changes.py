@@ -1,0 +1,94 @@
+"""The motion filter where samples come again, motions are slow, and brisk motions follow slow ones."""
+
+import numpy as np
+import pytest
+from helpers.local_polynomials import LocalPolynomials
+from helpers.motions import quintic, record, sines
+
+from icub_learning.dynamics.motion._motion_filter import Filter
+from icub_learning.dynamics.motion.first_noise import first_noise
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(x**2)))
+
+
+def follow(filter, stamps, position, velocity):
+    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
+    newest = []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
+        newest.append(filter.newest()[2:])
+    return np.array(newest)
+
+
+def slow(t, rng):
+    return sines(t, rng, highest=0.12)
+
+
+@pytest.mark.parametrize("noise", [None, 0.005])
+def test_slow_motion_is_found_to_be_slow(noise):
+    stamps, position, velocity, _, v, a = record(slow, 100, velocity_noise=noise, step=3e-4, seconds=30.0)
+    found = follow(MotionFilter(3), stamps, position, velocity)
+    late = slice(len(stamps) // 2, None)
+    for window in (31, 61):
+        fitted = follow(LocalPolynomials(3, window, 2, 0.0, 0), stamps, position, None)
+        for i, truth in ((0, v[late]), (1, a[late])):
+            assert rms(found[late, i] - truth) < 1.1 * rms(fitted[late, i] - truth)
+
+
+@pytest.mark.parametrize("noise", [None, 0.003])
+def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
+    given = {"velocity_noise": noise, "repeated": 0.06, "seconds": 20.0}
+    stamps, position, velocity, _, v, a = record(sines, 125, **given)
+    fresh = np.r_[True, (np.diff(position, axis=0) != 0).any(axis=1)]
+    repeated, missing = MotionFilter(3), MotionFilter(3)
+    late = np.flatnonzero(fresh)[fresh.sum() // 3 :]
+    with_all = follow(repeated, stamps, position, velocity)[late]
+    rows = follow(missing, stamps[fresh], position[fresh], None if noise is None else velocity[fresh])
+    without = rows[fresh.sum() // 3 :]
+    for i, truth in ((0, v[late]), (1, a[late])):
+        assert rms(with_all[:, i] - truth) < 1.6 * rms(without[:, i] - truth)
+    np.testing.assert_allclose(repeated.report()["position_noise"], 1e-4 / np.sqrt(12), rtol=0.5)
+
+
+def test_all_joints_that_stop_at_once_have_stopped():
+    t = np.arange(0, 6, 0.01)
+    q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and stands, a second each
+    filter = MotionFilter(2)
+    found = follow(filter, np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4, None)
+    standing = (t % 2.0 > 1.3) & (t > 2.0)
+    assert np.abs(found[standing, 0]).max() < 0.05
+
+
+def test_smallest_step_of_a_joint_that_moves_fast():
+    t = np.arange(12) * 0.008
+    q = np.round(np.column_stack([2.0 * t + 3.0 * t**2, 1e-9 * t, 0 * t]) / 1e-4) * 1e-4
+    white, step, counted = first_noise(q)
+    assert step[0] == pytest.approx(1e-4) and not np.isfinite(step[1:]).any()
+    assert counted.all() and (white < 1e-7).all()
+
+
+def plain(position, ratio, surprise):
+    """Velocities of a filter with fixed levels, (n, 1)."""
+    filter = Filter(1, 1, 0, 1.0, (3.0, 30.0, 300.0))
+    filter.set_levels(np.array([ratio * 1e-9, 1e-9, 1.0, 0.0])[:, None, None], np.array([3.0]), 0.2, 0.01, surprise)
+    state, found = np.empty((3, 1)), []
+    for k, row in enumerate(position):
+        filter.add(k * 5_000_000 + 1, row, None)
+        filter.read(state, None)
+        found.append(state[1].copy())
+    return np.array(found)
+
+
+def test_a_brisk_move_surprises_and_its_own_noise_does_not():
+    rng = np.random.default_rng(3)
+    t = np.arange(0, 8, 0.005)
+    still = 3e-5 * rng.standard_normal((len(t), 1))
+    as_expected = [plain(still, 1e10, surprise) for surprise in (4.0, np.inf)]
+    changed = np.any(as_expected[0] != as_expected[1], axis=1)
+    assert changed.mean() < 0.1  # four standard deviations are rare, and what they do fades
+    q, v, _ = quintic(t, np.random.default_rng(0))
+    forgetting, stubborn = (plain(q[:, None] + still, 1e7, surprise) - v[:, None] for surprise in (4.0, np.inf))
+    assert rms(forgetting) < 0.5 * rms(stubborn)
