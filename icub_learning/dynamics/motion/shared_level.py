@@ -19,9 +19,9 @@ class SharedLevel:
 
         Args:
             here, up, down: (n_joints,) log-likelihoods of the value and of its neighbours.
-            keep: weight of earlier ones.
-            gain: share of a whole step.
-            spacing: of the neighbours.
+            keep: weight of earlier likelihoods.
+            gain: share of a whole step that is taken.
+            spacing: distance of the neighbours from the value.
         """
         self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
         self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
