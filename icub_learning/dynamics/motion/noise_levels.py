@@ -36,7 +36,7 @@ FIRST_WEIGHT = 0.1  # predictions
 
 MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
 GROWTH = 4.0  # predictions of a joint ever scored over those that count
-AVERAGE = 0.75  # of the memory, over which a step is averaged: with more of it levels swing
+AVERAGE = 0.5  # of the memory, over which a step is averaged: with more of it levels swing
 FARTHEST = 8.0  # step of the logarithm of the ratio at a time
 POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
 # rad^2, (rad/s)^2: least variance of a measurement, far below that of any encoder. Simulated joints at rest repeat
