@@ -225,7 +225,7 @@ def test_rigid_bodies_take_the_place_of_features_where_nothing_was_learned():
 
     z = np.array([rows(x) for x in states])
     alone, left = method._signal.value  # see test_signal_variance
-    explained = 1.0 - max(left, 0.01 * alone) / alone
+    explained = 1.0 - left / alone
     far = rng.uniform([-1.0, -6.0, -20.0], [1.0, 6.0, 20.0], (200, 3))[:, :, None]
     errors = {"moved": [], "as weighed": []}
     novelties = []
@@ -255,4 +255,4 @@ def test_rigid_bodies_that_explain_nothing_do_not_take_the_place_of_features():
     y = np.sign(np.sin(40.0 * states[:, 0]))  # of which inertia, gravity and friction explain nothing
     estimator = SemiparametricEstimator(regressor, n_random_features=300, seed=1)
     learn(estimator, states, y)
-    assert estimator.method._expected_errors().explained < 0.2
+    assert estimator.method._explained() < 0.2

@@ -37,9 +37,9 @@ HALF_LIVES = (3.0, 30.0)  # [s] in which errors lose half of their weight in the
 SECOND_HALF_LIFE = 30.0  # [s] the same in the choice between these choices and rigid bodies alone
 AGES = (2, 5)  # snapshots ago: an expert is judged by what it knew 0.2 s and 0.5 s before, see AggregatedEstimator
 SNAPSHOT_PERIOD = 0.1  # [s]
-# Of the root mean square of an output: what rigid bodies are expected to leave of it in a motion that is new. Their
-# parameters fit the motions learned so far better.
-LEAST_UNEXPLAINED = 0.1
+# Of the root mean square of an output: what rigid bodies are expected to leave of it, at least, in a motion that is
+# new. Their parameters fit the motions learned so far better.
+LEAST_UNEXPLAINED = 0.5
 LARGEST_MEASUREMENT = 1e50  # beyond it squares of squared errors could overflow
 
 
@@ -138,7 +138,7 @@ class AggregatedEstimator:
     def _predictor(self, regressor: Regressor, certainty: Certainty | RecursiveLeastSquares) -> AggregatedPredictor:
         expected = self._expected_errors()
         if self._combined is None:
-            self._combined = self._combine(expected)
+            self._combined = self._combine()
         known, shift = self._combined
         parameters = None if self._rigid is None else self._rigid.parameters
         return AggregatedPredictor(regressor, parameters, self._pool.features, known, shift, certainty, expected)
@@ -172,7 +172,12 @@ class AggregatedEstimator:
         rigid, table = self._table()
         return rigid if self._rigid is None else rigid + table[:, :, 1].sum(axis=(0, 1))
 
-    def _combine(self, expected: ExpectedErrors) -> tuple[Combination, Combination | None]:
+    def _explained(self) -> Array:
+        """Return the share (n_outputs,) of an output's mean square that rigid bodies explain; 0 if none."""
+        total, left = self._signal.value.reshape(2, -1)
+        return np.asarray(1.0 - np.minimum(np.divide(left, total, out=np.ones_like(total), where=total > 0.0), 1.0))
+
+    def _combine(self) -> tuple[Combination, Combination | None]:
         """The combination for motions that are known, and what is added to it where nothing was learned.
 
         Features expect nothing where they have learned nothing, rigid bodies what they explain. So there the SP of a
@@ -182,7 +187,7 @@ class AggregatedEstimator:
         known = Combination(self._share(), self._pool.combined(table))
         if self._rigid is None:
             return known, None
-        moved = expected.explained * table[:, :, 0]
+        moved = self._explained() * table[:, :, 0]
         weights = self._pool.combined(np.stack([-moved, moved], axis=2))
         return known, Combination(moved.sum(axis=(0, 1)), weights)
 

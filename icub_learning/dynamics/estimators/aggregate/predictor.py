@@ -43,12 +43,6 @@ class ExpectedErrors:
     alone: Array
     beside: Array
 
-    @property
-    def explained(self) -> Array:
-        """Share (n_outputs,) of an output's mean square that rigid bodies explain, 0 where they explain nothing."""
-        left = np.divide(self.beside, self.alone, out=np.ones_like(self.alone), where=self.alone > 0.0)
-        return np.asarray(1.0 - np.minimum(left, 1.0) ** 2)
-
     def added(self, share: Array, novelty: float) -> Array:
         """Return what novelty adds to the variance (n_outputs,), before calibration.
 
