@@ -6,6 +6,7 @@
  * than their levels let expect; the smoother follows the second group, and what the others are for is the caller's affair.
  */
 #include "_buffers.h"
+#include "_jump_bank.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ typedef struct {
     double leak;   /* of the jerk [1/s] */
     double *x, *p; /* state and covariance after the sample */
     double *kq, *gq, *kv, *gv; /* gains and weighted innovations of position and velocity */
+    double *jumping;           /* velocities and accelerations by the bank of jumps */
+    int jumps;                 /* whether it knew any, of joints that moved */
 } Record;
 
 /* Whole rows of positions that come again while joints move: handed out twice, or did all joints stop at once? */
@@ -67,6 +70,7 @@ typedef struct {
     int recent;
     double unheard; /* since the last row that was new [s] */
     Rows rows;
+    JumpBank bank; /* of the joints; only where there are hypotheses */
     int *stale;                                      /* of the joints: samples since the position was new */
     double *rough;                                   /* of the joints: roughness of the last positions */
     double *expected;                                /* of the joints: how far a joint had gone on during them */
@@ -95,6 +99,7 @@ INLINE Passage passage(double d, double leak) {
 
 #define LOOPS "_motion_filter_loops.h"
 #include "_versions.h"
+#include "_jump_bank_follow.h"
 
 /* Squared error over its variance; outliers count by their magnitude, not its square. */
 INLINE double squared(double error, double variance) {
@@ -207,6 +212,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
     f->repeated = 0;
     f->samples = 0;
     f->recent = 0;
+    bank_restart(&f->bank);
     f->unheard = f->rows.since = f->rows.pace = 0.0;
     f->rows.silent = 0;
     roughness(f, position, velocity, 0.0);
@@ -221,6 +227,19 @@ static void hold(Filter *f, ptrdiff_t j, double position) {
     f->origin[j] = position;
     f->origin_stamp[j] = f->stamp;
     f->velocity_scored[j] = 0;
+}
+
+/* Whether a joint goes farther within the lag than noise and quantization do. */
+INLINE int moves(const Filter *f, ptrdiff_t j) {
+    const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
+    return fabs(f->x[f->lanes + j]) * f->lag >= fmax(quanta, RESTLESS * sqrt(f->rq[j]));
+}
+
+/* Whether any joint does. */
+static int any_moves(const Filter *f) {
+    for (ptrdiff_t j = 0; j < f->joints; j++)
+        if (moves(f, j)) return 1;
+    return 0;
 }
 
 static void remember(Filter *f, double step) {
@@ -239,6 +258,11 @@ static void remember(Filter *f, double step) {
     for (int i = 0; i < PAIRS; i++) memcpy(record->p + i * width, f->p + i * lanes + from, bytes);
     memcpy(record->gq, f->gq + from, bytes);
     memcpy(record->gv, f->gv + from, bytes);
+    record->jumps = f->bank.awake && f->bank.samples > SETTLING && any_moves(f);
+    if (record->jumps) {
+        bank_mix(&f->bank, 0);
+        memcpy(record->jumping, f->bank.mixed + width, 2 * bytes);
+    }
     f->count++;
 }
 
@@ -358,6 +382,10 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         j = j + 1 == width ? 0 : j + 1;
     }
     CHOSEN(widen)(f, z, r, fmin(0.5, step / (SPAN * f->lag)), width);
+    if (velocity)
+        bank_restart(&f->bank);
+    else if (f->groups > 1)
+        bank_follow(&f->bank, f->x, f->p, lanes, z, r, f->rq, step, any_moves(f));
     CHOSEN(take_position)(f, z, r, active);
     f->stamp = stamp;
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -365,7 +393,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         const double since = (double)(stamp - f->origin_stamp[j]) * 1e-9;
         if (since < f->horizon) continue;
         const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
-        if (fabs(f->x[lanes + j]) * f->lag < fmax(quanta, RESTLESS * sqrt(f->rq[j]))) { /* stands still */
+        if (!moves(f, j)) {
             f->origin_stamp[j] = -1;
             continue;
         }
@@ -483,6 +511,9 @@ static PyObject *smooth(Filter *f, PyObject *object) {
             const int64_t place = i - f->first;
             if (place < k) {
                 read_smoothed(record, a, out + place * size, f->width, f->joints);
+                if (record->jumps)
+                    bank_compare(&f->bank, record->jumping, record->x + f->width, out + place * size + f->joints,
+                                 record->step);
                 PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
             }
             CHOSEN(step_back)(record, a, f->width);
@@ -516,7 +547,11 @@ static PyObject *read_state(Filter *f, PyObject *args) {
     double *out;
     if (objects[0] != Py_None) {
         if (!(out = take(objects[0], &view, "state", 3 * f->joints))) return NULL;
-        for (int i = 0; i < 3; i++) memcpy(out + i * f->joints, f->x + i * f->lanes, f->joints * sizeof(double));
+        const int jumps = group == 0 && bank_is_believed(&f->bank);
+        if (jumps) bank_mix(&f->bank, 0);
+        const double *from = jumps ? f->bank.mixed : f->x;
+        const ptrdiff_t stride = jumps ? f->width : f->lanes;
+        for (int i = 0; i < 3; i++) memcpy(out + i * f->joints, from + i * stride, f->joints * sizeof(double));
         PyBuffer_Release(&view);
     }
     if (objects[1] != Py_None) {
@@ -594,6 +629,7 @@ static PyObject *evidence(Filter *f, PyObject *args) {
 }
 
 static PyObject *get_waiting(Filter *f, void *closure) { return PyLong_FromLongLong(f->count - f->first); }
+static PyObject *get_believed(Filter *f, void *closure) { return PyBool_FromLong(bank_is_believed(&f->bank)); }
 static PyObject *get_scored(Filter *f, void *closure) { return PyLong_FromLongLong(f->scored); }
 
 static double *aligned(size_t numbers) {
@@ -620,12 +656,12 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
     double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev, &f->mean};
     const size_t each = 13 + 4 * STATES + 2 * PAIRS;
-    const size_t record = width * (3 * STATES + PAIRS + 2);
+    const size_t record = width * (3 * STATES + PAIRS + 4);
     f->memory = aligned(each * lanes + (8 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
     f->stale = calloc(3 * joints, sizeof(int));
     f->origin_stamp = calloc(joints, sizeof(int64_t));
-    if (!f->memory || !f->storage || !f->stale || !f->origin_stamp) {
+    if (!f->memory || !f->storage || !f->stale || !f->origin_stamp || !bank_make(&f->bank, joints, width)) {
         Py_DECREF(f);
         return PyErr_NoMemory();
     }
@@ -650,12 +686,14 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
         r->p = next, next += PAIRS * width;
         r->gq = next, next += width;
         r->gv = next, next += width;
+        r->jumping = next, next += 2 * width;
     }
     return (PyObject *)f;
 }
 
 static void discard(Filter *f) {
     free(f->memory);
+    free(f->bank.memory);
     free(f->storage);
     free(f->stale);
     free(f->origin_stamp);
@@ -674,6 +712,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getters[] = {
     {"waiting", (getter)get_waiting, NULL, "Samples that were taken in and not smoothed yet.", NULL},
+    {"believed", (getter)get_believed, NULL, "Whether accelerations are believed to jump, so that `read` reads the bank.", NULL},
     {"scored", (getter)get_scored, NULL, "Instants scored since the last call of evidence.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -3,6 +3,7 @@ from icub_learning.arrays import Array
 class Filter:
     waiting: int
     scored: int
+    believed: bool
     def __init__(
         self, joints: int, groups: int, moving_groups: int, max_gap: float, prior: tuple[float, float, float], /
     ) -> None: ...

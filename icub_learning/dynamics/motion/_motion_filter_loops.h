@@ -144,3 +144,5 @@ TARGET static void NAME(step_back)(const Record *record, double *restrict a, ptr
         a[3 * width + l] = f.stays * a3 + f.to_a * a2 + f.to_v * a1 + f.to_q * a0;
     }
 }
+
+#include "_jump_bank_loops.h"

@@ -7,7 +7,8 @@ with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spl
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
 inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they let
 expect, as a brisk move after slow ones does, the covariance is multiplied so that the filter forgets (fading memory:
-Xia, Rao, Ying and Shen 1994).
+Xia, Rao, Ying and Shen 1994). Where velocities are not measured and accelerations turn out to jump, as those of
+trapezoids of velocity, the newest motion comes from hypotheses about the last jump instead (Fearnhead and Liu 2007).
 """
 
 import numpy as np
@@ -124,7 +125,8 @@ class MotionFilter:
     def deviation(self) -> Array:
         """Return standard deviations of `newest`, (3, n_joints): of position, velocity, acceleration.
 
-        They are those that the levels of noise let expect, without what a surprising change of the motion adds.
+        They are those that the levels of noise let expect, without what a surprising change of the motion adds, and
+        too large where accelerations are found to jump.
         """
         deviation = np.empty((3, self.n_joints))
         self._filter.read(None, deviation, HERE)

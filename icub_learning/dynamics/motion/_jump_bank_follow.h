@@ -1,0 +1,199 @@
+/* Follow motions whose accelerations jump, and weigh whether they do (after _versions.h; types in _jump_bank.h).
+ *
+ * Newborn hypotheses start from the mixture of all and replace the least probable ones. How large accelerations are and
+ * how often they jump is estimated meanwhile. Jumps are believed in where the positions of late are more likely with
+ * them than by the Kalman filter, and where velocities and accelerations were nearer to what the smoother made of
+ * them later: likely positions alone do not make good derivatives where errors are not white. Otherwise the bank
+ * sleeps, each time twice as long.
+ */
+
+static int bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
+    const size_t bytes = (size_t)((SLOTS + 1) * PARTS + 3) * width * sizeof(double);
+    b->joints = joints, b->width = width;
+    if (!(b->memory = aligned_alloc(64, (bytes + 63) / 64 * 64))) return 0;
+    memset(b->memory, 0, bytes);
+    b->state = b->memory;
+    b->mixed = b->state + SLOTS * PARTS * width;
+    b->error = b->mixed + PARTS * width, b->variance = b->error + width, b->squares = b->variance + width;
+    for (ptrdiff_t l = 0; l < width; l++) b->squares[l] = EXPECTED;
+    b->accelerating = EXPECTED, b->jumps = 1.0, b->time = 1.0;
+    b->nap = FIRST_NAP;
+    return 1;
+}
+
+/* Forget the motion; what accelerations are usual stays. */
+static void bank_restart(JumpBank *b) {
+    b->awake = b->likely = b->samples = 0;
+    b->evidence = b->rest = 0.0;
+}
+
+static void bank_sleep(JumpBank *b) {
+    bank_restart(b);
+    b->rest = b->nap;
+    b->nap = fmin(2.0 * b->nap, LONGEST_NAP);
+    memset(b->apart, 0, sizeof(b->apart));
+    b->compared = 0.0;
+}
+
+/* Sum of the logarithms of the densities of errors, but for a constant. */
+static double log_density(const double *error, const double *variance, ptrdiff_t joints) {
+    double product = 1.0, logarithms = 0.0, squares = 0.0;
+    for (ptrdiff_t j = 0; j < joints; j++) {
+        product *= variance[j];
+        squares += error[j] * error[j] / variance[j];
+        if ((j & 7) == 7) logarithms += log(product), product = 1.0; /* more factors might be too small a number */
+    }
+    return -0.5 * (logarithms + log(product) + squares);
+}
+
+/* Means of all hypotheses together, and covariances if asked for. */
+static void bank_mix(JumpBank *b, int with_spread) {
+    const ptrdiff_t width = b->width;
+    memset(b->mixed, 0, PARTS * width * sizeof(double));
+    double *mixed = b->mixed, *state = b->state;
+    for (int i = 0; i < SLOTS; i++, state += PARTS * width)
+        if (b->weight[i] > NEGLIGIBLE) CHOSEN(mix_means)(mixed, state, exp(b->weight[i]), width);
+    state = b->state;
+    for (int i = 0; i < SLOTS && with_spread; i++, state += PARTS * width)
+        if (b->weight[i] > NEGLIGIBLE) CHOSEN(mix_spreads)(mixed, state, exp(b->weight[i]), width);
+}
+
+/* Give birth to two hypotheses: accelerations jumped since the last birth, `ago` before now [s], to none or others. */
+static void bank_bear(JumpBank *b, double ago, const double *noise) {
+    const ptrdiff_t width = b->width;
+    const double chance = fmin(0.5, b->jumps / b->time * ago);
+    double least_noise = INFINITY; /* variance of a joint's positions over that of its accelerations [s^4] */
+    bank_mix(b, 1);
+    b->births++;
+    for (int i = 0; i < SLOTS; i++) /* a jump counts once its hypothesis might be replaced */
+        if (b->born[i] == b->births - YOUNG - 1 && b->weight[i] > NEGLIGIBLE) b->jumps += exp(b->weight[i]);
+    for (int coasts = 0; coasts < 2; coasts++) {
+        int least = -1;
+        for (int i = 0; i < SLOTS; i++)
+            if (b->births - b->born[i] > YOUNG && (least < 0 || b->weight[i] < b->weight[least])) least = i;
+        double *s = b->state + least * PARTS * width;
+        memcpy(s, b->mixed, PARTS * width * sizeof(double));
+        memset(s + A * width, 0, width * sizeof(double));
+        for (ptrdiff_t j = 0; j < b->joints; j++) {
+            const double usual = b->squares[j] / b->accelerating;
+            s[VV * width + j] += usual * ago * ago / 12.0; /* nobody knows when the jump was */
+            s[AA * width + j] = coasts ? 0.0 : usual;
+            least_noise = fmin(least_noise, noise[j] / usual);
+        }
+        b->weight[least] = log(0.5 * chance / (1.0 - chance));
+        b->born[least] = b->births;
+        b->coasts[least] = coasts;
+    }
+    b->since = 0.0;
+    /* A jump shows once half the acceleration times the time squared is three standard deviations of a position. */
+    b->spacing = SPACING * sqrt(6.0 * sqrt(least_noise));
+}
+
+/* Start from what the Kalman filter knows of the joints, x and p in lanes. */
+static void bank_start(JumpBank *b, const double *x, const double *p, ptrdiff_t lanes) {
+    static const int from[PARTS] = {0, 1, 2, P00, P01, P02, P11, P12, P22};
+    const size_t bytes = b->width * sizeof(double);
+    for (int i = 0; i < PARTS; i++) memcpy(b->state + i * b->width, (i < QQ ? x : p) + from[i] * lanes, bytes);
+    for (int i = 0; i < SLOTS; i++) b->weight[i] = i ? NEVER : 0.0, b->born[i] = b->births - YOUNG - 2;
+    b->coasts[0] = 0;
+    b->samples = 0;
+    b->since = b->spacing = 0.0;
+    b->awake = 1;
+}
+
+/* Make the weights those of probabilities; returns the logarithm of their sum before, not finite if there is none. */
+static double bank_normalize(JumpBank *b) {
+    double most = NEVER, sum = 0.0;
+    for (int i = 0; i < SLOTS; i++) most = fmax(most, b->weight[i]);
+    for (int i = 0; i < SLOTS; i++) sum += exp(b->weight[i] - most);
+    const double logarithm = most + log(sum);
+    for (int i = 0; i < SLOTS; i++)
+        if (b->weight[i] > NEVER) b->weight[i] -= logarithm;
+    return most > NEVER ? logarithm : NAN;
+}
+
+/* Learn how large accelerations are, from those of hypotheses that are not newborn. */
+static void bank_learn(JumpBank *b, double step) {
+    const double forget = fmin(step / LONGEST_NAP, 1.0); /* but not what was expected: a joint may rest for days */
+    b->jumps += forget * (1.0 - b->jumps), b->time += step - forget * b->time;
+    b->accelerating += forget * (EXPECTED - b->accelerating);
+    for (ptrdiff_t j = 0; j < b->joints; j++) b->squares[j] += forget * (EXPECTED - b->squares[j]);
+    for (int i = 0; i < SLOTS; i++) {
+        if (b->coasts[i] || b->births - b->born[i] <= YOUNG || b->weight[i] < NEGLIGIBLE) continue;
+        const double *a = b->state + (i * PARTS + A) * b->width, share = exp(b->weight[i]) * step;
+        b->accelerating += share;
+        for (ptrdiff_t j = 0; j < b->joints; j++) b->squares[j] += share * a[j] * a[j];
+    }
+}
+
+/* Take positions in, `step` after those before, and compare with the Kalman filter's prediction.
+ *
+ * x, p: prediction of the Kalman filter, in lanes; z, r: positions and their variances; noise: variances of those that
+ * are new; moving: whether any joint moves.
+ */
+static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t lanes, const double *z,
+                        const double *r, const double *noise, double step, int moving) {
+    const ptrdiff_t width = b->width;
+    if (!b->awake) {
+        if ((b->rest -= step) > 0.0) return;
+        bank_start(b, x, p, lanes);
+        step = 0.0; /* the state is a prediction already */
+    }
+    b->since += step;
+    if (b->samples && b->since >= b->spacing) {
+        bank_bear(b, b->since, noise);
+        bank_normalize(b);
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        if (b->weight[i] <= NEVER) continue;
+        CHOSEN(follow_parabola)(b->state + i * PARTS * width, z, r, b->error, b->variance, step, width);
+        b->weight[i] += log_density(b->error, b->variance, b->joints);
+    }
+    const double own = bank_normalize(b);
+    if (!isfinite(own)) {
+        bank_sleep(b);
+        return;
+    }
+    bank_learn(b, step);
+    if (++b->samples <= SETTLING || !moving) return;
+    for (ptrdiff_t j = 0; j < b->joints; j++) b->error[j] = z[j] - x[j], b->variance[j] = p[j] + r[j];
+    const double gain = own - log_density(b->error, b->variance, b->joints);
+    b->evidence += fmax(-MOST_EVIDENCE, fmin(gain, MOST_EVIDENCE));
+    b->evidence = fmin(b->evidence, PLENTY);
+    if (b->evidence > ENOUGH) b->likely = 1;
+    if (b->evidence < 0.0) b->likely = 0;
+    if (b->evidence < -PLENTY) bank_sleep(b);
+}
+
+/* Whether velocities and accelerations, taken together, were nearer to the smoothed ones than the Kalman filter's. */
+static int bank_is_nearer(const JumpBank *b) {
+    return b->apart[0][0] * b->apart[0][1] < b->apart[1][0] * b->apart[1][1];
+}
+
+static int bank_is_believed(const JumpBank *b) {
+    return b->likely && b->compared > LEAST_TRIAL && bank_is_nearer(b);
+}
+
+/* Compare estimates at a sample with smoothed ones: own ones and the Kalman filter's.
+ *
+ * Each holds velocities, then accelerations; rows of smoothed ones are as long as there are joints, others `width`.
+ */
+static void bank_compare(JumpBank *b, const double *own, const double *kalman, const double *smoothed, double step) {
+    if (!b->awake) return;
+    const double keep = fmax(0.0, 1.0 - step / TRIAL_MEMORY);
+    for (int i = 0; i < 2; i++) {
+        double squares[2] = {0.0, 0.0};
+        for (ptrdiff_t j = 0; j < b->joints; j++) {
+            const double truth = smoothed[i * b->joints + j];
+            const double by_bank = own[i * b->width + j] - truth, by_filter = kalman[i * b->width + j] - truth;
+            squares[0] += by_bank * by_bank;
+            squares[1] += by_filter * by_filter;
+        }
+        for (int k = 0; k < 2; k++) b->apart[k][i] = keep * b->apart[k][i] + step * squares[k];
+    }
+    b->compared += step;
+    if (bank_is_believed(b))
+        b->nap = FIRST_NAP;
+    else if (b->compared > TRIAL && !bank_is_nearer(b))
+        bank_sleep(b);
+}

@@ -1,0 +1,123 @@
+"""The motion filter where accelerations jump and are constant in between: against parabolas fitted with known jumps."""
+
+import numpy as np
+import pytest
+from helpers.local_polynomials import LocalPolynomials
+from helpers.motions import quintic, record, sines, trapezoids
+
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def follow(filter, stamps, position, velocity=None):
+    """Velocity and acceleration at each newest sample, (n, 2, joints), and whether jumps were believed in, (n,)."""
+    newest, believed = [], []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
+        newest.append(filter.newest()[2:])
+        believed.append(filter._filter.believed)
+    return np.array(newest), np.array(believed)
+
+
+def common_jumps(rate, seconds, step, seed=0):
+    """Two joints whose accelerations jump at the same times: stamps, positions, truth (n, 2, 2), samples since a jump.
+
+    Each third piece of the motion stands still.
+    """
+    rng, t = np.random.default_rng(seed), np.arange(int(seconds * rate)) / rate
+    spans = rng.uniform(0.25, 0.7, (4 * int(seconds) // 3 * 3, 1))
+    knots = np.r_[0.0, np.cumsum(spans)[:-1]]
+    a = rng.uniform(-3.0, 3.0, (len(spans), 2))
+    a[1::3], a[2::3] = -a[::3] * spans[::3] / spans[1::3], 0.0
+    start = np.zeros((1, 2))
+    v = np.r_[start, np.cumsum(a * spans, axis=0)[:-1]]
+    q = np.r_[start, np.cumsum(v * spans + a * spans**2 / 2, axis=0)[:-1]]
+    piece = np.searchsorted(knots, t, side="right") - 1
+    since = (t - knots[piece])[:, None]
+    truth = np.stack([v[piece] + a[piece] * since, a[piece]], axis=1)
+    position = q[piece] + v[piece] * since + a[piece] * since**2 / 2
+    age = np.arange(len(t)) - np.searchsorted(t, knots[piece])
+    return np.round(t * 1e9).astype(np.int64) + 1, np.round(position / step) * step, truth, age
+
+
+@pytest.mark.parametrize("rate", [100, 200])
+def test_velocities_are_nearly_those_of_parabolas_that_are_told_when_accelerations_jumped(rate):
+    stamps, position, truth, age = common_jumps(rate, 20.0, 1e-4)
+    found, believed = follow(MotionFilter(2), stamps, position)
+    least = int(0.08 * rate)
+    chosen = np.flatnonzero((age >= least) & (np.arange(len(age)) > len(age) // 3))
+    assert believed[chosen].mean() > 0.9
+    fitted = np.empty((len(chosen), 2))
+    for row, k in enumerate(chosen):
+        t = (stamps[k - age[k] : k + 1] - stamps[k]) * 1e-9
+        fitted[row] = np.polyfit(t, position[k - age[k] : k + 1], 2)[1]
+    assert rms(found[chosen, 0] - truth[chosen, 0]) < 1.4 * rms(fitted - truth[chosen, 0])
+
+
+@pytest.mark.parametrize(
+    "rate, given", [(50, {}), (100, {"step": 1.5e-3}), (200, {}), (500, {"step": 1e-3}), (1000, {"seconds": 8.0})]
+)
+def test_trapezoids_of_velocity_are_followed_better_than_by_any_window(rate, given):
+    stamps, position, _, _, v, a = record(trapezoids, rate, **given)
+    found, believed = follow(MotionFilter(3), stamps, position)
+    late = slice(len(stamps) // 3, None)
+    assert believed[late].mean() > 0.7
+    for i, truth in ((0, v), (1, a)):
+        errors = []
+        for span in (0.03, 0.05, 0.08, 0.12, 0.2):
+            window = LocalPolynomials(3, max(round(span * rate), 4), 2, 0.0, 0)
+            values = []
+            for k, stamp in enumerate(stamps):
+                window.add(int(stamp), position[k], None)
+                values.append(window.newest()[2 + i])
+            errors.append(rms(np.array(values)[late] - truth[late]))
+        assert rms(found[late, i] - truth[late]) < 0.9 * min(errors)
+
+
+@pytest.mark.parametrize("motion", [sines, quintic])
+@pytest.mark.parametrize("rate, given", [(50, {}), (100, {"step": 1.5e-3}), (200, {}), (500, {"step": 1e-3})])
+def test_jumps_are_not_believed_in_where_accelerations_are_continuous(motion, rate, given):
+    stamps, position, *_ = record(motion, rate, **given)
+    _, believed = follow(MotionFilter(3), stamps, position)
+    assert believed[len(stamps) // 4 :].mean() < 0.02
+
+
+def test_jumps_are_not_believed_in_for_likely_positions_alone():
+    """Errors of positions that are alike in neighbouring samples make jumps likely, but they are none."""
+    rng = np.random.default_rng(0)
+    stamps, position, *_ = record(sines, 100, step=1e-6, seconds=30.0)
+    wobble = np.repeat(rng.standard_normal((len(stamps) // 4 + 1, 3)), 4, axis=0)[: len(stamps)]
+    _, believed = follow(MotionFilter(3), stamps, position + 5e-4 * wobble)
+    assert believed[len(stamps) // 3 :].mean() < 0.1
+
+
+def test_measured_velocities_and_gaps_end_the_belief():
+    stamps, position, truth, _ = common_jumps(200, 10.0, 1e-4)
+    filter = MotionFilter(2)
+    _, believed = follow(filter, stamps[:1800], position[:1800])
+    assert believed[-1]
+    filter.add(int(stamps[1800]), position[1800], truth[1800, 0])
+    assert not filter._filter.believed
+    filter = MotionFilter(2)
+    follow(filter, stamps[:1800], position[:1800])
+    filter.add(int(stamps[1800]) + 2 * 10**9, position[1800] + 1.0, None)
+    assert not filter._filter.believed
+    np.testing.assert_array_equal(filter.newest().position, position[1800] + 1.0)
+
+
+def test_a_rest_of_a_day_is_followed_by_motion_as_before():
+    filter = MotionFilter(2)
+    stamps, position, truth, _ = common_jumps(100, 20.0, 1e-4)
+    before, _ = follow(filter, stamps, position)
+    for k in range(100_000):
+        filter.add(int(stamps[-1]) + (k + 1) * 900_000_000, position[-1], None)
+    assert all(np.isfinite(part).all() for part in filter.newest()[1:])
+    assert np.abs(filter.newest().velocity).max() < 1e-4
+    shift = int(stamps[-1]) + 100_001 * 900_000_000
+    after, _ = follow(filter, stamps + shift, position + position[-1] - position[0])
+    late = slice(500, None)
+    for i in range(2):
+        assert rms(after[late, i] - truth[late, i]) < 1.2 * rms(before[late, i] - truth[late, i])
