@@ -20,7 +20,9 @@ from typing import Any
 
 IMPORTED = (
     *(f"icub_learning.nodes.{name}.node" for name in ("inverse_dynamics", "object_recognition", "icub_simulation")),
-    *("icub_learning.nodes.gazebo_controller.node", "icub_learning.evaluation", "icub_learning.simulation.arm.recordings"),
+    "icub_learning.nodes.gazebo_controller.node",
+    "icub_learning.evaluation",
+    "icub_learning.simulation.arm.recordings",
 )
 
 
@@ -78,7 +80,7 @@ def serve(channel: Any) -> dict[str, Any]:
     """Answer requests until the other side is gone; in each forked child, return what it has to run."""
     for name in IMPORTED:
         importlib.import_module(name)
-    # A fork has this thread alone. The others here are ROS's tracing, asleep until somebody traces; BLAS has one thread.
+    # A fork has this thread alone. The others here are ROS's tracing, asleep until somebody traces.
     assert len(os.listdir("/proc/self/task")) <= 3, "an import started a thread, which no fork would have"
     for line in channel:
         request = json.loads(line)
