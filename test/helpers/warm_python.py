@@ -6,6 +6,7 @@ process starts one interpreter that imports what nodes and commands import, has 
 """
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -95,6 +96,8 @@ def serve(channel: Any) -> dict[str, Any]:
 
 def become(request: dict[str, Any]) -> None:
     """Make this forked process what a new interpreter would be, its output in the log."""
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc._exit, None)  # ROS's tracing would end its threads, which are the parent's
     os.setsid()
     os.chdir(request["folder"])
     os.environ.clear()
