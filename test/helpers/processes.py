@@ -12,23 +12,25 @@ import pytest
 from helpers.waiting import PATIENCE, wait_until
 from helpers.warm_python import WarmProgram, WarmPython
 
-GRACE = 20.0  # [s], between asking a process to end and killing it
-MODULES = [sys.executable, "-m"]
+GRACE = 60.0  # [s], between asking a process to end and killing it
 WARM = WarmPython()
 
 
 class Process:
     """A child process with its output in a file: waits end with its end, and its whole group ends with the test.
 
-    `python -m icub_learning...` is forked from an interpreter that has imported everything already.
+    `python -m icub_learning...` and `python FILE.py` are forked from an interpreter that has imported everything already.
     """
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log
         log.touch()
         self._popen: WarmProgram | subprocess.Popen[bytes]
-        if command[:2] == MODULES and command[2].startswith("icub_learning."):
-            self._popen = WARM.start(command[2], command[3:], log)
+        python, *line = command
+        if line[0] == "-m" and line[1].startswith("icub_learning."):
+            line = line[1:]
+        if python == sys.executable and (line[0].startswith("icub_learning.") or line[0].endswith(".py")):
+            self._popen = WARM.start(line[0], line[1:], log)
             return
         with open(log, "wb") as output:
             self._popen = subprocess.Popen(

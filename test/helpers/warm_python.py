@@ -2,7 +2,8 @@
 
 A node imports NumPy, Pinocchio and ROS 2 before its first line runs, and tests start hundreds of nodes. So each pytest
 process starts one interpreter that imports what nodes and commands import, has no threads, and forks for each program:
-`python -m MODULE ARGUMENTS`, in a session and environment of its own, as a new interpreter would run it.
+`python -m MODULE ARGUMENTS` or `python FILE.py ARGUMENTS`, in a session and environment of its own, as a new interpreter
+would run it, but with patience for a busy machine (helpers.limits).
 """
 
 import contextlib
@@ -58,8 +59,8 @@ class WarmPython:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, module: str, arguments: list[str], log: Path) -> WarmProgram:
-        """Run `python -m module arguments` in the folder and environment of this process, its output in `log`."""
+    def start(self, program: str, arguments: list[str], log: Path) -> WarmProgram:
+        """Run a module or FILE.py in the folder and environment of this process, its output in `log`."""
         if self._process is None:
             ours, theirs = socket.socketpair()
             environment = {name: text for name, text in os.environ.items() if name != "COVERAGE_PROCESS_START"}
@@ -67,7 +68,7 @@ class WarmPython:
             self._process = subprocess.Popen(line, pass_fds=[theirs.fileno()], env=environment, start_new_session=True)
             theirs.close()
             self._channel = ours.makefile("rw")
-        request = {"module": module, "arguments": arguments, "log": str(log)}
+        request = {"program": program, "arguments": arguments, "log": str(log)}
         return WarmProgram(self, self.ask(**request, folder=os.getcwd(), environment=dict(os.environ)))
 
     def ask(self, **request: Any) -> int:
@@ -81,6 +82,9 @@ def serve(channel: Any) -> dict[str, Any]:
     """Answer requests until the other side is gone; in each forked child, return what it has to run."""
     for name in IMPORTED:
         importlib.import_module(name)
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    importlib.import_module("helpers.limits").set_limits()
+    sys.path.pop(0)
     # A fork has this thread alone. The others here are ROS's tracing, asleep until somebody traces.
     assert len(os.listdir("/proc/self/task")) <= 3, "an import started a thread, which no fork would have"
     for line in channel:
@@ -110,9 +114,10 @@ def become(request: dict[str, Any]) -> None:
         os.dup2(opened, target)
         os.close(opened)
     os.dup2(1, 2)
-    sys.argv = [request["module"], *request["arguments"]]
-    sys.path[0] = request["folder"]
-    sys.modules.pop(request["module"], None)
+    program = request["program"]
+    sys.argv = [program, *request["arguments"]]
+    sys.path[0] = os.path.dirname(program) if program.endswith(".py") else request["folder"]
+    sys.modules.pop(program, None)
     if "COVERAGE_PROCESS_START" in os.environ:
         import coverage
 
@@ -125,4 +130,7 @@ if __name__ == "__main__":
         task = serve(messages)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     become(task)
-    runpy.run_module(task["module"], run_name="__main__", alter_sys=True)
+    if task["program"].endswith(".py"):
+        runpy.run_path(task["program"], run_name="__main__")
+    else:
+        runpy.run_module(task["program"], run_name="__main__", alter_sys=True)
