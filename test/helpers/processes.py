@@ -19,7 +19,7 @@ WARM = WarmPython()
 class Process:
     """A child process with its output in a file: waits end with its end, and its whole group ends with the test.
 
-    `python -m icub_learning...` and `python FILE.py` are forked from an interpreter that has imported everything already.
+    `python -m icub_learning...` and `python FILE.py` are forked from one that has imported all that they need.
     """
 
     def __init__(self, command: list[str], log: Path) -> None:

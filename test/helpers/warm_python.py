@@ -2,8 +2,8 @@
 
 A node imports NumPy, Pinocchio and ROS 2 before its first line runs, and tests start hundreds of nodes. So each pytest
 process starts one interpreter that imports what nodes and commands import, has no threads, and forks for each program:
-`python -m MODULE ARGUMENTS` or `python FILE.py ARGUMENTS`, in a session and environment of its own, as a new interpreter
-would run it, but with patience for a busy machine (helpers.limits).
+`python -m MODULE ARGUMENTS` or `python FILE.py ARGUMENTS`, in a session and environment of its own, as a new
+interpreter would run it, but with patience for a busy machine (helpers.limits).
 """
 
 import contextlib
