@@ -4,14 +4,17 @@ import numpy as np
 from helpers.node_probe import PERIOD, START
 from helpers.robots import RIGHT_ARM
 
+from icub_learning_msgs.srv import ModelFile
+
 SETTINGS = {
     "joints": list(RIGHT_ARM),
     "n_random_features": 100,
     "n_warm_up": 20,
     "report_period": 0.05,
     "learning_backlog": 100_000,  # every sample is learned, however busy the machine is
+    "answer_timeout": 200.0,
 }
-AT_ONCE = 20  # joint states that are sent before those before them have been learned: fewer than any queue holds
+AT_ONCE = 40  # joint states that are sent before those before them have been learned: fewer than any queue holds
 
 
 class Arm:
@@ -36,7 +39,7 @@ def drive(probe, arm, ticks, send=None):
     expected = len(probe.predictions)
     for i, k in enumerate(ticks):
         if i and i % AT_ONCE == 0:
-            settle(probe, expected)
+            taken_in(probe, expected)
         expected += 1
         q, v, y = arm.sample(k)
         if send is not None:
@@ -46,7 +49,17 @@ def drive(probe, arm, ticks, send=None):
             probe.wrench(START + k * PERIOD, y)
 
 
+def taken_in(probe, count):
+    """Wait for `count` predictions, and until the node has got all that was sent and no sample waits to be learned."""
+    probe.until(lambda: len(probe.predictions) >= count, f"{count} predictions")
+    probe.report(
+        lambda values: int(values["messages received"]) >= probe.sent and values["samples waiting"] == "0",
+        f"of {probe.sent} messages and no sample that waits",
+    )
+
+
 def settle(probe, count):
     """Wait for `count` predictions, until all that came with them has been learned, and for the report that says so."""
-    probe.until(lambda: len(probe.predictions) >= count, f"{count} predictions")
-    probe.report(lambda values: values["samples waiting"] == "0", "that no sample waits")
+    taken_in(probe, count)
+    probe.call(ModelFile, "save_model", path="settled")  # is answered after the sample that does not wait any more
+    probe.report()

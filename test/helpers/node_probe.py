@@ -20,6 +20,7 @@ class NodeProbe(RosProbe):
     def __init__(self, joints: tuple[str, ...], node: str = "/inverse_dynamics") -> None:
         super().__init__(node, "stream")
         self.joints = joints
+        self.sent = 0  # joint states and wrenches
 
     def open(self) -> None:
         """Subscribe to all that the node publishes."""
@@ -34,7 +35,8 @@ class NodeProbe(RosProbe):
 
     def connect(self, wrench: bool = True) -> None:
         """Wait until both sides have found each other."""
-        self.matched(*([self.states, self.wrenches] if wrench else [self.states]), topics=(f"{self.node_name}/prediction",))
+        publishers = [self.states, self.wrenches] if wrench else [self.states]
+        self.matched(*publishers, topics=(f"{self.node_name}/prediction",))
 
     def state(self, stamp: int, **fields: Any) -> None:
         """Publish a joint state: name, position, velocity, effort."""
@@ -43,6 +45,7 @@ class NodeProbe(RosProbe):
             setattr(message, name, list(values))
         set_stamp(message.header.stamp, stamp)
         self.states.publish(message)
+        self.sent += 1
 
     def wrench(self, stamp: int, values: Any) -> None:
         """Publish a wrench."""
@@ -50,6 +53,7 @@ class NodeProbe(RosProbe):
         set_wrench(message.wrench, np.asarray(values, dtype=float))
         set_stamp(message.header.stamp, stamp)
         self.wrenches.publish(message)
+        self.sent += 1
 
     def stamps(self) -> list[int]:
         """Of the predictions that came, in ns."""

@@ -50,7 +50,7 @@ class RecognitionProbe(RosProbe):
     def begin_lesson(self, label: str, n_frames: int, timeout: float) -> Any:
         """Ask for a lesson and wait until the node says that it has begun; return the future of the answer."""
         future = self.ask(TeachObject, "teach", label=label, n_frames=n_frames, timeout=timeout)
-        self.until(lambda: future.done() or f"{label}: 0 of" in self.diagnostics.get("lesson", ""), "the lesson")
+        self.report(lambda values: future.done() or f"{label}: 0 of" in values["lesson"], "of the lesson")
         return future
 
     def teach(self, label: str, vectors: Any, n_frames: int | None = None, timeout: float = 200.0) -> Any:

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from helpers.waiting import wait_until
+from helpers.waiting import PATIENCE, wait_until
+from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -19,7 +21,14 @@ MANY = QoSProfile(depth=1000)
 RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
+OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
 ProbeT = TypeVar("ProbeT", bound="RosProbe")
+
+
+def interface(name: str) -> Any:
+    """Return the class of a type such as sensor_msgs/msg/Image."""
+    package, part, kind = name.split("/")
+    return getattr(import_module(f"{package}.{part}"), kind)
 
 
 class RosProbe:
@@ -67,7 +76,8 @@ class RosProbe:
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if self._status in status.name:
-                self.message, self.level, self._reported = status.message, status.level, stamp_to_ns(message.header.stamp)
+                self.message, self.level = status.message, status.level
+                self._reported = stamp_to_ns(message.header.stamp)
                 self.diagnostics = {pair.key: pair.value for pair in status.values}
 
     def take_in(self) -> None:
@@ -99,11 +109,17 @@ class RosProbe:
         """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions of the node")
         self.until(lambda: all(self.node.count_publishers(topic) for topic in topics), f"publishers on {topics}")
-        self.spin(DISCOVERY_TIME)  # matching is mutual, but the two ends learn of it one after the other
+        matched = time.monotonic()
+        services = dict(self.node.get_service_names_and_types()) if self.node_name else {}
+        own = {name: kinds[0] for name, kinds in services.items() if name.startswith(f"{self.node_name}/")}
+        found = {name: interface(kind) for name, kind in own.items() if kind.startswith(OWN)}
+        self._services.find_all(found, PATIENCE)  # all at once: each one would take as long as all of them
+        # Matching is mutual, but the two ends learn of it one after the other.
+        self.spin(matched + DISCOVERY_TIME - time.monotonic())
 
     def ask(self, kind: Any, name: str, **fields: Any) -> Any:
         """Send a request to a service of the node as soon as that is there; return the future of its answer."""
-        return self._services.ask(kind, f"{self.node_name}/{name}", find_limit=240.0, **fields)
+        return self._services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
 
     def answer(self, future: Any) -> Any:
         """Wait for the answer to a request."""
@@ -116,9 +132,7 @@ class RosProbe:
 
     def change(self, transition: int) -> bool:
         """Ask the node for a lifecycle transition; whether it succeeded."""
-        request = ChangeState.Request()
-        request.transition.id = transition
-        return bool(self.call(ChangeState, "change_state", transition=request.transition).success)
+        return bool(self.call(ChangeState, "change_state", transition=Transition(id=transition)).success)
 
     def state(self) -> str:
         """Return the label of the node's lifecycle state."""

@@ -7,7 +7,6 @@ from helpers.node_probe import PERIOD, START, NodeProbe
 from helpers.processes import Process
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from std_srvs.srv import SetBool, Trigger
@@ -205,7 +204,6 @@ def test_joint_torques(start_node):
 def test_lifecycle_by_hand(start_node, regressor):
     node, arm = start_node("inverse_dynamics", autostart=False, **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
-
         change = probe.change
         assert not change(Transition.TRANSITION_ACTIVATE)
         assert change(Transition.TRANSITION_CONFIGURE)
@@ -263,7 +261,7 @@ def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change,
     node = start_node("inverse_dynamics", **(SETTINGS | change))
     assert isinstance(node, Process)
     node.wait_for(expected)
-    assert node.wait() != 0
+    assert node.wait() == 1
     assert "Traceback" not in node.output
 
 
