@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from helpers.limits import set_limits
+
 from icub_learning.cli import latency
 from icub_learning.cli.main import main
 from icub_learning.recording import write
@@ -40,20 +42,21 @@ def test_figures_are_those_of_the_messages():
     assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
 
 
-def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_node, start_process, capfd):
-    write(simulate([("circle_xy", 4.0)], 200.0), tmp_path / "arm.npz")
+def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_node, start_process, monkeypatch, capfd):
+    set_limits(assign=monkeypatch.setattr)
+    write(simulate([("circle_xy", 1.0)], 200.0), tmp_path / "arm.npz")
     joints = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
-    node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=100)
-    command = [sys.executable, "-m", "icub_learning.cli", "replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "60"]
-    player = start_process(*command)
-    assert main(["latency", "--seconds", "3", "--json", str(tmp_path / "found.json")]) == 0
+    node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=20)
+    player = start_process(
+        *(sys.executable, "-m", "icub_learning.cli", "replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "240")
+    )
+    assert main(["latency", "--seconds", "0.5", "--json", str(tmp_path / "found.json")]) == 0
     assert player.stop(signal.SIGTERM) == 0
     assert node.stop(signal.SIGTERM) == 0
     figures = json.loads((tmp_path / "found.json").read_text())
-    assert figures["joint_states"] > 300
+    assert min(figures["joint_states"], figures["predictions"]) > 0
     assert figures["predicted_twice"] == 0
     assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
-    assert figures["joint_states_regularity"]["period_s"]["p50"] == pytest.approx(5e-3, rel=0.3)
     assert "latency, to publication" in capfd.readouterr().out
 
 

@@ -6,6 +6,7 @@ import urllib.request
 
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
+from helpers.waiting import PATIENCE
 
 from icub_learning.cli.demo.watching import free_port
 from icub_learning.cli.main import main
@@ -25,8 +26,8 @@ def recording(tmp_path):
 def test_a_recording_is_served_until_it_is_interrupted(start_process, recording, predicted):
     learned = ("--urdf", "ur10", "--output", "joint_torque", "--joints", ",".join(JOINTS), "--n-random-features", "20")
     process = start_process(*VIEW, "--recording", recording, "--port", "0", *(learned if predicted else ()))
-    address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n", 60.0)[1]
-    with urllib.request.urlopen(address, timeout=20) as answer:
+    address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1]
+    with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         assert answer.status == 200 and b"<html" in answer.read()
     assert process.stop() == 0
     assert "Traceback" not in process.output

@@ -3,27 +3,22 @@
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from helpers.waiting import wait_until
 
 from icub_learning.clients.processes import Processes
 from icub_learning.errors import IcubLearningError
 from icub_learning.launching import children
 
-WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(3600)"
 STUBBORN = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]; " + WAIT
 
 
 def pid_in(path: Path) -> int:
     """The process id that a child wrote, once it runs."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if path.exists() and path.read_text():
-            return int(path.read_text())
-        time.sleep(0.02)
-    pytest.fail("the child did not start")
+    return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
 
 
 def running(pid: int) -> bool:
@@ -58,9 +53,7 @@ def test_a_failure_shows_the_last_lines(tmp_path, capsys):
         started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
         pid = pid_in(tmp_path / "good")
         with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
-            for _ in range(500):
-                started.check()
-                time.sleep(0.02)
+            wait_until(started.check, "the failure")
     assert "bad | green is the reason" in capsys.readouterr().err
     assert not running(pid)
 
@@ -70,12 +63,9 @@ def test_children_end_when_their_parent_is_killed(tmp_path, start_process):
     code = (
         "import sys, time; from pathlib import Path; from icub_learning.clients.processes import Processes;"
         f" children = Processes(Path({str(tmp_path)!r}));"
-        f" children.start('a', [sys.executable, '-c', {WAIT!r}, {str(tmp_path / 'a')!r}], {{}}); time.sleep(60)"
+        f" children.start('a', [sys.executable, '-c', {WAIT!r}, {str(tmp_path / 'a')!r}], {{}}); time.sleep(3600)"
     )
     parent = start_process(sys.executable, "-c", code)
     pid = pid_in(tmp_path / "a")
     parent.stop(signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while running(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not running(pid)
+    wait_until(lambda: not running(pid), "the child's end")

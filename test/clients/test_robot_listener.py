@@ -1,9 +1,9 @@
 """A robot heard on live topics: each planted fault is named, and nothing is said against sound robots.
 
-All of them talk at the same time, each in a namespace of its own: seconds pass once.
+All of them talk at the same time, each in a namespace of its own: messages are in flight once.
 """
 
-import time
+from types import SimpleNamespace
 
 import pytest
 from helpers.planted_faults import FAULTS, every
@@ -13,76 +13,67 @@ pytest.importorskip("rclpy")
 
 import rclpy
 from geometry_msgs.msg import WrenchStamped
-from rclpy.executors import ExternalShutdownException
-from rclpy.experimental import EventsExecutor
+from helpers.ros_probe import RosProbe
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from icub_learning.clients import robot_listener
 from icub_learning.clients.robot_listener import RobotListener
 from icub_learning.clients.topics import joint_state_message, wrench_message
 from icub_learning.evaluation.robot_check.observation import Observation
 from icub_learning.evaluation.robot_check.suite import check_robot
-from icub_learning.nodes.common.qos import DISCOVERY_TIME, STATE
+from icub_learning.nodes.common.qos import STATE
 from icub_learning.recording import WrenchEvent
 
 SECONDS = 4.0
+START = 1_700_000_000 * 10**9  # [ns]
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=100)
 
 
-@pytest.fixture
-def context(ros_domain):
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
+class Stage(RosProbe):
+    """Recordings played on topics beside each other, each with a listener of its own, by a clock of the test's."""
 
+    def open(self):
+        self.robots = self.other_node("robots")
+        self.listeners, self.senders, self.now = {}, [], START
 
-class Stage:
-    """Recordings played on topics beside each other, each with a listener of its own."""
-
-    def __init__(self):
-        self.node = rclpy.create_node("robots")
-        self.ears = rclpy.create_node("listener")
-        self.executor = EventsExecutor()
-        self.executor.add_node(self.ears)
-        self.listeners, self.senders = {}, []
+    def other_node(self, name, **options):
+        """Make a node of the robots' side, which hears nothing."""
+        return rclpy.create_node(name, context=self.node.context, **options)
 
     def add(self, name, recording, qos=RELIABLE):
         """Play a recording below a namespace."""
         topics = f"/{name}/joint_states", f"/{name}/wrench"
-        joint_states = self.node.create_publisher(JointState, topics[0], qos)
-        wrenches = self.node.create_publisher(WrenchStamped, topics[1], qos)
-        self.listeners[name] = RobotListener(self.ears, *topics, f"/{name}/robot_description")
+        joint_states = self.robots.create_publisher(JointState, topics[0], qos)
+        wrenches = self.robots.create_publisher(WrenchStamped, topics[1], qos)
+        self.listeners[name] = RobotListener(self.node, *topics, f"/{name}/robot_description")
         self.senders.append((recording, joint_states, wrenches))
 
-    def spin(self, until):
-        while (left := until - time.time()) > 0:
-            try:
-                self.executor.spin_once(timeout_sec=min(left, 0.05))
-            except ExternalShutdownException:
-                break
-
     def play(self):
-        """Publish all messages when they are due, with stamps of today."""
-        self.spin(time.time() + 2 * DISCOVERY_TIME)
+        """Publish each message when it is due, and take it in before the next one is due."""
+        self.matched(*(sender for _, *both in self.senders for sender in both))
         first = min(int(recording.joint_arrivals[0]) for recording, _, _ in self.senders)
-        start = time.time_ns()
-        queue = []
-        for number, (recording, joint_states, wrenches) in enumerate(self.senders):
+        due = {}
+        for recording, joint_states, wrenches in self.senders:
             for event in recording.events():
-                sender = wrenches if isinstance(event, WrenchEvent) else joint_states
-                queue.append((event.arrival - first + start, number, event, sender, recording.wrench_frame))
-        queue.sort(key=lambda entry: entry[:2])
-        for due, _, event, sender, frame in queue:
-            if due > time.time_ns():
-                self.spin(due * 1e-9)
-            stamp = event.stamp - first + start if event.stamp > 0 else event.stamp
-            if isinstance(event, WrenchEvent):
-                sender.publish(wrench_message(event, stamp, frame))
-            else:
-                sender.publish(joint_state_message(event, stamp))
-        self.spin(time.time() + 0.5)
+                stamp = event.stamp - first + START if event.stamp > 0 else event.stamp
+                if isinstance(event, WrenchEvent):
+                    message = wrenches, wrench_message(event, stamp, recording.wrench_frame)
+                else:
+                    message = joint_states, joint_state_message(event, stamp)
+                due.setdefault(event.arrival - first + START, []).append(message)
+        for self.now, messages in sorted(due.items()):
+            expected = self.taken() + len(messages)
+            for sender, message in messages:
+                sender.publish(message)
+            self.until(lambda count=expected: self.taken() == count, f"{expected} messages")
+
+    def taken(self):
+        """How many messages all listeners have taken."""
+        collectors = [heard.collector for heard in self.listeners.values()]
+        return sum(one.n_joint_states + one.n_wrenches for one in collectors)
 
     def faults(self, name, urdf, sensor):
         heard = self.listeners[name]
@@ -90,12 +81,18 @@ class Stage:
         return set(check_robot(seen).faults)
 
 
-@pytest.mark.timeout(60)
-def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed(context):
+@pytest.fixture
+def stage(ros_domain, monkeypatch):
+    with Stage() as made:
+        clock = SimpleNamespace(time_ns=lambda: made.now, monotonic=lambda: made.now * 1e-9)
+        monkeypatch.setattr(robot_listener, "time", clock)
+        yield made
+
+
+def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed(stage):
     arm = zoo_robot("icub_left_arm_wrench_100hz", seed=9)
     sound = moved(every(cut(arm.recording, 4.0, 4.0 + SECONDS), 2), 0)
     others = {name: zoo_robot(name) for name in ("icub_wrench_50hz", "tiago_slow_100hz", "ur10_currents_125hz")}
-    stage = Stage()
     for plant in FAULTS:
         stage.add(plant.__name__, plant(sound))
     stage.add("sound", sound)
@@ -118,26 +115,27 @@ def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed
         assert stage.faults(name, robot.urdf, robot.sensor) == set(), name
 
 
-@pytest.mark.timeout(60)
-def test_who_publishes_and_who_hears_nothing(context):
+def test_who_publishes_and_who_hears_nothing(stage):
     arm = zoo_robot("icub_left_arm_wrench_100hz", seed=9)
     sound = every(cut(arm.recording, 4.0, 5.0), 2)
-    stage = Stage()
     stage.add("unserved", sound, BEST_EFFORT)
     stage.add("crowded", sound)
-    demanding = rclpy.create_node("controller", namespace="/arm")
+    demanding = stage.other_node("controller", namespace="/arm")
     demanding.create_subscription(JointState, "/unserved/joint_states", lambda _: None, RELIABLE)
-    second = rclpy.create_node("second_driver")
+    second = stage.other_node("second_driver")
     second.create_publisher(JointState, "/crowded/joint_states", RELIABLE)
-    described = stage.node.create_publisher(String, "/crowded/robot_description", STATE)
+    described = stage.robots.create_publisher(String, "/crowded/robot_description", STATE)
     described.publish(String(data="<robot name='arm'/>"))
     stage.play()
 
+    unserved, crowded = stage.listeners["unserved"], stage.listeners["crowded"]
+    stage.until(lambda: unserved.topics()[0].unserved and len(crowded.topics()[0].publishers) == 2, "the other nodes")
+    stage.until(lambda: crowded.description, "the description")
     assert stage.faults("unserved", arm.urdf, arm.sensor) == {"qos"}
-    (text,) = stage.listeners["unserved"].topics()[0].unserved
+    (text,) = unserved.topics()[0].unserved
     assert "/arm/controller" in text
     assert "reliab" in text.lower()
     assert stage.faults("crowded", arm.urdf, arm.sensor) == {"publishers"}
-    assert stage.listeners["crowded"].topics()[0].publishers == ("/robots", "/second_driver")
-    assert stage.listeners["crowded"].description == "<robot name='arm'/>"
-    assert "/unserved/joint_states" in stage.listeners["crowded"].other_joint_states()
+    assert sorted(crowded.topics()[0].publishers) == ["/robots", "/second_driver"]
+    assert crowded.description == "<robot name='arm'/>"
+    assert "/unserved/joint_states" in crowded.other_joint_states()

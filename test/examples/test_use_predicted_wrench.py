@@ -1,17 +1,14 @@
 """The example node, fed with wrenches and predictions: it subtracts, and a push is one only while it lasts."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 
 from geometry_msgs.msg import WrenchStamped
-from rclpy.executors import SingleThreadedExecutor
+from helpers.ros_probe import RosProbe
 from std_msgs.msg import Bool
-
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "use_predicted_wrench.py"
 
 
 def message(stamp: int, force: float) -> WrenchStamped:
@@ -22,51 +19,33 @@ def message(stamp: int, force: float) -> WrenchStamped:
     return wrench
 
 
-def test_a_push_is_told_from_motion_and_offset(ros_domain, start_process) -> None:
-    process = start_process(sys.executable, str(EXAMPLE), "--ros-args", "-p", "threshold:=5.0", "-p", "patience:=3")
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node("probe", context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    compensated, pushes = [], []
-    node.create_subscription(WrenchStamped, "compensated_wrench", compensated.append, 100)
-    node.create_subscription(Bool, "push", lambda told: pushes.append(told.data), 100)
-    measured = node.create_publisher(WrenchStamped, "wrench", 100)
-    predicted = node.create_publisher(WrenchStamped, "/inverse_dynamics/predicted_wrench", 100)
+def test_a_push_is_told_from_motion_and_offset(ros_domain, start_process, checkout) -> None:
+    options = ("--ros-args", "-p", "threshold:=5.0", "-p", "patience:=3")
+    process = start_process(sys.executable, str(checkout / "examples" / "use_predicted_wrench.py"), *options)
+    with RosProbe() as probe:
+        compensated = probe.hear(WrenchStamped, "compensated_wrench")
+        pushes = probe.hear(Bool, "push")
+        measured = probe.node.create_publisher(WrenchStamped, "wrench", 100)
+        predicted = probe.node.create_publisher(WrenchStamped, "/inverse_dynamics/predicted_wrench", 100)
 
-    def spin_until(condition) -> None:
-        for _ in range(1500):
-            if condition():
-                return
-            executor.spin_once(timeout_sec=0.02)
-        pytest.fail(f"{len(pushes)} answers; {process.output}")
+        def wrenches(stamps, external) -> None:
+            """Motion of 20 N that is predicted before or after it, an offset of 2 N, and `external` on top."""
+            for stamp in stamps:
+                pair = [(predicted, message(stamp, 20.0)), (measured, message(stamp, 22.0 + external))]
+                count = len(pushes) + 1
+                for publisher, wrench in pair if stamp % 2 else reversed(pair):
+                    publisher.publish(wrench)
+                probe.until(lambda count=count: len(pushes) == len(compensated) == count, f"{count} answers")
 
-    def wrenches(stamps, external) -> None:
-        """Motion of 20 N that is predicted, an offset of 2 N, and `external` on top; some predictions come first."""
-        for stamp in stamps:
-            pair = [(predicted, message(stamp, 20.0)), (measured, message(stamp, 22.0 + external))]
-            for publisher, wrench in pair if stamp % 2 else reversed(pair):
-                publisher.publish(wrench)
-            count = len(pushes)
-            spin_until(lambda count=count: len(pushes) > count and len(compensated) == len(pushes))
-
-    try:
-        spin_until(lambda: measured.get_subscription_count() and predicted.get_subscription_count())
-        spin_until(lambda: node.count_publishers("push") and node.count_publishers("compensated_wrench"))
-        for _ in range(25):
-            executor.spin_once(timeout_sec=0.02)
+        probe.matched(measured, predicted, topics=("push", "compensated_wrench"))
         wrenches(range(10), 0.0)
-        assert not any(pushes)
+        assert not any(push.data for push in pushes)
         measured.publish(message(150, 99.0))  # without a prediction: no comparison
         wrenches(range(10, 16), 8.0)
-        assert pushes[10:] == [False, False, True, True, True, True]
+        assert [push.data for push in pushes[10:]] == [False, False, True, True, True, True]
         wrenches(range(16, 18), 0.0)
-        assert pushes[16:] == [False, False]
-    finally:
-        executor.remove_node(node)
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        assert [push.data for push in pushes[16:]] == [False, False]
+        process.wait_for("the push has ended")
     assert len(compensated) == 18
     first, pushed = compensated[0], compensated[15]
     assert first.wrench.force.x == pytest.approx(0.0)

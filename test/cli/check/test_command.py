@@ -6,11 +6,17 @@ from dataclasses import replace
 
 import pytest
 import yaml
+
+pytest.importorskip("rclpy")
+from helpers.limits import set_limits
 from helpers.planted_faults import degrees, no_frame, reaction, unset_stamps
+from helpers.ros_probe import RosProbe
 from helpers.sound_robots import cut, zoo_robot
+from helpers.waiting import wait_until
 
 from icub_learning.cli.check import command
 from icub_learning.cli.main import main
+from icub_learning.clients.robot_listener import RobotListener
 from icub_learning.dynamics.settings import Settings
 from icub_learning.recording import write
 from icub_learning.settings import pick
@@ -59,34 +65,33 @@ def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
 
 
 @pytest.mark.ros
-def test_a_running_robot(arm, tmp_path, ros_domain, start_process):
+def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch, capfd):
     """Played from a file, its stamps are those of another day."""
+    set_limits(assign=monkeypatch.setattr)
     write(degrees(arm), tmp_path / "arm.mcap")
-    listener = start_process(*CLI, "check", "--duration", "3")
-    start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--wait", "20")
-    assert listener.wait(40) == 1, listener.output
-    assert "2 wrong: clock, degrees" in listener.output
-    assert "right qos" in listener.output
-    assert "    urdf: icub\n" in listener.output
+    interrupted_after(300, 300)
+    start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--wait", "240", "--rate", "4")
+    assert main(["check", "--duration", "240"]) == 1
+    shown = capfd.readouterr().out
+    assert "2 wrong: clock, degrees" in shown
+    assert "right qos" in shown
+    assert "    urdf: icub\n" in shown
 
 
 @pytest.mark.ros
 def test_silence_names_other_topics(ros_domain, capfd, monkeypatch):
-    import rclpy
     from sensor_msgs.msg import JointState
 
-    monkeypatch.setattr(command, "PATIENCE", 3.0)
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    try:
-        driver = rclpy.create_node("driver", context=context)
-        publisher = driver.create_publisher(JointState, "/left/joint_states", 1)
+    found = RobotListener.other_joint_states
+    monkeypatch.setattr(
+        RobotListener, "other_joint_states", lambda self: wait_until(lambda: found(self), "the other topic")
+    )
+    monkeypatch.setattr(command, "PATIENCE", 0.1)
+    with RosProbe() as driver:
+        driver.node.create_publisher(JointState, "/left/joint_states", 1)
         assert main(["check", "--urdf", "icub"]) == 2
-        assert publisher.topic == "/left/joint_states"
-    finally:
-        rclpy.shutdown(context=context)
     shown = capfd.readouterr().err
-    assert "no joint state came on /joint_states within 3 s" in shown
+    assert "no joint state came on /joint_states within 0.1 s" in shown
     assert "/left/joint_states" in shown
 
 
