@@ -3,13 +3,13 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from helpers.processes import Process
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
+from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable
@@ -18,7 +18,7 @@ pytest.importorskip("rclpy")
 from helpers.faulty_icub import FaultyIcub
 from helpers.node_probe import NodeProbe
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
 NODES = ("inverse_dynamics_node", "icub_simulation_node")
 
 
@@ -52,8 +52,8 @@ def nodes_of(domain: int) -> list[int]:
 def test_simulation(ros_domain: int, start_process: Callable[..., Process]) -> None:
     with NodeProbe(RIGHT_ARM) as probe:
         process = launch(start_process, "simulation", "log_level:=warn")
-        assert probe.spin_until(lambda: len(probe.predictions) >= 100, 30.0), process.output
-        assert probe.spin_until(lambda: len(probe.outputs["external"]) >= 20), "no wrench was paired with a state"
+        probe.until(lambda: len(probe.predictions) >= 100, "predictions")
+        probe.until(lambda: len(probe.outputs["external"]) >= 20, "wrenches that are paired with states")
         assert len(nodes_of(ros_domain)) == 2
         stamps = probe.stamps()
         assert len(set(stamps)) == len(stamps)
@@ -67,7 +67,7 @@ def test_a_node_that_dies_fails_the_system(ros_domain: int, start_process: Calla
     process.wait_for(r"\[inverse_dynamics\] .*estimator")
     process.wait_for(r"\[icub_simulation\] .*arm at")
     os.kill(nodes_of(ros_domain)[0], signal.SIGKILL)
-    assert process.wait(20.0) == 1
+    assert process.wait() == 1
     assert "ended unexpectedly: signal SIGKILL" in process.output
     assert not nodes_of(ros_domain)
 
@@ -79,7 +79,7 @@ def test_recording(ros_domain: int, start_process: Callable[..., Process], share
         process = launch(
             start_process, "recording", f"recording:={recording}", "robot:=ur10", "rate:=4", "log_level:=warn"
         )
-        assert probe.spin_until(lambda: not process.running, 60.0), process.output
+        probe.until(lambda: not process.running, "its end")
         assert process.stop() == 0, process.output
     assert len(probe.predictions) > 100
     assert len(probe.outputs["external"]) > 100
@@ -92,15 +92,12 @@ def test_nodes_end_with_a_launcher_that_was_killed(ros_domain: int, start_proces
     process.wait_for(r"\[inverse_dynamics\] .*estimator")
     assert nodes_of(ros_domain)
     process.stop(signal.SIGKILL)
-    deadline = time.monotonic() + 10.0
-    while nodes_of(ros_domain) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not nodes_of(ros_domain)
+    wait_until(lambda: not nodes_of(ros_domain), "the nodes' end")
 
 
 def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[..., Process]) -> None:
     process = launch(start_process, "recording", "recording:=/no/such/file.db3")
-    assert process.wait(30.0) == 1
+    assert process.wait() == 1
     assert "/no/such/file.db3" in process.output
     assert not nodes_of(ros_domain)
 
@@ -111,14 +108,14 @@ def test_a_parameter_that_a_node_refuses(
     config = tmp_path / "bad.yaml"
     config.write_text("inverse_dynamics: {ros__parameters: {urdf: ur10, joints: [elbow_joint], estimator: oracle}}")
     process = launch(start_process, "robot", f"config:={config}")
-    assert process.wait(30.0) == 1
+    assert process.wait() == 1
     assert "estimator is 'oracle'" in process.output
 
 
 def test_both_arms_of_an_icub_at_once(ros_domain: int, start_process: Callable[..., Process]) -> None:
     with FaultyIcub() as robot:
         process = launch(start_process, "icub", "log_level:=warn")
-        assert robot.wait(20, 60.0), process.output
+        robot.wait(20)
         assert len(nodes_of(ros_domain)) == 2
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
