@@ -4,6 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 PREFIXES = "ICUB_LEARNING_GAZEBO"  # folders with bin/gz, separated as those of the PATH are
 
 
@@ -29,3 +31,10 @@ def _environment(prefix: Path) -> dict[str, str]:
         "GZ_SIM_PHYSICS_ENGINE_PATH": str(engines),
         "GZ_IP": "127.0.0.1",
     }
+
+
+needs_gazebo = pytest.mark.skipif(
+    not servers(),
+    reason="tests on a Gazebo server run wherever gz is on the PATH or the environment variable "
+    f"{PREFIXES} names an installation (or several separated by '{os.pathsep}')",
+)
