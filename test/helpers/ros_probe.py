@@ -117,7 +117,7 @@ class RosProbe:
         # Matching is mutual, but the two ends learn of it one after the other.
         self.spin(matched + DISCOVERY_TIME - time.monotonic())
 
-    def ask(self, kind: Any, name: str, **fields: Any) -> Any:
+    def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
         """Send a request to a service of the node as soon as that is there; return the future of its answer."""
         return self._services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
 
@@ -126,7 +126,7 @@ class RosProbe:
         self.until(future.done, "an answer")
         return future.result()
 
-    def call(self, kind: Any, name: str, **fields: Any) -> Any:
+    def call(self, kind: Any, name: str, /, **fields: Any) -> Any:
         """Call a service of the node and return its response."""
         return self.answer(self.ask(kind, name, **fields))
 
