@@ -14,6 +14,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
+# Each process that a test starts would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Recordings and data sets for tests and benchmarks.
 export ICUB_LEARNING_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 

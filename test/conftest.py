@@ -37,7 +37,7 @@ ROS_DOMAINS = range(1, 102)
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
 # Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out, and
-# tests that take more than half a second.
+# tests that take more than three tenths of a second.
 END_TO_END = {"cli", "examples", "experiments", "launching"}
 LONG = set(Path(__file__).with_name("long_tests.txt").read_text().splitlines())
 
