@@ -1,7 +1,7 @@
 """Changes of C source, token by token.
 
-universalmutator, the one kept tool for C, works on lines: it changes digits within names, and most of what it makes does
-not compile. It also needs the package typing, a copy of the standard library's module for Python 3.4 that breaks builds.
+universalmutator, the one kept tool for C, works on lines: it changes digits within names, and much of what it makes
+does not compile. It also installs `typing`, a copy of the standard module for Python before 3.5, which breaks builds.
 """
 
 import random

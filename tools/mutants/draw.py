@@ -1,13 +1,16 @@
 """Mutants: drawn at random places by a seed, kept in files, applied to source."""
 
+import importlib
 import json
 import random
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from tools.mutants import c_source, python_source
+from tools.mutants import c_source
 from tools.mutants.tree import CHECKOUT, PACKAGE, Copy, extensions_with, files_of
 
 
@@ -20,20 +23,27 @@ class Mutant:
     old: str
     new: str
 
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> "Mutant":
+        """Return the mutant of an entry in a file, whatever else is noted there of it."""
+        return cls(*(entry[name] for name in ("file", "line", "old", "new")))
+
     @property
     def room(self) -> str:
         """The folder below the package, or the package itself."""
         parts = self.file.split("/")
         return parts[1] if len(parts) > 2 else PACKAGE
 
-    def apply(self, source: str) -> str | None:
-        """Return the changed source; None where the old lines are not there any more."""
+    def place(self, source: str) -> int | None:
+        """Return the index of the first of the old lines in a text, the nearest to where they were; None if gone."""
         lines, old = source.split("\n"), self.old.split("\n")
         places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
-        if not places:
-            return None
-        at = min(places, key=lambda place: abs(place - self.line + 1))
-        return "\n".join([*lines[:at], *self.new.split("\n"), *lines[at + len(old) :]])
+        return min(places, key=lambda at: abs(at + 1 - self.line), default=None)
+
+    def apply(self, source: str) -> str:
+        """Return the changed source."""
+        lines, at = source.split("\n"), self.place(source)
+        return "\n".join([*lines[:at], *self.new.split("\n"), *lines[at + len(self.old.split("\n")) :]])
 
 
 def difference(file: str, source: str, changed: str) -> Mutant:
@@ -46,8 +56,8 @@ def difference(file: str, source: str, changed: str) -> Mutant:
 
 def sources() -> dict[str, str]:
     """Return the source files of the package, Python and C, by path."""
-    names = [name for name in files_of(CHECKOUT) if name.startswith(f"{PACKAGE}/") and name.endswith((".py", ".c", ".h"))]
-    return {name: (CHECKOUT / name).read_text() for name in names}
+    names = [name for name in files_of(CHECKOUT) if name.startswith(f"{PACKAGE}/")]
+    return {name: (CHECKOUT / name).read_text() for name in names if name.endswith((".py", ".c", ".h"))}
 
 
 def rooms(lines: Counter[str], number: int) -> dict[str, int]:
@@ -56,6 +66,11 @@ def rooms(lines: Counter[str], number: int) -> dict[str, int]:
     found = {room: int(share) for room, share in shares.items()}
     short = sorted(shares, key=lambda room: found[room] - shares[room])[: number - sum(found.values())]
     return {room: count + (room in short) for room, count in found.items()}
+
+
+def python_source() -> ModuleType:
+    """Return the module that changes Python; only those who draw mutants need cosmic-ray."""
+    return importlib.import_module("tools.mutants.python_source")
 
 
 def draw(texts: dict[str, str], number: int, seed: int, copy: Copy) -> list[Mutant]:
@@ -76,7 +91,7 @@ def draw(texts: dict[str, str], number: int, seed: int, copy: Copy) -> list[Muta
         wanted, tries = len(found) + count, 0
         while len(found) < wanted and (tries := tries + 1) < 100 * count:
             file = generator.choices(files, [sizes[name] for name in files])[0]
-            module = python_source if file.endswith(".py") else c_source
+            module = python_source() if file.endswith(".py") else c_source
             if not (places := module.places(texts[file])):
                 continue
             changed = module.change(texts[file], places[generator.choice(sorted(places))], generator)
@@ -114,6 +129,5 @@ def save(mutants: list[Mutant], path: Path) -> None:
 
 
 def load(path: Path) -> list[Mutant]:
-    """Return the mutants of a file, whatever else is noted there of each."""
-    fields = Mutant.__dataclass_fields__
-    return [Mutant(**{name: entry[name] for name in fields}) for entry in json.loads(path.read_text())]
+    """Return the mutants of a file that `save` or `--json` wrote."""
+    return [Mutant.of(entry) for entry in json.loads(path.read_text())]

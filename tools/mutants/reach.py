@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from coverage.data import combine_parallel_data
 from tqdm import tqdm
 
 from tools.mutants.in_pytest import NOTES, SELECTED
-from tools.mutants.tree import CHECKOUT, PACKAGE, PYTHON, Copy, files_of, importers, is_of_suite
+from tools.mutants.tree import CHECKOUT, PACKAGE, PYTHON, Copy, extensions_with, files_of, importers, is_of_suite
 
 # Child processes read this file too, and take the test that started them for their context. Those that a fork made
 # begin anew (patch = fork); the functions of the package run in threads, commands and nodes.
@@ -96,3 +95,104 @@ def again(copy: Copy, notes: dict[str, Any], raw: Path) -> dict[str, Any]:
         copy.end_processes()
         notes |= json.loads(raw.read_text())
     return notes
+
+
+class Reach:
+    """Which tests of a suite can notice a change of a line, most likely and quickest files of tests first."""
+
+    def __init__(self, suite: Path, notes: list[Path]) -> None:
+        self.key = hashlib.sha256(" ".join(path.name for path in notes).encode()).hexdigest()[:16]
+        self.tests: dict[str, dict[str, Any]] = {}
+        self._parts: list[tuple[Path, CoverageData]] = []
+        for path in notes:
+            found = json.loads(path.read_text())
+            self.tests |= found["tests"]
+            data = CoverageData(str(path.with_suffix(".coverage")))
+            data.read()
+            self._parts.append((Path(found["root"]), data))
+        self.failing = [name for name, note in self.tests.items() if note["outcome"] == "failed"]
+        expression = re.search(r'-m "([^"]+)"', (suite / "tools" / "check").read_text()).group(1)
+        self._in_check = compile(expression, "tools/check", "eval")
+
+    def in_check(self, name: str) -> bool:
+        """Return whether `make check` runs a test."""
+        markers = self.tests[name]["markers"]
+        return eval(self._in_check, {"__builtins__": {}}, {word: word in markers for word in self._in_check.co_names})
+
+    def seconds(self, names: Iterable[str]) -> float:
+        """Return how long tests took under coverage."""
+        return sum(self.tests[name]["seconds"] for name in names)
+
+    def tests_for(self, file: str, source: str, line: int) -> list[str]:
+        """Return the tests that can notice a change of a line.
+
+        In a function these are the tests that execute the statement; all tests of a file of which one does in a
+        fixture, which they may share. What runs on import is noticed by any test that executes a function of the
+        module, or of those that import it, and by the tests that lie where the module does. So is C.
+        """
+        if file.endswith(".py"):
+            lines, runs_later = statement(source, line)
+            contexts = set().union(*(self._contexts(file).get(number, ()) for number in lines))
+            if runs_later and contexts and "" not in contexts:
+                return self._ordered(file, self._named(contexts))
+            modules = [file, *importers(Path(file).stem)] if not self._functions(file) else [file]
+        else:
+            modules = [path for name in extensions_with(file) for path in importers(name.split(".")[-1])]
+        contexts = set().union(*map(self._functions, modules))
+        mirror = str(Path(file).parent).replace(PACKAGE, "test", 1) + "/"
+        if mirror == "test/":  # a module of the package itself
+            mirror = f"test/test_{Path(file).stem}.py"
+        return self._ordered(file, self._named(contexts) | {name for name in self.tests if name.startswith(mirror)})
+
+    @cache  # noqa: B019  there is one of these for as long as the program runs
+    def _contexts(self, file: str) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for root, data in self._parts:
+            for line, contexts in data.contexts_by_lineno(str(root / file)).items():
+                found.setdefault(line, set()).update(contexts)
+        return found
+
+    @cache  # noqa: B019
+    def _functions(self, file: str) -> set[str]:
+        """Return the contexts in which any function of a module was executed."""
+        source = (CHECKOUT / file).read_text()
+        found = [contexts for line, contexts in self._contexts(file).items() if statement(source, line)[1]]
+        return set().union(*found) - {""}
+
+    def _named(self, contexts: set[str]) -> set[str]:
+        tests = dict(context.rsplit(" (", 1) for context in contexts if context)
+        shared = {context.split("::")[0] for context in contexts if context.endswith((" (setup)", " (teardown)"))}
+        return {name for name in self.tests if name in tests or name.split("::")[0] in shared}
+
+    def _ordered(self, file: str, names: set[str]) -> list[str]:
+        """Return tests that pass, in the order of their files: short ones first, and those that mirror the module."""
+        by_file: dict[str, list[str]] = {}
+        for name in self.tests:
+            if name in names and self.tests[name]["outcome"] == "passed":
+                by_file.setdefault(name.split("::")[0], []).append(name)
+        own = Path(file).parent / f"test_{Path(file).stem}.py"
+        mirror = str(own).replace(PACKAGE, "test", 1)
+
+        def cost(path: str) -> float:
+            distance = (path != mirror) + (Path(path).parent != Path(mirror).parent)
+            return (1.0 + self.seconds(by_file[path])) * 4**distance
+
+        return [name for path in sorted(by_file, key=cost) for name in by_file[path]]
+
+
+@cache
+def _statements(source: str) -> list[ast.stmt]:
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+
+
+@cache
+def statement(source: str, line: int) -> tuple[range, bool]:
+    """Return the lines of the innermost statement at a line, without its body, and whether a function runs it later."""
+    found = [node for node in _statements(source) if node.lineno <= line <= (node.end_lineno or 0)]
+    functions = [node for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    runs_later = any(node.body[0].lineno <= line for node in functions)
+    inner = max(found, key=lambda node: node.lineno, default=None)
+    if inner is None or isinstance(inner, ast.Match):
+        return range(line, line + 1), runs_later
+    end = inner.body[0].lineno if hasattr(inner, "body") else (inner.end_lineno or 0) + 1
+    return range(inner.lineno, end) if line < end else range(line, line + 1), runs_later

@@ -59,7 +59,12 @@ class Copy:
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
         search_path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.environment = {
-            **os.environ,
+            # Not what coverage, pytest or this program say to the process that started it.
+            **{
+                name: text
+                for name, text in os.environ.items()
+                if not name.startswith(("COVERAGE_", "PYTEST_", "MUTANTS_"))
+            },
             **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
             "PYTHONPATH": os.pathsep.join(search_path),  # comes before the editable install
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "out" / "hypothesis"),
@@ -72,9 +77,9 @@ class Copy:
     def check_import(self) -> None:
         """Refuse a copy that child processes would not import."""
         command = [*PYTHON, "-c", f"import {PACKAGE}; print({PACKAGE}.__file__)"]
-        found = subprocess.run(command, cwd="/", env=self.environment, capture_output=True, text=True, check=True).stdout
-        if Path(found.strip()) != self.root / PACKAGE / "__init__.py":
-            raise SystemExit(f"{PACKAGE} is imported from {found.strip()}, not from the copy {self.root}")
+        found = subprocess.check_output(command, cwd="/", env=self.environment, text=True).strip()
+        if Path(found) != self.root / PACKAGE / "__init__.py":
+            raise SystemExit(f"{PACKAGE} is imported from {found}, not from the copy {self.root}")
 
     def write(self, name: str, text: str) -> None:
         """Write a source file, and drop its bytecode: time stamps of a second tell no two mutants apart."""
