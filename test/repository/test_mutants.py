@@ -13,14 +13,9 @@ import pytest
 from tools.mutants import c_source
 from tools.mutants.draw import Mutant, draw, rooms, save
 
-TOY = '''"""Sums."""
-
-
-def total(count: int, start: int = 2) -> int:
-    """Return 1 + 1."""
-    return count + start
-'''
+SUMS = '"""1 + 1."""\n\n\ndef total(count: int, start: int = 2) -> int:\n    return count + start\n'
 TEST = "from icub_learning.toy.sums import total\n\n\ndef test_total():\n    assert total(3) > 4\n"
+FILE = "icub_learning/toy/sums.py"
 
 
 def test_rooms_get_mutants_in_proportion_to_their_lines() -> None:
@@ -30,11 +25,11 @@ def test_rooms_get_mutants_in_proportion_to_their_lines() -> None:
 def test_a_seed_gives_the_same_changes_of_what_runs() -> None:
     """The default and the sum, but neither annotations nor docstrings."""
     pytest.importorskip("cosmic_ray")
-    found = draw({"icub_learning/toy/sums.py": TOY}, 5, 3, None)
-    assert found == draw({"icub_learning/toy/sums.py": TOY}, 5, 3, None) and len(set(found)) == 5
+    found = draw({FILE: SUMS}, 5, 3, None)
+    assert found == draw({FILE: SUMS}, 5, 3, None) and len(set(found)) == 5
     for mutant in found:
-        compile(mutant.apply(TOY), "toy", "exec")
-        assert mutant.line in (4, 6) and "\n" not in mutant.old + mutant.new
+        compile(mutant.apply(SUMS), FILE, "exec")
+        assert mutant.line in (4, 5) and "\n" not in mutant.old + mutant.new
 
 
 def test_one_place_of_c_is_changed() -> None:
@@ -52,18 +47,17 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_survives_otherwise(checko
     """`3 - 2 > 4` fails, and `3 + 3 > 4` is as true as `3 + 2 > 4`."""
     shutil.copytree(checkout / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(checkout / "pyproject.toml", tmp_path)
-    file, empty = "icub_learning/toy/sums.py", {"icub_learning/__init__.py": "", "icub_learning/toy/__init__.py": ""}
-    for name, text in {file: TOY, **empty, "test/toy/test_sums.py": TEST, ".gitignore": "out/\n"}.items():
+    for name, text in {FILE: SUMS, "test/toy/test_sums.py": TEST, "icub_learning/__init__.py": ""}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    planted = [(4, "= 2", "= 3"), (6, "+", "-")]
-    lines = TOY.splitlines()
-    entries = [(file, at, lines[at - 1], lines[at - 1].replace(old, new)) for at, old, new in planted]
-    save([Mutant(*entry) for entry in entries], tmp_path / "planted.json")
+    lines = SUMS.splitlines()
+    planted = [(4, "= 2", "= 3"), (5, "+", "-")]
+    texts = [(at, lines[at - 1], lines[at - 1].replace(old, new)) for at, old, new in planted]
+    save([Mutant(FILE, *text) for text in texts], tmp_path / "planted.json")
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     command = [sys.executable, "-m", "tools.mutants", "--mutants", "planted.json", "--json", "judged.json", "--jobs=1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     judged = [(entry["check"], entry["by"]) for entry in json.loads((tmp_path / "judged.json").read_text())]
     assert judged == [(False, ""), (True, "test/toy/test_sums.py::test_total")]
-    assert f"survived 1 tests: {file}:4" in done.stdout
+    assert f"survived 1 tests: {FILE}:4" in done.stdout

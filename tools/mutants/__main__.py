@@ -1,6 +1,7 @@
 """What the tests catch: changes of the package, one at a time, and the tests that could notice (`make mutants`)."""
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -47,6 +48,9 @@ def main() -> None:
 def run(options: argparse.Namespace) -> tuple[list[Result], list[str]]:
     """Return the mutants with what came out for each, and what else there is to say."""
     suite = options.suite.resolve()
+    WORK.mkdir(parents=True, exist_ok=True)
+    lock = open(WORK / "lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # one run at a time has the copies
     texts = sources()
     mutants = load(options.mutants) if options.mutants else drawn(texts, options.n, options.seed)
     entries = yaml.safe_load(EQUIVALENT.read_text()) or []
@@ -82,19 +86,20 @@ def judge_all(mutants: list[Mutant], suite: Path, reach: Reach, jobs: int) -> li
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {Mutant.of(result): result for result in done}
     waiting = [mutant for mutant in dict.fromkeys(mutants) if mutant not in known]
-    copies: queue.Queue[Copy] = queue.Queue()
-    for number in range(min(jobs, len(waiting))):
-        copies.put(Copy(WORK / f"copy-{number}", suite))
+    copies = [Copy(WORK / f"copy-{number}", suite) for number in range(min(jobs, len(waiting)))]
+    idle: queue.Queue[Copy] = queue.Queue()
+    for copy in copies:
+        idle.put(copy)
 
     def work(mutant: Mutant) -> Result:
-        copy = copies.get()
+        copy = idle.get()
         began = time.monotonic()
         try:
             return {**asdict(mutant), **judge(mutant, copy, reach), "seconds": round(time.monotonic() - began, 1)}
         finally:
-            copies.put(copy)
+            idle.put(copy)
 
-    with ThreadPoolExecutor(max(1, copies.qsize())) as pool, open(path, "a") as kept:
+    with ThreadPoolExecutor(max(1, len(copies))) as pool, open(path, "a") as kept:
         futures = [pool.submit(work, mutant) for mutant in waiting]
         try:
             for future in tqdm(as_completed(futures), "mutants", len(mutants), initial=len(mutants) - len(waiting)):
@@ -105,8 +110,8 @@ def judge_all(mutants: list[Mutant], suite: Path, reach: Reach, jobs: int) -> li
         except BaseException:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            while not copies.empty():
-                copies.get()
+            for copy in copies:
+                copy.end_processes()
             raise
     return [known[mutant] for mutant in mutants]
 

@@ -50,11 +50,12 @@ def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
 def batches(names: list[str], reach: Reach) -> Iterator[list[str]]:
     """Cut tests into batches, short ones first: most mutants die in the first, and few files have to be imported."""
     batch: list[str] = []
-    longest = FIRST_BATCH
+    seconds, longest = 0.0, FIRST_BATCH
     for name in names:
-        if batch and reach.seconds([*batch, name]) > longest:
+        seconds += reach.seconds([name])
+        if batch and seconds > longest:
             yield batch
-            batch, longest = [], 4 * longest
+            batch, seconds, longest = [], reach.seconds([name]), 4 * longest
         batch.append(name)
     if batch:
         yield batch
@@ -63,11 +64,11 @@ def batches(names: list[str], reach: Reach) -> Iterator[list[str]]:
 def killer(names: list[str], copy: Copy, reach: Reach) -> str:
     """Run tests until one fails; return it, "crash" or "time", and "" if all pass.
 
-    A test of running nodes that fails has to fail twice: a busy machine can make it fail once.
+    Tests that `make check` leaves out, of running nodes and programs, have to fail twice: a busy machine is late once.
     """
     while names:
         by = first_failure(names, copy, reach)
-        if "ros" not in reach.tests.get(by, {}).get("markers", ()) or first_failure([by], copy, reach):
+        if by not in names or reach.in_check(by) or first_failure([by], copy, reach):
             return by
         names = names[names.index(by) + 1 :]
     return ""

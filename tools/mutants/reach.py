@@ -70,7 +70,7 @@ def measure(suite: Path, work: Path, jobs: int) -> list[Path]:
 def measure_part(copy: Copy, part: str, notes: Path, jobs: int) -> None:
     """Run one folder of tests under coverage, and write notes on each test and the lines that each executes."""
     data, raw, settings = notes.with_suffix(".coverage"), notes.with_suffix(".raw"), notes.with_suffix(".rc")
-    for stale in notes.parent.glob(f"{data.name}*"):
+    for stale in [*notes.parent.glob(f"{data.name}*"), *notes.parent.glob(raw.name)]:
         stale.unlink()
     settings.write_text(SETTINGS.format(package=copy.root / PACKAGE, data=data))
     environment = {**copy.environment, "COVERAGE_PROCESS_START": str(settings), NOTES: str(raw)}
@@ -79,6 +79,8 @@ def measure_part(copy: Copy, part: str, notes: Path, jobs: int) -> None:
         command = [*PYTHON, *PYTEST, "--timeout=600", *workers, part]
         subprocess.run(command, cwd=copy.root, env=environment, stdout=log, stderr=log, check=False)
     copy.end_processes()
+    if not raw.exists():
+        raise SystemExit(f"the tests in {part} could not be run: {log.name}")
     combine_parallel_data(CoverageData(str(data)), data_paths=[str(data.parent)])
     found = again(copy, json.loads(raw.read_text()), raw)
     notes.write_text(json.dumps({"root": str(copy.root), "tests": found}))
@@ -135,14 +137,20 @@ class Reach:
             contexts = set().union(*(self._contexts(file).get(number, ()) for number in lines))
             if runs_later and contexts and "" not in contexts:
                 return self._ordered(file, self._named(contexts))
-            modules = [file, *importers(Path(file).stem)] if not self._functions(file) else [file]
+            module = Path(file).parent.name if file.endswith("/__init__.py") else Path(file).stem
+            modules = [file] if self._functions(file) else importers(module)
         else:
             modules = [path for name in extensions_with(file) for path in importers(name.split(".")[-1])]
         contexts = set().union(*map(self._functions, modules))
-        mirror = str(Path(file).parent).replace(PACKAGE, "test", 1) + "/"
-        if mirror == "test/":  # a module of the package itself
-            mirror = f"test/test_{Path(file).stem}.py"
-        return self._ordered(file, self._named(contexts) | {name for name in self.tests if name.startswith(mirror)})
+        return self._ordered(file, self._named(contexts) | self._beside(file))
+
+    def _beside(self, file: str) -> set[str]:
+        """Return the tests in the folder that mirrors the module's, or in the nearest above it that has tests."""
+        for folder in list(Path(file).parents)[:-2]:
+            mirror = str(folder).replace(PACKAGE, "test", 1) + "/"
+            if found := {name for name in self.tests if name.startswith(mirror)}:
+                return found
+        return {name for name in self.tests if name.startswith(f"test/test_{Path(file).stem}.py")}
 
     @cache  # noqa: B019  there is one of these for as long as the program runs
     def _contexts(self, file: str) -> dict[int, set[str]]:
