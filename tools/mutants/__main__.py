@@ -18,7 +18,8 @@ from tqdm import tqdm
 
 from tools.mutants.draw import Mutant, draw, load, save, sources
 from tools.mutants.judge import judge, stopped
-from tools.mutants.reach import Reach, measure
+from tools.mutants.measure import measure
+from tools.mutants.reach import Reach
 from tools.mutants.tree import CHECKOUT, Copy
 
 Result = dict[str, Any]  # the fields of a mutant, and those that `judge` returns
@@ -36,8 +37,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="copies that run side by side")
     parser.add_argument("--json", type=Path, help="write all mutants with what came out to this file")
     options = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
     try:
-        results, notes = run(options)
+        with open(WORK / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # one run at a time has the copies
+            results, notes = run(options)
     except KeyboardInterrupt:
         sys.exit("interrupted: the same command goes on from here")
     if options.json:
@@ -48,9 +52,6 @@ def main() -> None:
 def run(options: argparse.Namespace) -> tuple[list[Result], list[str]]:
     """Return the mutants with what came out for each, and what else there is to say."""
     suite = options.suite.resolve()
-    WORK.mkdir(parents=True, exist_ok=True)
-    lock = open(WORK / "lock", "w")
-    fcntl.flock(lock, fcntl.LOCK_EX)  # one run at a time has the copies
     texts = sources()
     mutants = load(options.mutants) if options.mutants else drawn(texts, options.n, options.seed)
     entries = yaml.safe_load(EQUIVALENT.read_text()) or []
@@ -126,7 +127,8 @@ def report(results: list[Result]) -> str:
     for result in results:
         if not result["test"]:
             changes = "\n".join(f"    {sign} {text}" for sign, text in (("-", result["old"]), ("+", result["new"])))
-            lines.append(f"survived {result['tests']} tests: {result['file']}:{result['line']}\n{changes}")
+            what = f"{result['tests']} tests{'' if result['executed'] else ', of which none executes it'}"
+            lines.append(f"survived {what}: {result['file']}:{result['line']}\n{changes}")
     return "\n".join(lines)
 
 

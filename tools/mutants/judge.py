@@ -9,7 +9,8 @@ from typing import Any
 
 from tools.mutants.draw import Mutant, unchanged
 from tools.mutants.in_pytest import SELECTED
-from tools.mutants.reach import PYTEST, Reach
+from tools.mutants.measure import PYTEST
+from tools.mutants.reach import Reach
 from tools.mutants.tree import PYTHON, Copy, extensions_with
 
 PASSED = (0, 5)  # exit codes of pytest: all passed, or the mutant left nothing to collect
@@ -21,7 +22,8 @@ stopped = threading.Event()
 def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
     """Return what came out for a mutant: "check" and "test" say whether the tests of these targets killed it.
 
-    "by" is the test that failed first, "crash" or "time"; "tests" is how many were run.
+    "by" is the test that failed first, "crash" or "time"; "tests" is how many were run. Where all passed, "executed"
+    says whether any executes the line.
     """
     path = copy.root / mutant.file
     source = path.read_text()
@@ -40,7 +42,8 @@ def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
                 run += len(batch)
                 if by := killer(batch, copy, reach):
                     return {"check": of_check, "test": True, "by": by, "tests": run}
-        return {"check": False, "test": False, "by": "", "tests": run}
+        executed = reach.is_executed(mutant.file, source, at + 1)
+        return {"check": False, "test": False, "by": "", "tests": run, "executed": executed}
     finally:
         copy.write(mutant.file, source)
         for compiled, content in before.items():
