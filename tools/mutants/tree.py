@@ -117,7 +117,7 @@ def extensions_with(name: str) -> list[str]:
     users = [
         path
         for path in (CHECKOUT / PACKAGE).rglob("*.[ch]")
-        if re.search(rf'^#\s*include "(.*/)?{re.escape(Path(name).name)}"', path.read_text(), re.MULTILINE)
+        if re.search(rf'"(.*/)?{re.escape(Path(name).name)}"', path.read_text())  # LOOPS names some for an #include
     ]
     return sorted({extension for user in users for extension in extensions_with(str(user.relative_to(CHECKOUT)))})
 
