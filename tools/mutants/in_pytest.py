@@ -16,7 +16,8 @@ _notes: dict[str, dict[str, Any]] = defaultdict(lambda: {"seconds": 0.0, "outcom
 
 # A mutant that allocates without end is to fail, not the machine.
 _half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-resource.setrlimit(resource.RLIMIT_DATA, (_half, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+_most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+resource.setrlimit(resource.RLIMIT_DATA, (_half if _most == resource.RLIM_INFINITY else min(_half, _most), _most))
 
 
 def _name_context(item: pytest.Item, phase: str) -> None:
