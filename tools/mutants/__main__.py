@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from tools.mutants.draw import Mutant, draw, load, save, sources
 from tools.mutants.judge import judge, stopped
-from tools.mutants.measure import measure
+from tools.mutants.measure import in_check, measure
 from tools.mutants.reach import Reach
 from tools.mutants.tree import CHECKOUT, Copy
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> tuple[list[Result], list[str]]:
     mutants = load(options.mutants) if options.mutants else drawn(texts, options.n, options.seed)
     entries = yaml.safe_load(EQUIVALENT.read_text()) or []
     counted = [mutant for mutant in mutants if not any(same(mutant, entry) for entry in entries)]
-    reach = Reach(suite, measure(suite, WORK, options.jobs))
+    reach = Reach(measure(suite, WORK, options.jobs), in_check(suite, WORK))
     results = judge_all(counted, suite, reach, options.jobs)
     gone = [result for result in results if "gone" in result]
     notes = [f"left out: {len(mutants) - len(counted)} that no test can notice ({EQUIVALENT.name})"]

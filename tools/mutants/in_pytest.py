@@ -12,7 +12,7 @@ import pytest
 
 NOTES = "MUTANTS_NOTES"  # environment variable: the file for what is noted of each test
 SELECTED = "MUTANTS_SELECTED"  # environment variable: the file of tests to run, and of all that are known
-_notes: dict[str, dict[str, Any]] = defaultdict(lambda: {"seconds": 0.0, "outcome": "passed", "markers": []})
+_notes: dict[str, dict[str, Any]] = defaultdict(lambda: {"seconds": 0.0, "outcome": "passed"})
 
 # A mutant that allocates without end is to fail, not the machine.
 _half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
@@ -46,8 +46,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the selected tests, and variants of them that only the mutant has: its constants may be parameters."""
-    for item in items:
-        item.user_properties.append(("markers", sorted({marker.name for marker in item.iter_markers()})))
     if not os.environ.get(SELECTED):
         return
     tests = json.loads(Path(os.environ[SELECTED]).read_text())
@@ -65,10 +63,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note time, outcome and markers of a test."""
+    """Note time and outcome of a test."""
     note = _notes[report.nodeid]
     note["seconds"] += report.duration
-    note["markers"] = dict(report.user_properties).get("markers", note["markers"])
     if note["outcome"] == "passed":
         note["outcome"] = report.outcome
 

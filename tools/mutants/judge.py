@@ -38,7 +38,7 @@ def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
         if extensions and not copy.build(extensions):
             return {"gone": True}  # in this tree it does not compile
         for of_check in (True, False):
-            for batch in batches([name for name in names if reach.in_check(name) == of_check], reach):
+            for batch in batches([name for name in names if (name in reach.in_check) == of_check], reach):
                 run += len(batch)
                 if by := killer(batch, copy, reach):
                     return {"check": of_check, "test": True, "by": by, "tests": run}
@@ -71,7 +71,7 @@ def killer(names: list[str], copy: Copy, reach: Reach) -> str:
     """
     while names:
         by = first_failure(names, copy, reach)
-        if by not in names or reach.in_check(by) or first_failure([by], copy, reach):
+        if by not in names or by in reach.in_check or first_failure([by], copy, reach):
             return by
         names = names[names.index(by) + 1 :]
     return ""

@@ -27,7 +27,7 @@ patch = fork, _exit
 context = ${{PYTEST_CURRENT_TEST-}}
 disable_warnings = no-data-collected, module-not-measured, module-not-imported
 """
-SHARED = ("test/conftest.py", "test/helpers/")  # what all tests may use
+SHARED = ("pyproject.toml", "test/conftest.py", "test/helpers/")  # what all tests may use
 PYTEST = ["-m", "pytest", "-q", "-p", "tools.mutants.in_pytest", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 
 
@@ -43,7 +43,7 @@ def parts_of(suite: Path) -> dict[str, str]:
     """Return the folders and files of tests directly below test/, with digests of all that their reach depends on."""
     names = [name for name in files_of(suite) if is_of_suite(name)]
     common = [(CHECKOUT, name) for name in files_of(CHECKOUT) if name.startswith(f"{PACKAGE}/")]
-    common += [(suite, name) for name in names if not name.startswith("test/") or name.startswith(SHARED)]
+    common += [(suite, name) for name in names if name.startswith(SHARED)]
     parts = sorted({"/".join(name.split("/")[:2]) for name in names if re.search(r"/test_[^/]*\.py$", name)})
     return {
         part: digest(common + [(suite, name) for name in names if f"{name}/".startswith(f"{part}/")]) for part in parts
@@ -63,6 +63,15 @@ def measure(suite: Path, work: Path, jobs: int) -> list[Path]:
         for part, notes in tqdm(missing.items(), "tests under coverage", unit="part"):
             measure_part(copy, part, notes, jobs)
     return list(parts.values())
+
+
+def in_check(suite: Path, work: Path) -> set[str]:
+    """Return the tests that `make check` runs, as pytest collects them."""
+    expression = re.search(r'-m "([^"]+)"', (suite / "tools" / "check").read_text()).group(1)
+    copy = Copy(work / "measured", suite)
+    command = [*PYTHON, *PYTEST, "--collect-only", "-m", expression]
+    found = subprocess.run(command, cwd=copy.root, env=copy.environment, capture_output=True, text=True, check=False)
+    return {line for line in found.stdout.splitlines() if "::" in line}
 
 
 def measure_part(copy: Copy, part: str, notes: Path, jobs: int) -> None:

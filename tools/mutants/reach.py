@@ -3,7 +3,6 @@
 import ast
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,8 @@ from tools.mutants.tree import CHECKOUT, PACKAGE, extensions_with, importers
 class Reach:
     """Which tests of a suite can notice a change of a line, most likely and quickest files of tests first."""
 
-    def __init__(self, suite: Path, notes: list[Path]) -> None:
+    def __init__(self, notes: list[Path], in_check: set[str]) -> None:
+        self.in_check = in_check
         self.key = hashlib.sha256(" ".join(path.name for path in notes).encode()).hexdigest()[:16]
         self.tests: dict[str, dict[str, Any]] = {}
         self._parts: list[tuple[Path, CoverageData]] = []
@@ -28,13 +28,6 @@ class Reach:
             data.read()
             self._parts.append((Path(found["root"]), data))
         self.failing = [name for name, note in self.tests.items() if note["outcome"] == "failed"]
-        expression = re.search(r'-m "([^"]+)"', (suite / "tools" / "check").read_text()).group(1)
-        self._in_check = compile(expression, "tools/check", "eval")
-
-    def in_check(self, name: str) -> bool:
-        """Return whether `make check` runs a test."""
-        markers = self.tests[name]["markers"]
-        return eval(self._in_check, {"__builtins__": {}}, {word: word in markers for word in self._in_check.co_names})
 
     def seconds(self, names: Iterable[str]) -> float:
         """Return how long tests took under coverage."""
