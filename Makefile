@@ -1,13 +1,13 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all bench sources docs soak fuzz mutants lint lock clean
+.PHONY: help demo check test test-all test-times bench sources docs soak fuzz mutants lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
 ARGS ?=
 
-# Parallel workers: as many as processors. ARGS="-n 0" runs the tests in one process, for a debugger say.
-WORKERS := -n auto --maxprocesses 4 --dist worksteal
+# Parallel workers, by test/conftest.py. ARGS="-n 0" runs the tests in one process, for a debugger say.
+WORKERS := -n auto --dist loadgroup
 
 # The matrices are small: several BLAS threads only wait for each other.
 export OMP_NUM_THREADS := 1
@@ -26,24 +26,28 @@ unexport PYTHONPATH
 endif
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo 'PYTHON=python3.12 make ... chooses the interpreter (3.10 to 3.13); ARGS="..." goes to what is run.'
 
 demo:  ## a simulated iCub learns its inverse dynamics, then objects, live in a browser (VIEW=0: without); under 5 minutes
 	@tools/setup
 	@.venv/bin/icub-learning demo $(if $(filter 0,$(VIEW)),--no-view) $(ARGS)
 
-check:  ## lint, types and unit tests without ROS (in 90 s): the short loop while working
+check:  ## lint, types and quick unit tests without ROS, in about a minute: the short loop while working
 	@tools/setup test
-	@tools/check $(WORKERS) $(ARGS)
+	@tools/check -n logical --dist loadgroup $(ARGS)
 
-test:  ## the tests
+test:  ## the tests, in some five minutes
 	@tools/setup test
 	@.venv/bin/python -m pytest $(WORKERS) $(ARGS)
 
-test-all:  ## the tests, slow ones too
+test-all:  ## the tests, slow ones too, with new random examples: up to an hour
 	@tools/setup test
-	@.venv/bin/python -m pytest -m '' $(WORKERS) $(ARGS)
+	@HYPOTHESIS_PROFILE=search .venv/bin/python -m pytest -m '' $(WORKERS) $(ARGS)
+
+test-times:  ## the tests, then seconds, tests and lines of each folder, and the slowest ten
+	@tools/setup test
+	@.venv/bin/python tools/test_times $(WORKERS) $(ARGS)
 
 bench:  ## measurements of cost and accuracy
 	@tools/setup bench

@@ -22,9 +22,11 @@ from threadpoolctl import threadpool_limits
 from icub_learning.clients.ros_domain import reserve
 from icub_learning.launching.commands import node_command
 
-# A busy machine is slow, which is no failure: times are compared in benchmarks.
-hypothesis_settings.register_profile("icub_learning", deadline=None)
-hypothesis_settings.load_profile("icub_learning")
+# A busy machine is slow, which is no failure: times are compared in benchmarks. Each run has the same examples, so that
+# what fails was changed; `make test-all` looks for new ones (HYPOTHESIS_PROFILE=search).
+hypothesis_settings.register_profile("icub_learning", deadline=None, derandomize=True)
+hypothesis_settings.register_profile("search", deadline=None, print_blob=True)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_learning"))
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 # Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
@@ -34,17 +36,40 @@ ROS_DOMAINS = range(1, 102)
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
-# Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out.
+# Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out, and
+# tests that take more than half a second.
 END_TO_END = {"cli", "examples", "experiments", "launching"}
+LONG = set(Path(__file__).with_name("long_tests.txt").read_text().splitlines())
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two workers a processor for live tests, which mostly wait (-n auto); one without them (-n logical)."""
+    processors = min(len(os.sched_getaffinity(0)), 4) if hasattr(os, "sched_getaffinity") else 2
+    return processors * (2 if config.option.numprocesses == "auto" else 1)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they use, and by where they lie."""
+    """Mark tests by what they use and where they lie; put those first that take longest, and keep files together.
+
+    The group "alone" is for tests that need much of the machine: one worker runs them, one after the other. Other live
+    tests go wherever a worker is free. The tests of each other file stay in one worker, so that they share fixtures.
+    """
+    order = []
     for item in items:
-        if "ros_domain" in getattr(item, "fixturenames", ()):
+        file = item.path.relative_to(CHECKOUT / "test")
+        live = "ros_domain" in getattr(item, "fixturenames", ()) or item.get_closest_marker("ros")
+        if live:
             item.add_marker("ros")
-        if item.path.relative_to(CHECKOUT / "test").parts[0] in END_TO_END:
+        if file.parts[0] in END_TO_END:
             item.add_marker("end_to_end")
+        if item.nodeid in LONG:
+            item.add_marker("long")
+        alone = item.get_closest_marker("xdist_group")
+        if not live and not alone:
+            item.add_marker(pytest.mark.xdist_group(str(file)))
+        order.append(0 if alone else 1 if live else 2)
+    items[:] = [item for _, item in sorted(zip(order, items, strict=True), key=lambda pair: pair[0])]
 
 
 @pytest.fixture(scope="session", autouse=True)

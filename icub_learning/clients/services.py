@@ -1,6 +1,6 @@
 """Calls of ROS services, each within time limits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rclpy.node import Node
@@ -35,16 +35,25 @@ class Services:
         Raises:
             IcubLearningError: there is no such service.
         """
-        client = self._clients.get(service)
-        if client is not None and client.service_is_ready():
-            return client
-        if client is None:
-            client = self._clients[service] = self._node.create_client(kind, service)
-        if not self._wait(client.service_is_ready, limit):
-            raise IcubLearningError(f"there is no service {service}", name=service, bound="a service that is offered")
-        # The client has found the service; an answer to a client that the service has not found yet is lost.
-        self._wait(lambda: False, DISCOVERY_TIME)
-        return client
+        return self.find_all({service: kind}, limit)[service]
+
+    def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:
+        """Find several services at once: `kinds` are their types by name, as are the clients returned. See `find`."""
+
+        def missing() -> str:
+            return ", ".join(
+                name for name in kinds if name not in self._clients or not self._clients[name].service_is_ready()
+            )
+
+        if missing():
+            for name in kinds.keys() - self._clients.keys():
+                self._clients[name] = self._node.create_client(kinds[name], name)
+            if not self._wait(lambda: not missing(), limit):
+                text = missing()
+                raise IcubLearningError(f"there is no service {text}", name=text, bound="a service that is offered")
+            # The clients have found the services; an answer to a client that the service has not found yet is lost.
+            self._wait(lambda: False, DISCOVERY_TIME)
+        return {name: self._clients[name] for name in kinds}
 
     def ask(self, kind: Any, service: str, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
         """Send a request with these fields; return the future of its answer. Raises as `find` does."""

@@ -1,12 +1,20 @@
 """A rigid arm that drives the inverse dynamics node in tests: its motion, its wrench, and their messages."""
 
-import time
-
 import numpy as np
 from helpers.node_probe import PERIOD, START
 from helpers.robots import RIGHT_ARM
 
-SETTINGS = {"joints": list(RIGHT_ARM), "n_random_features": 100, "n_warm_up": 20, "report_period": 0.1}
+from icub_learning_msgs.srv import ModelFile
+
+SETTINGS = {
+    "joints": list(RIGHT_ARM),
+    "n_random_features": 100,
+    "n_warm_up": 20,
+    "report_period": 0.05,
+    "learning_backlog": 100_000,  # every sample is learned, however busy the machine is
+    "answer_timeout": 200.0,
+}
+AT_ONCE = 40  # joint states that are sent before those before them have been learned: fewer than any queue holds
 
 
 class Arm:
@@ -26,17 +34,32 @@ class Arm:
         return q, v, self._regressor(q, v, a) @ self._regressor.nominal_parameters
 
 
-def drive(probe, arm, ticks, rate=150.0):
-    """Publish samples `ticks` in step with the wall clock, at `rate` Hz whatever their stamps say."""
-    start = time.monotonic()
+def drive(probe, arm, ticks, send=None):
+    """Publish samples `ticks` as fast as the node predicts and learns them; `send(k, q, v, y)` publishes one."""
+    expected = len(probe.predictions)
     for i, k in enumerate(ticks):
-        probe.spin(max(start + i / rate - time.monotonic(), 0.0))
+        if i and i % AT_ONCE == 0:
+            taken_in(probe, expected)
+        expected += 1
         q, v, y = arm.sample(k)
-        probe.state(START + k * PERIOD, position=q, velocity=v)
-        probe.wrench(START + k * PERIOD, y)
+        if send is not None:
+            send(k, q, v, y)
+        else:
+            probe.state(START + k * PERIOD, position=q, velocity=v)
+            probe.wrench(START + k * PERIOD, y)
+
+
+def taken_in(probe, count):
+    """Wait for `count` predictions, and until the node has got all that was sent and no sample waits to be learned."""
+    probe.until(lambda: len(probe.predictions) >= count, f"{count} predictions")
+    probe.report(
+        lambda values: int(values["messages received"]) >= probe.sent and values["samples waiting"] == "0",
+        f"of {probe.sent} messages and no sample that waits",
+    )
 
 
 def settle(probe, count):
-    """Wait for `count` predictions and a report made after them."""
-    assert probe.spin_until(lambda: len(probe.predictions) >= count), f"{len(probe.predictions)} of {count} predictions"
-    probe.spin(0.4)
+    """Wait for `count` predictions, until all that came with them has been learned, and for the report that says so."""
+    taken_in(probe, count)
+    probe.call(ModelFile, "save_model", path="settled")  # is answered after the sample that does not wait any more
+    probe.report()

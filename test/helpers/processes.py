@@ -1,23 +1,37 @@
-"""A child process of a test: its output in a file, waits that are bounded, and an end with the test."""
+"""A child process of a test: its output in a file, waits for events, and an end with the test."""
 
 import contextlib
 import os
 import re
 import signal
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE, wait_until
+from helpers.warm_python import WarmProgram, WarmPython
 
-GRACE = 5.0  # [s], between asking a process to end and killing it
+GRACE = 60.0  # [s], between asking a process to end and killing it
+WARM = WarmPython()
 
 
 class Process:
-    """A child process with its output in a file: waits are bounded, and its whole group ends with the test."""
+    """A child process with its output in a file: waits end with its end, and its whole group ends with the test.
+
+    `python -m icub_learning...` and `python FILE.py` are forked from one that has imported all that they need.
+    """
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log
+        log.touch()
+        self._popen: WarmProgram | subprocess.Popen[bytes]
+        python, *line = command
+        if line[0] == "-m" and line[1].startswith("icub_learning."):
+            line = line[1:]
+        if python == sys.executable and (line[0].startswith("icub_learning.") or line[0].endswith(".py")):
+            self._popen = WARM.start(line[0], line[1:], log)
+            return
         with open(log, "wb") as output:
             self._popen = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -38,31 +52,35 @@ class Process:
         """What it has written so far, to standard output and standard error."""
         return self.log.read_text(errors="replace")
 
-    def wait_for(self, pattern: str, timeout: float = 20.0) -> re.Match[str]:
-        """Wait for output that matches, at most `timeout` seconds; the test fails if the process ends before."""
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            ended = not self.running
-            if found := re.search(pattern, self.output):
-                return found
-            if ended:
-                pytest.fail(f"ended with {self._popen.returncode} before {pattern!r} came:\n{self.output}")
-            time.sleep(0.05)
-        pytest.fail(f"{pattern!r} did not come within {timeout} s:\n{self.output}")
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """Wait for output that matches; the test fails if the process ends before."""
 
-    def wait(self, timeout: float) -> int:
-        """Return the exit code; the test fails if the process does not end within `timeout` seconds."""
+        def found() -> re.Match[str] | None:
+            ended = not self.running
+            match = re.search(pattern, self.output)
+            if ended and not match:
+                pytest.fail(f"ended with {self._popen.returncode} before {pattern!r} came:\n{self.output}")
+            return match
+
+        return wait_until(found, f"{pattern!r} in the output of a process")
+
+    def wait(self) -> int:
+        """Return the exit code once the process has ended."""
         try:
-            return self._popen.wait(timeout)
+            return self._popen.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            pytest.fail(f"still running after {timeout} s:\n{self.output}")
+            pytest.fail(f"still running after {PATIENCE:g} s:\n{self.output}")
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal."""
+        os.kill(self.pid, number)
 
     def stop(self, number: int = signal.SIGINT) -> int:
         """Send a signal, kill the whole group if that does not end it within the grace time; return the exit code."""
         if self.running:
-            self._popen.send_signal(number)
+            self.send_signal(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(GRACE)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._popen.pid, signal.SIGKILL)  # also children that outlived their parent
+            os.killpg(self.pid, signal.SIGKILL)  # also children that outlived their parent
         return self._popen.wait()

@@ -74,14 +74,14 @@ def test_parameters_and_objects_are_those_of_the_nodes():
 
 @pytest.mark.ros
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("alone")
 def test_the_whole_of_it(tmp_path, start_process, ros_domain):
     try:
         ObjectScene(OBJECTS).close()
     except IcubLearningError as error:
         pytest.skip(str(error))
     process = start_process(*DEMO, "--views", "5", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
-    assert process.wait(240) == 0, process.output
+    assert process.wait() == 0, process.output
     assert "SIMULATED" in process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())["objects"]
     assert [lesson["object"] for lesson in figures["lessons"]] == list(OBJECTS)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped
-from helpers.driven_arm import SETTINGS, Arm, drive
+from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import LATCHED, PERIOD, START, NodeProbe
 from helpers.robots import RIGHT_ARM
 from std_msgs.msg import Bool
@@ -18,8 +18,7 @@ from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
 pytestmark = pytest.mark.ros
 HAND = "r_hand_dh_frame"
 LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
-RATE = 250.0  # [Hz] by the wall clock
-USUAL, CARRIED = 2600, 600  # samples: what errors are usual is known after 10 s
+USUAL, CARRIED, RELEASED = 2300, 600, 200  # samples: what errors are usual is known after 10 s
 
 
 class Carrying(Arm):
@@ -39,16 +38,18 @@ class Carrying(Arm):
 def test_payload_is_published_identified_and_released(start_node):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
     start_node("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
-    arm, payloads, contacts = Carrying(regressor), [], []
+    arm = Carrying(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
+        payloads = probe.hear(InertiaStamped, "/inverse_dynamics/payload", LATCHED)
+        contacts = probe.hear(Bool, "/inverse_dynamics/contact", LATCHED)
         probe.connect()
-        probe._node.create_subscription(InertiaStamped, "/inverse_dynamics/payload", payloads.append, LATCHED)
-        probe._node.create_subscription(Bool, "/inverse_dynamics/contact", contacts.append, LATCHED)
-        drive(probe, arm, range(USUAL), RATE)
+        drive(probe, arm, range(USUAL))
+        settle(probe, USUAL)
         answer = probe.call(IdentifyPayload, "identify_payload", timeout=0.1)
         assert not answer.success and "nothing is carried" in answer.message
         arm.load = LOAD
-        drive(probe, arm, range(USUAL, USUAL + CARRIED), RATE)
+        drive(probe, arm, range(USUAL, USUAL + CARRIED))
+        settle(probe, USUAL + CARRIED)
         answer = probe.call(IdentifyPayload, "identify_payload", timeout=0.1)
         assert answer.success, answer.message
         assert answer.frame_id == HAND and answer.mass == pytest.approx(0.5, abs=0.05)
@@ -56,13 +57,13 @@ def test_payload_is_published_identified_and_released(start_node):
         assert not probe.call(IdentifyPayload, "identify_payload", timeout=0.1, mass_deviation=1e-6).success
         refused = probe.call(Trigger, "tare")
         assert not refused.success and "hand is not free" in refused.message
-        assert probe.spin_until(lambda: payloads and payloads[-1].inertia.m > 0.4)
+        probe.until(lambda: payloads and payloads[-1].inertia.m > 0.4, "the payload")
         assert payloads[-1].header.frame_id == HAND and payloads[-1].inertia.ixx > 0.0
         arm.load = np.zeros(10)
-        drive(probe, arm, range(USUAL + CARRIED, USUAL + CARRIED + 200), RATE)
-        assert probe.spin_until(lambda: payloads[-1].inertia.m == 0.0)
-        assert contacts and not contacts[-1].data
-        assert probe.spin_until(lambda: probe.inertial and len(probe.inertial[-1].consistent_values))
+        drive(probe, arm, range(USUAL + CARRIED, USUAL + CARRIED + RELEASED))
+        probe.until(lambda: payloads[-1].inertia.m == 0.0, "no payload")
+        probe.until(lambda: contacts and not contacts[-1].data, "no contact")
+        probe.until(lambda: probe.inertial and len(probe.inertial[-1].consistent_values), "inertial parameters")
         assert len(probe.inertial[-1].consistent_values) == regressor.n_parameters
 
 

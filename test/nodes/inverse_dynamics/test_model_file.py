@@ -2,15 +2,13 @@
 
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
-from helpers.driven_arm import SETTINGS, Arm, drive
+from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import NodeProbe
 from helpers.robots import RIGHT_ARM
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from std_srvs.srv import Trigger
 
 from icub_learning.dynamics import WrenchRegressor
@@ -20,7 +18,7 @@ from icub_learning.testing import same_arrays
 from icub_learning_msgs.srv import ModelFile
 
 pytestmark = pytest.mark.ros
-KEPT = SETTINGS | {"model_file": "arm", "autosave_period": 0.5, "keep_models": 3}
+KEPT = SETTINGS | {"model_file": "arm", "autosave_period": 0.2, "keep_models": 3}
 
 
 @pytest.fixture(scope="module")
@@ -28,28 +26,27 @@ def regressor():
     return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
 
 
-def learned_from(probe, n):
-    """Wait for most of `n` predictions, and for a report made after them: a busy machine loses some."""
-    assert probe.spin_until(lambda: len(probe.predictions) > 0.5 * n)
-    before = probe.diagnostics
-    probe.spin(0.4)
-    assert probe.spin_until(lambda: probe.diagnostics is not before)
+def samples_in(file):
+    """How many samples the model of a file has learned, -1 without a file."""
+    return read_model(file)[1].statistics["samples"] if file.exists() else -1
 
 
-def taught(start_node, regressor, n=300, **changes):
-    """Start a node, teach it `n` samples and end it; return its model."""
-    node = start_node("inverse_dynamics", **(KEPT | changes))
+def taught(start_node, regressor, file, **changes):
+    """Start a node, teach it until it has saved, teach it more and end it; return how many samples it has learned."""
+    node, arm = start_node("inverse_dynamics", **(KEPT | changes)), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
-        drive(probe, Arm(regressor), range(n))
-        learned_from(probe, n)
+        drive(probe, arm, range(200))
+        probe.until(file.exists, "the first file")
+        drive(probe, arm, range(200, 300))
+        settle(probe, 300)
         learned = int(probe.diagnostics["samples learned"])
     assert node.stop(signal.SIGTERM) == 0
     return learned
 
 
 def test_a_node_goes_on_where_the_last_one_ended(start_node, regressor, tmp_path):
-    learned = taught(start_node, regressor)
+    learned = taught(start_node, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
     assert header.kind == "inverse_dynamics"
     assert header.robot == "iCub"
@@ -66,12 +63,12 @@ def test_a_node_goes_on_where_the_last_one_ended(start_node, regressor, tmp_path
         again = probe.call(ModelFile, "save_model", path="again")
         assert again.success, again.message
         assert same_arrays(load_state(tmp_path / "again.npz"), state)
-        probe.spin(1.5)  # nothing is learned, so nothing is saved
+        probe.spin(2 * KEPT["autosave_period"])  # nothing is learned, so nothing is saved
         assert read_model(tmp_path / "arm.npz")[1] == header
         assert probe.call(Trigger, "reset").success
-        probe.spin_until(lambda: read_model(tmp_path / "arm.npz")[1].statistics["samples"] == 0, 5.0)
+        probe.until(lambda: samples_in(tmp_path / "arm.npz") == 0, "an empty model")
     assert node.stop() == 0
-    assert read_model(tmp_path / "arm.npz")[1].statistics["samples"] == 0
+    assert samples_in(tmp_path / "arm.npz") == 0
 
 
 def test_a_killed_node_has_saved_within_the_period(start_node, regressor, tmp_path):
@@ -79,11 +76,13 @@ def test_a_killed_node_has_saved_within_the_period(start_node, regressor, tmp_pa
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, Arm(regressor), range(400))
-        probe.spin(1.5)
+        settle(probe, 400)
         learned = int(probe.diagnostics["samples learned"])
+        assert learned > 100
+        probe.until(lambda: samples_in(tmp_path / "arm.npz") == learned, "all that was learned in the file")
         os.kill(node.pid, signal.SIGKILL)
-    saved = read_model(tmp_path / "arm.npz")[1]
-    assert saved.statistics["samples"] == learned > 100
+    assert node.wait() == -signal.SIGKILL
+    assert samples_in(tmp_path / "arm.npz") == learned
 
 
 def test_deactivation_saves(start_node, regressor, tmp_path):
@@ -91,17 +90,16 @@ def test_deactivation_saves(start_node, regressor, tmp_path):
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, Arm(regressor), range(300))
-        learned_from(probe, 300)
+        settle(probe, 300)
         assert not (tmp_path / "arm.npz").exists()
-        assert probe.call(ChangeState, "change_state", transition=Transition(id=4)).success
-        assert read_model(tmp_path / "arm.npz")[1].statistics["samples"] == int(probe.diagnostics["samples learned"])
+        assert probe.change(Transition.TRANSITION_DEACTIVATE)
+        assert samples_in(tmp_path / "arm.npz") == int(probe.diagnostics["samples learned"]) > 0
 
 
 def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_names(start_node, regressor, tmp_path):
-    taught(start_node, regressor)
+    taught(start_node, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
-    others = list(tmp_path.glob("arm.*.npz"))
-    assert others
+    assert list(tmp_path.glob("arm.*.npz"))
     changed = ModelHeader(**{**vars(header), "robot": "iCubOther"})
     write_model(tmp_path / "arm.npz", state, changed)
     node = start_node("inverse_dynamics", **KEPT)
@@ -109,8 +107,7 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
     node.wait_for(r"loaded .*arm\.\d+T")
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
-        probe.spin_until(lambda: probe.diagnostics)
-        assert "iCubOther" in probe.diagnostics["model problem"]
+        assert "iCubOther" in probe.report()["model problem"]
         for change in ({"sensor": "l_arm_ft_sensor"}, {"kind": "object_recognition"}, {"joints": RIGHT_ARM[::-1]}):
             write_model(tmp_path / "other.npz", state, ModelHeader(**{**vars(header), **change}))
             for service in ("load_model", "merge_model"):
@@ -118,15 +115,15 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
                 assert not refused.success
                 theirs = next(iter(change.values()))
                 assert (theirs if isinstance(theirs, str) else theirs[0]) in refused.message
-        drive(probe, Arm(regressor), range(500, 800))
-        learned_from(probe, 300)
+        drive(probe, Arm(regressor), range(500, 700))
+        settle(probe, 200)
     assert node.stop() == 0
     aside = list(tmp_path.glob("arm.*.refused.npz"))
     assert [read_model(path)[1].robot for path in aside] == ["iCubOther"]
 
 
-def test_services_stay_in_their_folder_and_answer_in_time(start_node, regressor, tmp_path):
-    node = start_node("inverse_dynamics", **SETTINGS, models_folder=str(tmp_path / "models"), answer_timeout=3.0)
+def test_services_stay_in_their_folder_and_answer(start_node, regressor, tmp_path):
+    node = start_node("inverse_dynamics", **SETTINGS, models_folder=str(tmp_path / "models"))
     outside = tmp_path / "outside.npz"
     os.mkfifo(tmp_path / "pipe.npz")
     with NodeProbe(RIGHT_ARM) as probe:
@@ -154,11 +151,10 @@ def test_services_stay_in_their_folder_and_answer_in_time(start_node, regressor,
             for service in ("load_model", "merge_model", "save_model"):
                 if service == "save_model" and path in ("pipe", "large"):
                     continue
-                start = time.monotonic()
                 answer = probe.call(ModelFile, service, path=path)
                 assert not answer.success, (service, path)
                 assert answer.message
-                assert time.monotonic() - start < 10.0
+                assert "in time" not in answer.message  # none waited for what never comes
         assert outside.read_bytes() == before
     assert node.stop() == 0
     assert "Traceback" not in node.output
@@ -182,19 +178,18 @@ def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(start_nod
     start_node("inverse_dynamics", **(KEPT | {"models_folder": str(tmp_path / "models" / "below")}))
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
-        drive(probe, Arm(regressor), range(300))
-        learned_from(probe, 300)
-        assert probe.spin_until(lambda: "not saved" in probe.diagnostics["model problem"], 5.0)
+        drive(probe, Arm(regressor), range(200))
+        probe.report(lambda values: "not saved" in values["model problem"], "of the file")
         assert "not saved" in probe.message
         assert not probe.call(ModelFile, "save_model", path="arm").success
 
 
 def test_a_model_with_another_length_of_features_is_refused(start_node, regressor, tmp_path):
-    taught(start_node, regressor, n_random_features=60)
+    taught(start_node, regressor, tmp_path / "arm.npz", n_random_features=60)
     node = start_node("inverse_dynamics", **KEPT)
     node.wait_for("starting with nothing learned|loaded")
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, Arm(regressor), range(50))
-        learned_from(probe, 50)
+        settle(probe, 50)
         assert np.isfinite(probe.predictions[-1].total).all()

@@ -1,8 +1,6 @@
 """A node that the system does not let run for a while, as happens on a busy machine: what waits is answered late."""
 
-import os
 import signal
-import time
 
 import pytest
 from helpers.driven_arm import SETTINGS, Arm, settle
@@ -22,19 +20,17 @@ def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_no
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
 
-        def send(k):
-            position, velocity, _ = arm.sample(k)
-            probe.state(START + k * PERIOD, position=position, velocity=velocity)
+        def send(ticks):
+            for k in ticks:
+                position, velocity, _ = arm.sample(k)
+                probe.state(START + k * PERIOD, position=position, velocity=velocity)
 
-        for k in range(20):
-            send(k)
+        send(range(20))
         settle(probe, 20)
-        os.kill(node.pid, signal.SIGSTOP)
+        node.send_signal(signal.SIGSTOP)
         try:
-            for k in range(20, 20 + WHILE_STOPPED):
-                send(k)
-                time.sleep(PERIOD * 1e-9)
+            send(range(20, 20 + WHILE_STOPPED))
         finally:
-            os.kill(node.pid, signal.SIGCONT)
+            node.send_signal(signal.SIGCONT)
         settle(probe, 20 + WHILE_STOPPED)
         assert probe.stamps() == [START + k * PERIOD for k in range(20 + WHILE_STOPPED)]

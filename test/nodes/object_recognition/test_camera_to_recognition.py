@@ -1,20 +1,38 @@
-"""From a camera to the names of objects over two nodes, for a minute: every frame, while every one is learned too."""
+"""From a camera to the names of objects over two nodes: every image is answered, each one of a lesson learned."""
 
+import numpy as np
 import pytest
+from helpers.camera_probe import CameraProbe
+from helpers.painted_scenes import COLOURS, scene
+from helpers.recognition_probe import RecognitionProbe
 
-pytest.importorskip("rclpy")
-from benchmarks import recognition
+from icub_learning_msgs.srv import ListObjects
 
-RATE, SECONDS = 20.0, 60.0
+pytestmark = pytest.mark.ros
+LESSON, SHOWN = 12, 5  # images
 
 
-@pytest.mark.ros
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_no_frame_is_lost_and_the_delay_does_not_grow(tmp_path, ros_domain):
-    found = recognition.follow(RATE, SECONDS, tmp_path)
-    assert found["frames/s sent"] == pytest.approx(RATE, rel=0.02)
-    # On a busy machine the camera itself may be late, and two frames at once are one for a node that wants the newest.
-    assert found["recognized/s"] >= 0.99 * found["frames/s sent"]
-    assert found["learned/s"] >= 0.9 * found["recognized/s"]
-    assert found["last ms"] < max(2.0 * found["first ms"], 1000.0 / RATE)  # a queue would grow by seconds
+def test_objects_are_taught_and_named_from_images(start_node):
+    for name in ("cnn_features", "object_recognition"):
+        start_node(name, report_period=0.05)
+    rng, stamps = np.random.default_rng(0), []
+    with CameraProbe() as camera, RecognitionProbe() as probe:
+        camera.connect()
+        probe.connect()
+
+        def show(name, count):
+            """Show images of a thing, each after the recognition of the one before; return the last recognition."""
+            for _ in range(count):
+                stamps.append(len(stamps) + 1)
+                camera.show(scene(rng, [name])[0], stamps[-1])
+                probe.until(lambda: len(probe.recognitions) == len(stamps), f"the recognition of image {stamps[-1]}")
+            return probe.recognitions[-1]
+
+        for name in COLOURS:
+            lesson = probe.begin_lesson(name, LESSON, timeout=200.0)
+            show(name, LESSON)
+            assert probe.answer(lesson).success
+        known = probe.call(ListObjects, "list_objects")
+        assert dict(zip(known.labels, known.counts, strict=True)) == dict.fromkeys(COLOURS, LESSON)
+        assert [show(name, SHOWN).nearest for name in COLOURS] == list(COLOURS)
+        assert [seen.header.frame_id for seen in probe.recognitions] == [f"eye_{stamp}" for stamp in stamps]

@@ -1,21 +1,23 @@
 """The object recognition node as its users meet it: another process, real messages, services and bad input."""
 
+import signal
+
 import numpy as np
 import pytest
 from helpers.recognition_probe import RecognitionProbe
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_srvs.srv import Trigger
 
+from icub_learning.models import read_model
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
 pytestmark = pytest.mark.ros
 D = 64
-SETTINGS = {"report_period": 0.1}
+SETTINGS = {"report_period": 0.05, "answer_timeout": 200.0}
 CENTRES = dict(zip(("mug", "duck", "teddy"), 3.0 * np.random.default_rng(0).normal(size=(3, D)), strict=True))
 
 
@@ -41,7 +43,7 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(start_node, tmp_path):
             assert answer.success, answer.message
             assert answer.n_examples == 10
         assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
-        assert probe.spin_until(lambda: list(probe.objects[-1].labels) == list(CENTRES))
+        probe.until(lambda: list(probe.objects[-1].labels) == list(CENTRES), "all objects")
         assert list(probe.objects[-1].counts) == [10] * 3
 
         seen = [probe.feed(views(label, 6, seed=1))[-1] for label in CENTRES]
@@ -62,7 +64,7 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(start_node, tmp_path):
         assert known(probe) == {"goose": 10, "teddy": 20, "mug": 10, "duck": 10}
         assert probe.call(Trigger, "reset").success
         assert known(probe) == {}
-        assert probe.spin_until(lambda: not probe.objects[-1].labels)
+        probe.until(lambda: not probe.objects[-1].labels, "no objects")
         assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
         assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
         assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
@@ -91,11 +93,10 @@ def test_teach_learns_exactly_the_frames_that_come_after_the_call(start_node):
     with RecognitionProbe() as probe:
         probe.connect()
         probe.feed(views("mug", 3))
-        future = probe.ask(TeachObject, "teach", label="mug", n_frames=4, timeout=20.0)
-        assert probe.spin_until(lambda: probe.diagnostics.get("lesson") == "mug: 0 of 4 frames")
+        future = probe.begin_lesson("mug", 4, timeout=200.0)
         assert not future.done()
         probe.feed(views("mug", 2))
-        assert probe.spin_until(lambda: probe.diagnostics["lesson"] == "mug: 2 of 4 frames")
+        probe.report(lambda values: values["lesson"] == "mug: 2 of 4 frames", "of two frames")
         assert probe.recognitions[-1].label == "unknown"  # nothing was known before the lesson
 
         second = probe.call(TeachObject, "teach", label="duck", n_frames=1, timeout=1.0)
@@ -131,12 +132,14 @@ def test_a_lesson_that_times_out_leaves_no_trace(start_node):
         assert probe.teach("mug", views("mug", 5)).success
         before = probe.feed(views("mug", 1, seed=9))[-1]
         for label in ("duck", "mug"):
-            answer = probe.teach(label, views("duck", 3), n_frames=10, timeout=1.0)
-            assert (answer.success, answer.n_examples) == (False, 0)
+            for timeout in (0.4, 4.0, 40.0):  # a busy machine may need longer for three frames
+                answer = probe.teach(label, views("duck", 3), n_frames=10, timeout=timeout)
+                assert (answer.success, answer.n_examples) == (False, 0)
+                assert known(probe) == {"mug": 5}
+                if "3 of 10 frames" in answer.message:
+                    break
             assert "3 of 10 frames" in answer.message
-            assert known(probe) == {"mug": 5}
         probe.stamp += 10**10  # nothing from before takes part in the average
-        probe.spin(0.1)
         after = probe.feed(views("mug", 1, seed=9))[-1]
         assert (after.label, list(after.labels)) == (before.label, ["mug"])
         assert probe.teach("duck", views("duck", 3)).success
@@ -191,41 +194,42 @@ def test_bad_features_are_refused_also_in_a_lesson(start_node):
     with RecognitionProbe() as probe:
         probe.connect()
         assert probe.teach("mug", views("mug", 5)).success
-        future = probe.ask(TeachObject, "teach", label="duck", n_frames=3, timeout=2.0)
-        assert probe.spin_until(lambda: "duck" in probe.diagnostics.get("lesson", ""))
+        future = probe.begin_lesson("duck", 3, timeout=200.0)
         good = views("duck", 2)
         probe.feed(good[:1])
         bad = [([np.nan] * D, None), ([np.inf] * D, None), ([1.0] * (D - 1), None), ([], None), ([1.0] * D, "another")]
-        for values, source in bad:
+        for number, (values, source) in enumerate(bad, 1):
             probe.publish(values, source)
-            probe.spin(0.02)
+            probe.report(lambda values, number=number: values["refused"] == str(number), f"of refusal {number}")
+        found = {reason: probe.refused(reason) for reason in ("not_finite", "array_size", "source")}
+        assert found == {"not_finite": 2, "array_size": 2, "source": 1}
         probe.feed(good[1:])
+        assert probe.change(Transition.TRANSITION_DEACTIVATE)
         answer = probe.answer(future)
         assert (answer.success, answer.n_examples) == (False, 0)
         assert "2 of 3 frames, and 5 refused" in answer.message
         assert "'another'" in answer.message
+        assert probe.change(Transition.TRANSITION_ACTIVATE)
         assert known(probe) == {"mug": 5}
-        assert probe.spin_until(lambda: probe.diagnostics.get("refused") == "5")
-        found = {reason: probe.refused(reason) for reason in ("not_finite", "array_size", "source")}
-        assert found == {"not_finite": 2, "array_size": 2, "source": 1}
         assert probe.teach("duck", views("duck", 3)).success
     assert "Traceback" not in node.output
     assert node.stop() == 0
 
 
 def test_the_newest_recognition_is_repeated_at_publish_rate(start_node):
-    node = start_node("object_recognition", publish_rate=50.0, **SETTINGS)
+    node = start_node("object_recognition", publish_rate=100.0, **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
-        probe.spin(0.3)
+        probe.report()
         assert not probe.recognitions
         probe.publish(views("mug", 1)[0])
-        assert probe.spin_until(lambda: len(probe.recognitions) >= 25, 5.0)
+        probe.until(lambda: len(probe.recognitions) >= 25, "repeated recognitions")
         assert {stamp_to_ns(seen.header.stamp) for seen in probe.recognitions} == {probe.stamp}
         assert set_parameter(probe, "publish_rate", 0.0)
-        probe.spin(0.2)
+        probe.report()
         count = len(probe.recognitions)
-        probe.spin(0.3)
+        for _ in range(2):  # that is ten times the period at which they came
+            probe.report()
         assert len(probe.recognitions) == count
         assert len(probe.feed(views("mug", 3))) == 3
     assert node.stop() == 0
@@ -238,10 +242,13 @@ def set_parameter(probe, name, value):
     return answers[0].successful
 
 
-def test_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
+def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
     node = start_node("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
+        names = [spec.name for spec in PARAMETERS]
+        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
+        assert all(descriptor.description for descriptor in described)
         for label in CENTRES:
             assert probe.teach(label, views(label, 8)).success
         for below, label in ((1.0, "unknown"), (0.0, "duck")):
@@ -258,10 +265,7 @@ def test_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
 def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
     node = start_node("object_recognition", autostart=False, **SETTINGS)
     with RecognitionProbe() as probe:
-
-        def change(transition):
-            return probe.call(ChangeState, "change_state", transition=Transition(id=transition)).success
-
+        change = probe.change
         assert not change(Transition.TRANSITION_ACTIVATE)
         assert change(Transition.TRANSITION_CONFIGURE)
         probe.connect()
@@ -269,11 +273,11 @@ def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
         inactive = probe.call(TeachObject, "teach", label="mug", n_frames=1, timeout=1.0)
         assert not inactive.success
         assert "not active" in inactive.message
+        probe.report(lambda values: values["messages received"] == "1", "of a message")
         assert not probe.recognitions
         assert change(Transition.TRANSITION_ACTIVATE)
         assert probe.teach("mug", views("mug", 3)).success
-        future = probe.ask(TeachObject, "teach", label="duck", n_frames=5, timeout=60.0)
-        probe.spin(0.2)
+        future = probe.begin_lesson("duck", 5, timeout=200.0)
         probe.feed(views("duck", 2))
         assert change(Transition.TRANSITION_DEACTIVATE)
         answer = probe.answer(future)
@@ -282,7 +286,7 @@ def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
         assert known(probe) == {"mug": 3}
         count = len(probe.recognitions)
         probe.publish(views("mug", 1)[0])
-        probe.spin(0.3)
+        probe.report(lambda values: values["messages received"] == str(count + 2), "of one more message")
         assert len(probe.recognitions) == count
         assert change(Transition.TRANSITION_ACTIVATE)
         assert probe.feed(views("mug", 5))[-1].label in ("mug", "unknown")
@@ -291,29 +295,32 @@ def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
         probe.connect()
         assert known(probe) == {}
         assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
-    assert node.wait(5.0) == 0
+    assert node.wait() == 0
     assert "Traceback" not in node.output
 
 
-def test_a_node_that_is_stopped_in_a_lesson_ends_cleanly(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+def test_a_lesson_under_way_is_answered_when_the_process_is_asked_to_end(start_node, tmp_path):
+    node = start_node("object_recognition", model_file="objects", autosave_period=0.3, **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
-        probe.ask(TeachObject, "teach", label="duck", n_frames=5, timeout=60.0)
-        probe.spin(0.2)
-        probe.feed(views("duck", 2))
-        assert node.stop() == 0
+        assert probe.teach("mug", views("mug", 5)).success
+        future = probe.begin_lesson("duck", 1000, timeout=200.0)
+        probe.feed(views("duck", 40))
+        node.send_signal(signal.SIGTERM)
+        answer = probe.answer(future)
+        assert not answer.success
+        assert "duck" in answer.message
+    assert node.wait() == 0
     assert "Traceback" not in node.output
+    assert read_model(tmp_path / "objects.npz")[1].statistics == {"objects": 1, "examples": 5}
 
-
-def test_every_parameter_is_described(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+    again = start_node("object_recognition", model_file="objects", **SETTINGS)
+    again.wait_for("1 objects are known")
     with RecognitionProbe() as probe:
         probe.connect()
-        names = [spec.name for spec in PARAMETERS]
-        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
-        assert all(descriptor.description for descriptor in described)
-    assert node.stop() == 0
+        probe.publish(views("mug", 1)[0], "another/network")
+        probe.report(lambda values: "another/network" in values["last refusal"], "of another network")
+    assert again.stop() == 0
 
 
 @pytest.mark.parametrize(
@@ -330,5 +337,5 @@ def test_every_parameter_is_described(start_node):
 def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
     node = start_node("object_recognition", **(SETTINGS | change))
     node.wait_for(expected)
-    assert node.wait(10.0) == 1
+    assert node.wait() == 1
     assert "Traceback" not in node.output

@@ -1,0 +1,143 @@
+"""The other side of a node in tests: a ROS node of the test's own process that keeps what comes back."""
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from helpers.waiting import PATIENCE, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.experimental import EventsExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from icub_learning.clients.services import Services
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.qos import DISCOVERY_TIME
+
+MANY = QoSProfile(depth=1000)
+RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
+OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
+ProbeT = TypeVar("ProbeT", bound="RosProbe")
+
+
+def interface(name: str) -> Any:
+    """Return the class of a type such as sensor_msgs/msg/Image."""
+    package, part, kind = name.split("/")
+    return getattr(import_module(f"{package}.{part}"), kind)
+
+
+class RosProbe:
+    """A node beside the one under test; use as a context manager, inside the test's own ROS domain.
+
+    Args:
+        node: full name of the node under test.
+        status: part of the name of the status in /diagnostics that the test reads.
+
+    Attributes:
+        node: the ROS node of this side.
+        diagnostics, message, level: newest report of the node under test.
+    """
+
+    def __init__(self, node: str = "", status: str = "") -> None:
+        self.node_name, self._status = node, status
+        self.diagnostics: dict[str, str] = {}
+        self.message, self.level, self._reported = "", b"", 0
+
+    def __enter__(self: ProbeT) -> ProbeT:
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node("probe", context=self._context)
+        self._executor = EventsExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._services = Services(self.node, self._holds)
+        self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.remove_node(self.node)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def open(self) -> None:
+        """Make publishers and subscriptions."""
+
+    def hear(self, kind: type, topic: str, qos: QoSProfile | int = MANY) -> list[Any]:
+        """Return a list to which every message of a topic is added."""
+        heard: list[Any] = []
+        self.node.create_subscription(kind, topic, heard.append, qos)
+        return heard
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if self._status in status.name:
+                self.message, self.level = status.message, status.level
+                self._reported = stamp_to_ns(message.header.stamp)
+                self.diagnostics = {pair.key: pair.value for pair in status.values}
+
+    def take_in(self) -> None:
+        """Handle what has arrived, or wait a moment for something to arrive."""
+        self._executor.spin_once(timeout_sec=LOOK)
+
+    def spin(self, seconds: float) -> None:
+        """Take in what arrives for so long: for tests that show that something does NOT come."""
+        self._holds(lambda: False, seconds)
+
+    def _holds(self, condition: Callable[[], Any], seconds: float) -> bool:
+        """Spin until a condition holds, at most so long; whether it does."""
+        deadline = time.monotonic() + seconds
+        while not (found := condition()) and (left := deadline - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=min(left, LOOK))
+        return bool(found)
+
+    def until(self, condition: Callable[[], Any], what: str = "a message") -> Any:
+        """Spin until a condition holds, and return what it returns."""
+        return wait_until(condition, f"{what}; the last report: {self.diagnostics}", self.take_in)
+
+    def report(self, condition: Callable[[dict[str, str]], Any] = lambda _: True, what: str = "") -> dict[str, str]:
+        """Return the first report that was made from now on and for which a condition holds."""
+        now = time.time_ns()
+        self.until(lambda: self._reported > now and condition(self.diagnostics), f"a report {what}")
+        return self.diagnostics
+
+    def matched(self, *publishers: Any, topics: tuple[str, ...] = ()) -> None:
+        """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""
+        self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions of the node")
+        self.until(lambda: all(self.node.count_publishers(topic) for topic in topics), f"publishers on {topics}")
+        matched = time.monotonic()
+        services = dict(self.node.get_service_names_and_types()) if self.node_name else {}
+        own = {name: kinds[0] for name, kinds in services.items() if name.startswith(f"{self.node_name}/")}
+        found = {name: interface(kind) for name, kind in own.items() if kind.startswith(OWN)}
+        self._services.find_all(found, PATIENCE)  # all at once: each one would take as long as all of them
+        # Matching is mutual, but the two ends learn of it one after the other.
+        self.spin(matched + DISCOVERY_TIME - time.monotonic())
+
+    def ask(self, kind: Any, name: str, **fields: Any) -> Any:
+        """Send a request to a service of the node as soon as that is there; return the future of its answer."""
+        return self._services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
+
+    def answer(self, future: Any) -> Any:
+        """Wait for the answer to a request."""
+        self.until(future.done, "an answer")
+        return future.result()
+
+    def call(self, kind: Any, name: str, **fields: Any) -> Any:
+        """Call a service of the node and return its response."""
+        return self.answer(self.ask(kind, name, **fields))
+
+    def change(self, transition: int) -> bool:
+        """Ask the node for a lifecycle transition; whether it succeeded."""
+        return bool(self.call(ChangeState, "change_state", transition=Transition(id=transition)).success)
+
+    def state(self) -> str:
+        """Return the label of the node's lifecycle state."""
+        return str(self.call(GetState, "get_state").current_state.label)
+
+    def refused(self, reason: str) -> int:
+        """How many messages diagnostics say were refused for this reason."""
+        return int(self.diagnostics.get(f"refused: {reason}", 0))
