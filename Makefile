@@ -1,6 +1,6 @@
 # Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-times bench sources docs soak fuzz lint lock clean
+.PHONY: help demo check test test-all test-times bench sources docs soak fuzz mutants lint lock clean
 MAKEFLAGS += --no-print-directory
 
 # ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
@@ -72,6 +72,10 @@ fuzz:  ## random bytes as files and messages (a minute for each of ten readers),
 	@tools/setup fuzz
 	@.venv/bin/python -m benchmarks.endurance files $(ARGS)
 	@.venv/bin/python -m benchmarks.endurance messages
+
+mutants:  ## what the tests catch: the package changed in 200 places, one at a time (hours), ARGS="--n 20 --seed 2"
+	@tools/setup test mutants
+	@.venv/bin/python -m tools.mutants $(ARGS)
 
 lint:  ## ruff, mypy, known vulnerabilities of the locked packages, and licences of the installed ones
 	@tools/setup test
