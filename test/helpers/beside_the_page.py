@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
+from helpers.waiting import wait_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-LIMIT = 30.0  # [s]; the machine may be busy
+from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 
 class BesideThePage:
@@ -49,14 +50,15 @@ class BesideThePage:
         node.destroy_node()
 
     def until(self, condition: Callable[[], Any], what: str, do: Callable[[], Any] = lambda: None) -> None:
-        """Handle messages, and do something again and again, until a condition holds; fail if it does not in time."""
-        end = time.monotonic() + LIMIT
-        while not condition():
-            assert time.monotonic() < end, f"waited {LIMIT} s for {what} in vain"
+        """Handle messages, and do something again and again, until a condition holds."""
+
+        def between() -> None:
             do()
             self._executor.spin_once(timeout_sec=0.02)
+
+        wait_until(condition, what, between)
 
     def connected(self, *publishers: Any) -> None:
         """Wait until each of these publishers has a subscription that knows it too."""
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions")
-        time.sleep(0.5)  # two ends learn of each other one after the other
+        time.sleep(DISCOVERY_TIME)  # two ends learn of each other one after the other

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.endurance.kills import kill_savers
+from benchmarks.endurance import kills
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import ModelHeader, read_model
 from icub_learning.models import kept as kept_models
@@ -108,7 +108,7 @@ def test_two_processes_do_not_save_under_one_name(kept, monkeypatch):
 def test_a_killed_process_does_not_keep_the_name(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from icub_learning.models.kept import KeptModels;"
-        "kept = KeptModels(Path(sys.argv[1]), 3); print('held', flush=True); time.sleep(60)"
+        "kept = KeptModels(Path(sys.argv[1]), 3); print('held', flush=True); time.sleep(3600)"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "arm.npz")], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "held\n"
@@ -157,9 +157,10 @@ def test_a_full_disk_is_told_and_the_last_model_stays(kept, monkeypatch):
     assert loaded(kept)[0] == 3
 
 
-def test_kills_at_random_moments_lose_nothing(tmp_path):
+def test_kills_at_random_moments_lose_nothing(tmp_path, monkeypatch):
     """The faster variant of `python -m benchmarks.endurance kills`."""
-    found = kill_savers(tmp_path / "model.npz", 25, np.random.default_rng(0))
+    monkeypatch.setattr(kills, "LONGEST", 0.1)
+    found = kills.kill_savers(tmp_path / "model.npz", 25, np.random.default_rng(0))
     assert (found["kills"], found["unreadable"], found["too old"]) == (25, 0, 0)
-    assert found["saved"] > 25
+    assert found["saved"] > 0
     assert found["amid a saving"] > 5

@@ -11,7 +11,7 @@ import pytest
 
 def workspace(checkout: Path, folder: Path) -> None:
     """Make what docs/setup.md says: the sources below src/, and a link that shows the messages beside them."""
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, timeout=60, check=False)
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=False)
     if tracked.returncode:
         pytest.skip("no git checkout to take the sources from")
     for name in tracked.stdout.decode().split("\0"):
@@ -34,7 +34,6 @@ def test_a_workspace_has_both_packages(checkout: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
     environment = dict(os.environ)
     environment["PATH"] = f"{sys.prefix}/bin:{environment['PATH']}"
@@ -45,9 +44,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
         pytest.skip("colcon is not installed")
 
     workspace(checkout, tmp_path)
-    built = subprocess.run(
-        [colcon, "build"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500
-    )
+    built = subprocess.run([colcon, "build"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
 
     prefix = tmp_path / "install" / "icub_learning"
@@ -67,7 +64,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
     )
     source = f". {tmp_path}/install/local_setup.sh && cd / && exec {sys.executable} -c '{script}'"
     used = subprocess.run(
-        ["sh", "-c", f"cd {tmp_path}/install && {source}"], env=environment, capture_output=True, text=True, timeout=60
+        ["sh", "-c", f"cd {tmp_path}/install && {source}"], env=environment, capture_output=True, text=True
     )
     assert used.returncode == 0, used.stderr
     assert all(file.startswith(str(tmp_path)) for file in used.stdout.split())

@@ -1,10 +1,29 @@
 """The SROS 2 policy of every node, and of the page, allows its real topics and services, and nothing else."""
 
+from contextlib import nullcontext
+from itertools import count
+
 import pytest
 from helpers.loading import module_at
 from helpers.node_settings import PARAMETERS
+from helpers.processes import Process
+from helpers.waiting import PATIENCE
+
+from icub_learning.launching.commands import node_command
 
 pytestmark = pytest.mark.ros
+# What the topics of one output end in, for each start of the node with another output.
+OF_OTHERS = {"inverse_dynamics": [("effort",), ("wrench",)]}
+
+
+class Child(Process):
+    """A process that ends with its context."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +40,56 @@ def test_every_node_has_a_policy(tool, checkout):
     assert {path.name for path in (checkout / "security").iterdir()} == expected
 
 
+@pytest.fixture
+def look(tool, ros_domain, monkeypatch):
+    """Have the tool look at nodes until a condition holds, given its probe and the number of the look."""
+
+    def patiently(condition):
+        numbers = count()
+
+        class Probe(tool.Probe):
+            def spin(self, seconds):
+                number = next(numbers)
+                self.until(lambda: condition(self, number), PATIENCE)
+
+        def node(module, log, name="", **parameters):
+            return Child(node_command(module, name, parameters), log)
+
+        changed = {"Probe": Probe, "Child": Child, "node": node, "own_domain": nullcontext}
+        for name, value in (changed | dict.fromkeys(("FOUND_LIMIT", "PAGE_LIMIT"), PATIENCE)).items():
+            monkeypatch.setattr(tool, name, value)
+
+    return patiently
+
+
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_a_policy_allows_what_the_node_does_and_no_more(tool, checkout, name):
+def test_a_policy_allows_what_the_node_does_and_no_more(tool, checkout, name, look):
+    allowed = tool.read_policy((checkout / tool.path_of(name)).read_text())[name]
+    of_others = OF_OTHERS.get(name, [()])
+    assert len(of_others) == len(tool.STARTS[name])
+
+    def complete(probe, start):
+        seen = tool.seen_by(probe, name)
+        missing = set().union(*(allowed[kind] - seen[kind] for kind in allowed))
+        missing -= {tool.CLOCK} | tool.OPTIONAL.get(name, set())
+        return all(topic.endswith(of_others[start]) for topic in missing)
+
+    look(complete)
     needed = tool.access_of(name)
     compare(tool, checkout, name, {name: needed})
     assert not needed["services", "request"]  # no node calls another one
 
 
-@pytest.mark.timeout(240)  # four processes start
-def test_the_page_may_do_what_its_buttons_ask_and_no_more(tool, checkout):
+def test_the_page_may_do_what_its_buttons_ask_and_no_more(tool, checkout, look):
+    allowed = tool.read_policy((checkout / tool.path_of(tool.PAGE)).read_text())
+    asked = ("services", "request")
+
+    def complete(probe, _start):
+        offered = set().union(*(tool.seen_by(probe, name)["services", "reply"] for name in tool.ASKED))
+        seen = {name: tool.seen_by(probe, name) | {asked: offered} for name in tool.PAGE_NODES}
+        return all(allowed[name][kind] <= seen[name][kind] for name in seen for kind in tool.KINDS)
+
+    look(complete)
     compare(tool, checkout, tool.PAGE, tool.access_of_page())
 
 

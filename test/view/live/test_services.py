@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from helpers.waiting import PATIENCE
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.view.live import services
@@ -13,8 +14,8 @@ from icub_learning_msgs.srv import TeachObject
 @pytest.fixture
 def ask(beside, monkeypatch):
     """Ask as a thread of the page does, while messages are handled; returns the answer."""
-    monkeypatch.setattr(services, "FIND_LIMIT", 3.0)
-    monkeypatch.setattr(services, "SPARE", 1.0)
+    monkeypatch.setattr(services, "FIND_LIMIT", PATIENCE)
+    monkeypatch.setattr(services, "SPARE", PATIENCE)
     calls = ServiceCalls(beside.spun)
     with ThreadPoolExecutor() as page:
 
@@ -37,12 +38,15 @@ def test_what_a_service_says_is_the_answer(beside, ask):
         assert (found.success, found.message) == (wanted, f"learning: {wanted}")
 
 
-def test_without_an_answer_the_reason_is_said(beside, ask):
+def test_without_an_answer_the_reason_is_said(beside, ask, monkeypatch):
     assert "there is no node to ask" in ask("", "tare").message
-    missing = ask("/nobody", "tare")
+    with monkeypatch.context() as short:
+        short.setattr(services, "FIND_LIMIT", 0.2)
+        missing = ask("/nobody", "tare")
     assert not missing.success and missing.message == "there is no service /nobody/tare"
     silent = beside.node("silent")  # offers a service that nobody spins
     silent.create_service(Trigger, "~/tare", lambda _, response: response)
+    monkeypatch.setattr(services, "SPARE", 0.2)
     found = ask("/silent", "tare")
     assert not found.success and found.message == "no answer came from /silent/tare"
 

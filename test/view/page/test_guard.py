@@ -5,6 +5,7 @@ import http.client
 import pytest
 import websockets.exceptions
 import websockets.sync.client
+from helpers.waiting import PATIENCE
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page.guard import Guard, is_local, new_token
@@ -26,7 +27,7 @@ def port_of(page):
 
 def get(page, path="/", **headers):
     """Status and headers of the answer to a request."""
-    connection = http.client.HTTPConnection("127.0.0.1", port_of(page), timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(page), timeout=PATIENCE)
     connection.request("GET", path, headers={"Host": f"127.0.0.1:{port_of(page)}", **headers})
     answer = connection.getresponse()
     answer.read()
