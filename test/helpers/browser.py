@@ -2,13 +2,15 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
+from helpers.waiting import PATIENCE, wait_until
 
 # WebGL by the processor, on machines without a graphics card.
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
@@ -16,7 +18,7 @@ FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshad
 # for a full picture, and the page takes in what has come once a picture.
 COARSE = "?fixedDpr=0.5"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SLOW = 60_000  # [ms]; the machine may be busy, and a click waits for two pictures of the robot
+SLOW = 1e3 * PATIENCE  # [ms]
 
 
 @dataclass
@@ -27,11 +29,28 @@ class Browser:
         page: Playwright's page.
         requests: addresses of all requests, WebSockets too.
         errors: of its scripts.
+        sent: messages to the server, each in viser's format.
     """
 
     page: Any
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    sent: list[bytes] = field(default_factory=list)
+
+    def follow(self, socket: Any) -> None:
+        """Note what a WebSocket sends."""
+        self.requests.append(socket.url)
+        socket.on("framesent", lambda data: self.sent.append(data if isinstance(data, bytes) else data.encode()))
+
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        """Wait until a condition holds, while the browser works."""
+        wait_until(condition, what, lambda: self.page.wait_for_timeout(100))
+
+    def told(self, value: object, do: Callable[[], Any]) -> None:
+        """Do something after which the page tells the server this value of an input, and wait until it has."""
+        before, ending = len(self.sent), b"value" + msgspec.msgpack.encode(value)
+        do()
+        self.until(lambda: any(one.endswith(ending) for one in self.sent[before:]), f"{value!r} to be sent")
 
     def hosts(self) -> set[str]:
         """Hosts that were asked for anything; data: and blob: stay in the page."""
@@ -65,7 +84,7 @@ def browsing(width: int = 1400, height: int = 900) -> Iterator[Browser]:
             page.set_default_timeout(SLOW)
             browser = Browser(page)
             page.on("request", lambda request: browser.requests.append(request.url))
-            page.on("websocket", lambda socket: browser.requests.append(socket.url))
+            page.on("websocket", browser.follow)
             page.on("pageerror", lambda error: browser.errors.append(str(error)))
             yield browser
         finally:

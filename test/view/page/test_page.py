@@ -2,21 +2,20 @@
 
 import re
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from helpers.browser import COARSE, SLOW, Browser, browsing, chromium
+from helpers.browser import COARSE, Browser, browsing, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("alone")]
 
-UNSENT = 300.0  # [ms]; viser's client sends at most one message every 50 ms, and the latest only
 LABEL, FRAMES = "yellow <b>duck</b>", 3  # words from people are shown as they are, not taken for HTML
 ARM = {
     "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"],
@@ -26,7 +25,6 @@ ARM = {
     "tolerance": 0.01,
     "report_period": 0.5,
 }
-WAIT = 120.0  # [s]; other tests run beside
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def address(start_node: Callable, start_process: Callable, checkout: Path) -> st
     start_node("object_recognition", reject_known=0.0)
     start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
     view = start_process(sys.executable, "-m", "icub_learning.cli", "view", "--port", "0")
-    return view.wait_for(r"page: (http://\S+)", WAIT)[1]
+    return view.wait_for(r"page: (http://\S+)")[1]
 
 
 def newest(browser: Browser) -> dict[str, float]:
@@ -52,14 +50,6 @@ def all_beyond(browser: Browser, seconds: float) -> bool:
     return len(times) == 5 and min(times.values()) > seconds
 
 
-def wait_until(condition: Callable[[], bool], what: str, limit: float = WAIT) -> None:
-    """Wait until a condition holds; the test fails if it does not in time."""
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end, f"waited {limit} s for {what} in vain"
-        time.sleep(0.3)
-
-
 def have_fallen(browser: Browser) -> bool:
     """Return whether the errors of each part are small: before anything is learned they are about 10 N and 1 N m."""
     errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
@@ -70,13 +60,13 @@ def have_fallen(browser: Browser) -> bool:
 def teach(browser: Browser, name: str) -> None:
     """Fill in the form, and press its button with the mouse."""
     form = browser.page.locator("form", has_text="Teach what is in front of the camera")
-    for place, text in enumerate((name, str(FRAMES))):
-        form.locator("input").nth(place).fill(text)
-        browser.page.wait_for_timeout(UNSENT)
+    for place, value in enumerate((name, FRAMES)):
+        field = form.locator("input").nth(place)
+        if field.input_value() != str(value):
+            browser.told(value, partial(field.fill, str(value)))
     form.get_by_role("button", name="Teach", exact=True).click()
 
 
-@pytest.mark.timeout(600)  # browsers without a graphics card are slow
 def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     address: str, start_node: Callable, checkout: Path
 ) -> None:
@@ -84,40 +74,38 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
     pictures.mkdir(parents=True, exist_ok=True)
     with browsing(1200, 760) as browser:
         page = browser.page
-        page.goto(address + COARSE, timeout=2 * SLOW)
-        page.get_by_text("No learner of inverse dynamics is running").wait_for(timeout=SLOW)
+        page.goto(address + COARSE)
+        page.get_by_text("No learner of inverse dynamics is running").wait_for()
         start_node("inverse_dynamics", **ARM)
-        wait_until(lambda: all_beyond(browser, 3.0), "curves")
+        browser.until(lambda: all_beyond(browser, 3.0), "curves")
         reached = max(newest(browser).values())
-        wait_until(lambda: all_beyond(browser, reached + 2.0), "curves that move")
+        browser.until(lambda: all_beyond(browser, reached + 2.0), "curves that move")
         # The learner started from nothing: errors of rigid bodies and of both fall.
-        wait_until(lambda: have_fallen(browser), "errors that fall")
+        browser.until(lambda: have_fallen(browser), "errors that fall")
 
         teach(browser, "")
         refusal = page.get_by_role("status").filter(has_text="✗")
-        refusal.first.wait_for(timeout=SLOW)
+        refusal.first.wait_for()
         assert re.search("label|name", refusal.first.inner_text())
 
         teach(browser, LABEL)
-        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for(timeout=SLOW)
+        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for()
         label = page.locator("[data-label]")
-        label.filter(has_text=LABEL).wait_for(timeout=SLOW)
+        label.filter(has_text=LABEL).wait_for()
         assert label.locator("b").count() == 0
-        page.screenshot(path=str(pictures / "page.png"), timeout=2 * SLOW)
+        page.screenshot(path=str(pictures / "page.png"))
 
         page.get_by_role("tab", name="Body").click()
-        page.get_by_text("nominal").first.wait_for(timeout=SLOW)  # its mass, learned beside nominal
+        page.get_by_text("nominal").first.wait_for()  # its mass, learned beside nominal
         page.get_by_role("button", name="Identify load").click()
-        page.get_by_role("status").filter(has_text=re.compile("nothing is carried|not known|kg")).first.wait_for(
-            timeout=SLOW
-        )
-        page.screenshot(path=str(pictures / "body.png"), timeout=2 * SLOW)
+        page.get_by_role("status").filter(has_text=re.compile("nothing is carried|not known|kg")).first.wait_for()
+        page.screenshot(path=str(pictures / "body.png"))
         page.get_by_role("tab", name="Nodes").click()
-        page.get_by_text("latency, arrival to publication").first.wait_for(timeout=SLOW)
+        page.get_by_text("latency, arrival to publication").first.wait_for()
         page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=SLOW)
-        page.get_by_text("latency, arrival to publication").first.wait_for(state="attached", timeout=SLOW)
-        page.screenshot(path=str(pictures / "narrow.png"), timeout=2 * SLOW)
+        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
+        page.get_by_text("latency, arrival to publication").first.wait_for(state="attached")
+        page.screenshot(path=str(pictures / "narrow.png"))
         assert browser.hosts() == {urlsplit(address).netloc}
         assert not browser.errors
 
@@ -134,21 +122,18 @@ def tab_to(browser: Browser, wanted: "Locator") -> None:
     pytest.fail(f"{MOST_STOPS} presses of Tab do not lead there")
 
 
-@pytest.mark.timeout(600)
 def test_an_object_is_taught_by_keyboard_alone(address: str) -> None:
     with browsing(1000, 700) as browser:
         page = browser.page
-        page.goto(address + COARSE, timeout=2 * SLOW)
+        page.goto(address + COARSE)
         form = page.locator("form", has_text="Teach what is in front of the camera")
-        form.wait_for(timeout=SLOW)
+        form.wait_for()
         tab_to(browser, form.locator("input").nth(0))
-        page.keyboard.type("mug")
-        page.wait_for_timeout(UNSENT)
+        browser.told("mug", lambda: page.keyboard.type("mug"))
         tab_to(browser, form.locator("input").nth(1))
         page.keyboard.press("ControlOrMeta+a")
-        page.keyboard.type(str(FRAMES))
-        page.wait_for_timeout(UNSENT)
+        browser.told(FRAMES, lambda: page.keyboard.type(str(FRAMES)))
         page.keyboard.press("Enter")
-        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for(timeout=SLOW)
-        page.locator("[data-label]").filter(has_text="mug").wait_for(timeout=SLOW)
+        page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for()
+        page.locator("[data-label]").filter(has_text="mug").wait_for()
         assert not browser.errors

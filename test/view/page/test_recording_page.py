@@ -1,17 +1,16 @@
 """A recording on the page in a real browser, by keyboard alone: it is stopped, and shown at the time of the slider."""
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.browser import SLOW, browsing, chromium
+from helpers.browser import browsing, chromium
 from helpers.recordings import rigid_recording
 
 from icub_learning.recording import write
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("alone")]
 N = 4000  # samples, 8 ms apart
 
 
@@ -22,7 +21,7 @@ def address(start_process: Callable, tmp_path: Path) -> str:
     path = tmp_path / "motion.npz"
     write(rigid_recording(N), path)
     line = ("view", "--recording", str(path), "--urdf", "ur10", "--port", "0")
-    return start_process(sys.executable, "-m", "icub_learning.cli", *line).wait_for(r"page: (http://\S+)", 60.0)[1]
+    return start_process(sys.executable, "-m", "icub_learning.cli", *line).wait_for(r"page: (http://\S+)")[1]
 
 
 def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checkout: Path) -> None:
@@ -32,13 +31,7 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         page = browser.page
         page.goto(address)
         slider = page.get_by_role("slider").first
-        slider.wait_for(timeout=SLOW)
-
-        def until(condition: Callable[[], bool], what: str) -> None:
-            end = time.monotonic() + SLOW / 1e3
-            while not condition():
-                assert time.monotonic() < end, f"waited in vain for {what}: {shown()} s, curves to {newest()} s"
-                time.sleep(0.2)
+        slider.wait_for()
 
         def shown() -> float:
             return float(slider.get_attribute("aria-valuenow"))
@@ -46,8 +39,8 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         def newest() -> float:
             return max((rows[0][-1] for rows in browser.series().values()), default=0.0)
 
-        until(lambda: shown() > 0.5, "a recording that plays")
-        until(lambda: newest() > 0.5, "its curves")
+        browser.until(lambda: shown() > 0.5, "a recording that plays")
+        browser.until(lambda: newest() > 0.5, "its curves")
         play = page.get_by_label("play")
         play.focus()
         page.keyboard.press("Space")
@@ -55,14 +48,11 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         slider.focus()
         page.keyboard.press("End")
         last = (N - 1) * 0.008
-        until(lambda: abs(shown() - last) < 0.06 and abs(newest() - shown()) < 0.06, "the end and its curves")
+        browser.until(lambda: abs(shown() - last) < 0.06 and abs(newest() - shown()) < 0.06, "the end and its curves")
         page.keyboard.press("Home")
-        until(lambda: shown() < 0.001 and newest() < 0.06, "its beginning")
-        time.sleep(1.0)
-        assert shown() < 0.001  # it stands still
+        browser.until(lambda: shown() < 0.001 and newest() < 0.06, "its beginning")
         for _ in range(3):
             page.keyboard.press("ArrowRight")
-        until(lambda: abs(shown() - 0.15) < 0.001, "three steps of the slider")
-        page.wait_for_timeout(3000)  # until a processor has drawn what has come
-        page.screenshot(path=str(pictures / "recording.png"), timeout=2 * SLOW)
+        browser.until(lambda: abs(shown() - 0.15) < 0.001, "three steps from the beginning, where it stood still")
+        page.screenshot(path=str(pictures / "recording.png"))
         assert not browser.errors
