@@ -34,6 +34,11 @@ def own_domain() -> Iterator[int]:
         yield domain.number
 
 
+def resident(process: int) -> float:
+    """Return the resident memory of a process [MiB]."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 class Child:
     """A process with its output in a file; ends with its context.
 
@@ -66,8 +71,7 @@ class Child:
 
     def memory(self) -> float:
         """Return its resident memory [MiB]."""
-        pages = int(Path(f"/proc/{self._popen.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return resident(self._popen.pid)
 
     def kill(self) -> None:
         """Kill it, as a power failure would end it."""

@@ -9,10 +9,11 @@ grow.
 import argparse
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import repeat
+from operator import is_not
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -31,23 +32,25 @@ from benchmarks.endurance.waiting_requests import WaitingRequests
 from icub_learning.models.files import load_state
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.image_messages import image_message
-from icub_learning.nodes.common.qos import SAMPLES
+from icub_learning.nodes.common.qos import DISCOVERY_TIME, SAMPLES
 from icub_learning.testing import same_arrays
 from icub_learning_msgs.msg import FeatureVector
 from icub_learning_msgs.srv import ModelFile, TeachObject
 
 START = 1_700_000_000 * 10**9  # [ns] stamp of the first valid message
 PERIOD = 5_000_000  # [ns]
-RATE = 3000.0  # messages per second: more would be lost in queues of best-effort subscriptions
+RATE = 3000.0  # messages per second, half as many after each block of which half were lost in queues of best effort
 BLOCK = 5000  # messages between two looks at what the node has counted
-MOST_SENT = 6  # times as many messages as the node is to get
-RECEIVED = "messages received"  # in the diagnostics of each node
+MOST_SENT = 50  # times as many messages as the node is to get: it ends a run against a node that gets none
+RECEIVED, WAITING = "messages received", "samples waiting"  # in the diagnostics of each node, and of a learning one
+LONGEST_START = 60.0  # [s] of a node, and between two of its reports
 DRAWN, FILLINGS = 300, 3  # messages of which the largest one fills queues, and how many times as many as a queue keeps
 WARM = 0.2  # share of the messages after which memory has to stay
 AT_ONCE = 16  # requests that wait for their answers
 IMPATIENT = 0.2  # [s] timeout of lessons, which last as long as their request says
 SOURCE = "fuzz/features"
 WORDS = (*ARM, SOURCE, "mug", "duck", "kept", "circle_xy", "random", "rgb8", "mono8", "bayer_rggb8", "jpeg", "png")
+QUICK = {"report_period": 0.1}
 LIFECYCLE = "/change_state"  # transitions have a test of their own
 FEATURES = 16
 
@@ -62,10 +65,10 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20}, learns=True),
-    Subject("object_recognition", {}, learns=True),
-    Subject("cnn_features", {}),
-    Subject("object_detection", {}),
+    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20, **QUICK}, learns=True),
+    Subject("object_recognition", QUICK, learns=True),
+    Subject("cnn_features", QUICK),
+    Subject("object_detection", QUICK),
     Subject("icub_simulation", {"image_rate": 0.0}),
     Subject("gazebo_controller", {"config": str(CHECKOUT / "config" / "gazebo.yaml")}),
     Subject("gazebo_joint_states", {}),
@@ -103,27 +106,27 @@ class Fuzz:
         folder: for its models.
         log: for its output.
         seed: of all that is random.
+        start: starts it, as `children.node` does.
     """
 
-    def __init__(self, subject: Subject, folder: Path, log: Path, seed: int) -> None:
-        self._subject, self._folder, self._log = subject, folder, log
+    def __init__(self, subject: Subject, folder: Path, log: Path, seed: int, start: Callable[..., Any] = node) -> None:
+        self._subject, self._folder, self._log, self._start = subject, folder, log, start
         self._rng = Random(seed)
         self._random = RandomMessages(self._rng, WORDS)
-        self._stamp = START
+        self._stamp, self._rate = START, RATE
         log.unlink(missing_ok=True)
 
     def run(self, n_messages: int, n_requests: int) -> dict[str, Any]:
         """Send so many messages and requests, and return what came of it."""
         models = {"models_folder": str(self._folder)} if self._subject.learns else {}
         name = self._subject.name
-        with node(name, self._log, name, **self._subject.parameters, **models) as child, Probe() as probe:
+        with self._start(name, self._log, name, **self._subject.parameters, **models) as child, Probe() as probe:
             self._probe, self._child = probe, child
             self._find_topics()
             self._teach()
             before = self._model("before")
             memory = self._send_messages(n_messages)
-            probe.spin(3.0)
-            received = self._received()
+            received = self._settled()
             after = self._model("after")
             learned = self._learned()
             asked = self._send_requests(n_requests)
@@ -160,11 +163,11 @@ class Fuzz:
             found = node.get_subscriber_names_and_types_by_node(name, "/")
             return {topic: kinds[0] for topic, kinds in found if topic not in skipped}
 
-        if not self._probe.until(lambda: name in node.get_node_names() and topics(), 60.0):
+        if not self._probe.until(lambda: self._report() and topics(), LONGEST_START):
             raise RuntimeError(f"{name} has no topics; see {self._log}")
-        self._probe.spin(2.0)
         self._topics = {topic: node.create_publisher(kind_of(kind), topic, 100) for topic, kind in topics().items()}
-        self._probe.spin(2.0)
+        self._probe.until(lambda: all(one.get_subscription_count() for one in self._topics.values()), LONGEST_START)
+        self._probe.spin(DISCOVERY_TIME)
 
     def _teach(self) -> None:
         """Give a node that learns something to remember, and a controller an arm to move."""
@@ -173,14 +176,14 @@ class Fuzz:
                 for topic in ("/joint_states", "/wrench"):
                     self._topics[topic].publish(self._valid(self._topics[topic].msg_type))
                 self._stamp += PERIOD
-                self._probe.spin(0.004)
+                self._probe.spin(0.001)
             for _ in range(300):  # without wrenches: what waits for later motion is learned now, and nothing later
                 self._topics["/joint_states"].publish(self._valid(JointState))
                 self._stamp += PERIOD
-                self._probe.spin(0.004)
-            self._probe.spin(2.0)
+                self._probe.spin(0.001)
+            self._settled()
         elif self._subject.name == "object_recognition":
-            ask = {"label": "mug", "n_frames": 20, "timeout": 20.0}
+            ask = {"label": "mug", "n_frames": 20, "timeout": LONGEST_START}
             future = self._probe.services.ask(TeachObject, "/object_recognition/teach", **ask)
             while not future.done():
                 self._topics["/features"].publish(self._valid(FeatureVector))
@@ -189,12 +192,13 @@ class Fuzz:
         elif self._subject.name == "gazebo_controller":
             # In the place of Gazebo: a bridge that takes trajectories, and an arm at rest.
             self._probe.node.create_subscription(JointTrajectory, "gazebo/joint_trajectory", lambda _: None, 10)
+            self._probe.spin(DISCOVERY_TIME)
             state = JointState(name=list(ARM), position=[0.0] * len(ARM), velocity=[0.0] * len(ARM))
             for _ in range(100):
                 set_stamp(state.header.stamp, self._stamp)
                 self._topics["/joint_states"].publish(state)
                 self._stamp += PERIOD
-                self._probe.spin(0.02)
+                self._probe.spin(0.005)
 
     def _model(self, name: str) -> dict[str, Any] | None:
         if not self._subject.learns:
@@ -206,15 +210,18 @@ class Fuzz:
 
     def _send_messages(self, number: int) -> dict[str, float]:
         """Send messages until the node says that it has got so many: on a busy machine many are lost in its queues."""
-        topics = list(self._topics.values())
-        self._fill_queues()
+        topics, block = list(self._topics.values()), min(BLOCK, number)
+        if number > BLOCK:  # memory is told after each block
+            self._fill_queues()
         sent, warm = 0, 0.0
-        while self._counted() < number and sent < MOST_SENT * number and self._child.running:
+        while (before := self._counted()) < number and sent < MOST_SENT * number and self._child.running:
             self._publish(
-                (publisher, self._draw(publisher.msg_type)) for publisher in self._rng.choices(topics, k=BLOCK)
+                (publisher, self._draw(publisher.msg_type)) for publisher in self._rng.choices(topics, k=block)
             )
-            sent += BLOCK
-            self._probe.spin(1.2)  # a report of the node
+            sent += block
+            self._settled()
+            if self._counted() - before < block / 2:
+                self._rate /= 2.0
             if not warm and self._counted() >= WARM * number:
                 warm = self._child.memory()
         after = self._child.memory()
@@ -226,15 +233,15 @@ class Fuzz:
             drawn = [self._random.message(publisher.msg_type) for _ in range(DRAWN)]
             largest = max(drawn, key=lambda one: len(serialize_message(one)))
             self._publish(repeat((publisher, largest), FILLINGS * SAMPLES.depth))
-        self._probe.spin(3.0)
+        self._settled()
 
     def _publish(self, messages: Iterable[tuple[Any, Any]]) -> None:
-        """Publish messages, each by its publisher, at RATE."""
+        """Publish messages, each by its publisher, as fast as the node keeps up."""
         start = time.monotonic()
         for index, (publisher, message) in enumerate(messages):
             publisher.publish(message)
             if index % 4 == 0:
-                self._probe.spin(max(start + index / RATE - time.monotonic(), 0.0))
+                self._probe.spin(max(start + index / self._rate - time.monotonic(), 0.0))
 
     def _counted(self) -> int:
         """Return how many messages the node says it has got."""
@@ -276,10 +283,23 @@ class Fuzz:
             set_stamp(message.header.stamp, self._stamp)
         return message
 
+    def _report(self) -> list[dict[str, str]]:
+        """Return the newest statuses of the node: other objects with each report."""
+        name = self._subject.name
+        return [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
+
+    def _settled(self) -> dict[str, str]:
+        """Wait until the node has taken in what was sent, so that it reports twice the same; return that."""
+        while True:
+            before, counted = self._report(), self._received()
+            if not self._probe.until(lambda old=before: all(map(is_not, self._report(), old)), LONGEST_START):
+                return counted
+            if self._received() == counted and not any(int(one.get(WAITING, 0)) for one in self._report()):
+                return counted
+
     def _received(self) -> dict[str, str]:
         """Return what the node itself counted."""
-        name = self._subject.name
-        found = [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
+        found = self._report()
         wanted = (
             RECEIVED,
             "refused",
@@ -303,10 +323,8 @@ class Fuzz:
     def _send_requests(self, number: int) -> dict[str, Any]:
         name, probe = self._subject.name, self._probe
         found = probe.node.get_service_names_and_types_by_node(name, "/")
-        clients = {}
-        for service, kinds in found:
-            if not service.endswith(LIFECYCLE):
-                clients[service] = (kind_of(kinds[0]), probe.services.find(kind_of(kinds[0]), service))
+        types = {service: kind_of(kinds[0]) for service, kinds in found if not service.endswith(LIFECYCLE)}
+        clients = list(probe.services.find_all(types).items())
         waiting = WaitingRequests(time.monotonic())
 
         def wait(condition: Any) -> None:
@@ -315,16 +333,16 @@ class Fuzz:
                 waiting.look(time.monotonic())
 
         for _ in range(number):
-            service, (kind, client) = self._rng.choice(list(clients.items()))
+            service, client = self._rng.choice(clients)
             wait(lambda service=service: len(waiting) < AT_ONCE and waiting.may_send(service))
-            waiting.add(service, client.call_async(self._request(kind)))
+            waiting.add(service, client.call_async(self._request(types[service])))
         wait(lambda: not len(waiting))
         return {
             "requests": number,
             "answered": waiting.answered,
             "not answered": waiting.mute[:10],
             "slowest answer [s]": round(waiting.slowest, 3),
-            "services": {service: f"{waiting.accepted[service]} accepted" for service in sorted(clients)},
+            "services": {service: f"{waiting.accepted[service]} accepted" for service in sorted(types)},
         }
 
     def _request(self, kind: Any) -> Any:

@@ -87,6 +87,9 @@ class RandomMessages:
     def _value(self, text: str) -> Any:
         """Return a random value of a type, written as in get_fields_and_field_types."""
         rng = self._rng
+        if text in ("double", "float", "long double"):
+            value = rng.choice(FLOATS) if rng.random() < 0.5 else rng.gauss(0.0, 1.0)
+            return value if text != "float" or not math.isfinite(value) else max(min(value, 3e38), -3e38)
         if found := _SEQUENCE.fullmatch(text):
             element = found[1] or found[3]
             size = int(found[4]) if found[4] else min(rng.choice(LENGTHS), int(found[2] or 300))
@@ -96,9 +99,6 @@ class RandomMessages:
             return values
         if found := _INTEGER.fullmatch(text):
             return self._integer(int(found[1]), text.startswith("u"))
-        if text in ("double", "float", "long double"):
-            value = rng.choice(FLOATS) if rng.random() < 0.5 else rng.gauss(0.0, 1.0)
-            return value if text != "float" or not math.isfinite(value) else max(min(value, 3e38), -3e38)
         if text == "boolean":
             return rng.random() < 0.5
         if text in ("octet", "byte"):

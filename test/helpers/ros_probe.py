@@ -40,6 +40,7 @@ class RosProbe:
 
     Attributes:
         node: the ROS node of this side.
+        services: of other nodes.
         diagnostics, message, level: newest report of the node under test.
     """
 
@@ -54,7 +55,7 @@ class RosProbe:
         self.node = rclpy.create_node("probe", context=self._context)
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._services = Services(self.node, self._holds)
+        self.services = Services(self.node, self._holds)
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
         self.open()
         return self
@@ -110,16 +111,19 @@ class RosProbe:
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions of the node")
         self.until(lambda: all(self.node.count_publishers(topic) for topic in topics), f"publishers on {topics}")
         matched = time.monotonic()
-        services = dict(self.node.get_service_names_and_types()) if self.node_name else {}
-        own = {name: kinds[0] for name, kinds in services.items() if name.startswith(f"{self.node_name}/")}
-        found = {name: interface(kind) for name, kind in own.items() if kind.startswith(OWN)}
-        self._services.find_all(found, PATIENCE)  # all at once: each one would take as long as all of them
+        own = {name: kind for name, kind in self.offered().items() if kind.__module__.startswith(OWN)}
+        self.services.find_all(own, PATIENCE)  # all at once: each one would take as long as all of them
         # Matching is mutual, but the two ends learn of it one after the other.
         self.spin(matched + DISCOVERY_TIME - time.monotonic())
 
+    def offered(self) -> dict[str, Any]:
+        """Return the types of the node's services, by their full names."""
+        found = dict(self.node.get_service_names_and_types()) if self.node_name else {}
+        return {name: interface(kinds[0]) for name, kinds in found.items() if name.startswith(f"{self.node_name}/")}
+
     def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
         """Send a request to a service of the node as soon as that is there; return the future of its answer."""
-        return self._services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
+        return self.services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
 
     def answer(self, future: Any) -> Any:
         """Wait for the answer to a request."""

@@ -1,17 +1,22 @@
 """All nodes under fire: random messages and requests, and transitions at any moment while they arrive."""
 
 import random
-import time
+import signal
 
 import pytest
 from helpers.node_settings import PARAMETERS
+from helpers.processes import Process
+from helpers.ros_probe import RosProbe, interface
+from helpers.waiting import PATIENCE
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 
-from benchmarks.endurance.messages import SUBJECTS, Fuzz, kind_of
-from benchmarks.endurance.probe import Probe
+from benchmarks.endurance import waiting_requests
+from benchmarks.endurance.children import resident
+from benchmarks.endurance.messages import SUBJECTS, Fuzz
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
+from icub_learning.launching.commands import node_command
 
 pytestmark = pytest.mark.ros
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
@@ -22,6 +27,21 @@ AFTER = {  # state after a transition, from a state in which it is possible
     ("inactive", "activate"): "active",
     ("active", "deactivate"): "inactive",
 }
+MESSAGES = dict.fromkeys(SUBJECT_OF, 2000) | {"icub_simulation": 300, "gazebo_controller": 300}  # trajectories are long
+OTHERS = ("/diagnostics", "/rosout", "/parameter_events", "/clock")  # topics of every node
+
+
+class Started(Process):
+    """A node as `Fuzz` starts it."""
+
+    def __init__(self, module, log, name, **parameters):
+        super().__init__(node_command(module, name, {"realtime_priority": 0, **parameters}), log)
+
+    def end(self):
+        return self.stop(signal.SIGTERM)
+
+    def memory(self):
+        return resident(self.pid)
 
 
 def test_no_node_is_forgotten():
@@ -29,127 +49,81 @@ def test_no_node_is_forgotten():
 
 
 @pytest.mark.parametrize("name", SUBJECT_OF)
-def test_random_messages_and_requests(ros_domain, tmp_path, name):
+def test_random_messages_and_requests(ros_domain, tmp_path, monkeypatch, name):
     """The faster variant of `python -m benchmarks.endurance messages`."""
-    found = Fuzz(SUBJECT_OF[name], tmp_path, tmp_path / "node.log", 1).run(2000, 250)
+    monkeypatch.setattr(waiting_requests, "LONGEST_ANSWER", PATIENCE)
+    found = Fuzz(SUBJECT_OF[name], tmp_path, tmp_path / "node.log", 1, Started).run(MESSAGES[name], 250)
     assert all(found["promises"].values()), found
 
 
 @pytest.mark.parametrize("name", SUBJECT_OF)
-def test_transitions_at_any_moment(ros_domain, tmp_path, start_node, name):
-    subject = SUBJECT_OF[name]
-    node = start_node(name, **subject.parameters)
+def test_transitions_at_any_moment(start_node, name):
+    patience = {"answer_timeout": 1.0} if "answer_timeout" in [one.name for one in PARAMETERS[name]] else {}
+    node = start_node(name, **SUBJECT_OF[name].parameters, **patience)
     rng = random.Random(2)
     made = RandomMessages(rng)
-    with Probe() as probe:
-        change = probe.services.find(ChangeState, f"/{name}/change_state", 60.0)
-        state = probe.services.find(GetState, f"/{name}/get_state", 60.0)
-
-        def label():
-            future = state.call_async(GetState.Request())
-            assert probe.until(future.done, 20.0)
-            return future.result().current_state.label
-
-        assert probe.until(lambda: label() == "active", 30.0)
-        found = probe.node.get_subscriber_names_and_types_by_node(name, "/")
-        topics = [(topic, kind_of(kinds[0])) for topic, kinds in found if topic not in ("/parameter_events", "/clock")]
-        publishers = [probe.node.create_publisher(kind, topic, 10) for topic, kind in topics]
-        services = [
-            (kind_of(kinds[0]), probe.services.find(kind_of(kinds[0]), service))
-            for service, kinds in probe.node.get_service_names_and_types_by_node(name, "/")
-            if service.startswith(f"/{name}/") and not service.endswith(("/change_state", "_parameters", "_atomically"))
+    with RosProbe(f"/{name}") as probe:
+        probe.until(lambda: probe.state() == "active", "the active node")
+        heard = probe.node.get_subscriber_names_and_types_by_node(name, "/")
+        publishers = [
+            probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard if topic not in OTHERS
         ]
-        outputs = silence(probe, name)
-        now, waiting, done = "active", [], 0
-        for _ in range(60):
+        kinds = {
+            service: kind
+            for service, kind in probe.offered().items()
+            if not service.endswith(("_parameters", "_atomically"))
+        }
+        clients = probe.services.find_all(kinds, PATIENCE)
+        outputs = []
+        for topic, types in probe.node.get_publisher_names_and_types_by_node(name, "/"):
+            if topic not in (*OTHERS, f"/{name}/transition_event"):
+                kind = interface(types[0])
+                probe.node.create_subscription(kind, topic, lambda _, topic=topic: outputs.append(topic), 10)
+        change = kinds.pop(f"/{name}/change_state")
+        assert change is ChangeState
+
+        def publish(count=1):
             for publisher in publishers:
-                for _ in range(3):
+                for _ in range(count):
                     publisher.publish(made.message(publisher.msg_type))
-            kind, client = rng.choice(services)
+
+        now, waiting, done = "active", [], 0
+        while done < 12:
+            publish(2)
+            service, kind = rng.choice(list(kinds.items()))
             request = made.message(kind.Request)
             for field in ("timeout", "seconds"):  # of lessons, which last as long as their request says
                 if hasattr(request, field):
                     setattr(request, field, 0.2)
-            waiting.append(client.call_async(request))
+            waiting.append(clients[service].call_async(request))
             wish = rng.choice(list(TRANSITIONS))
-            asked = change.call_async(ChangeState.Request(transition=Transition(id=TRANSITIONS[wish])))
-            for publisher in publishers:  # while it changes
-                publisher.publish(made.message(publisher.msg_type))
-            assert probe.until(asked.done, 30.0), f"{wish} was not answered"
+            asked = probe.ask(ChangeState, "change_state", transition=Transition(id=TRANSITIONS[wish]))
+            publish()  # while it changes
             expected = AFTER.get((now, wish))
-            assert asked.result().success == (expected is not None), (now, wish)
+            assert probe.answer(asked).success == (expected is not None), (now, wish)
             now = expected or now
             done += expected is not None
-            assert label() == now
-        assert done > 10
-        assert probe.until(lambda: all(future.done() for future in waiting), 30.0), "a request was not answered"
+            assert probe.state() == now
+        probe.until(lambda: all(future.done() for future in waiting), "the answers to all requests")
         while now != "inactive":
             wish = {"active": "deactivate", "unconfigured": "configure"}[now]
-            assert probe.transition(name, wish)
+            assert probe.change(TRANSITIONS[wish])
             now = AFTER[now, wish]
-        probe.spin(0.5)
-        outputs.clear()
-        for publisher in publishers:
-            publisher.publish(made.message(publisher.msg_type))
-        probe.spin(1.0)
-        assert not outputs, "published while inactive"
+
+        def quiet():
+            outputs.clear()
+            probe.spin(0.3)
+            return not outputs
+
+        probe.until(quiet, "the last of what it had published")
+        publish()
+        assert probe.state() == "inactive" and quiet(), "published while inactive"
     assert node.running
     assert node.stop() == 0
     assert "internal_error" not in node.output
     assert "Traceback" not in node.output
 
 
-def silence(probe, name):
-    """Return a list to which everything is added that the node publishes, but for its diagnostics and transitions."""
-    got = []
-    others = ("/diagnostics", "/rosout", "/parameter_events", f"/{name}/transition_event")
-    for topic, kinds in probe.node.get_publisher_names_and_types_by_node(name, "/"):
-        if topic not in others:
-            probe.node.create_subscription(kind_of(kinds[0]), topic, lambda message, topic=topic: got.append(topic), 10)
-    return got
-
-
-def test_a_lesson_under_way_is_answered_when_the_process_is_asked_to_end(ros_domain, tmp_path, start_node):
-    import signal
-
-    from icub_learning.models import read_model
-    from icub_learning_msgs.msg import FeatureVector
-    from icub_learning_msgs.srv import TeachObject
-
-    node = start_node("object_recognition", model_file="objects", autosave_period=0.3)
-    with Probe() as probe:
-        publisher = probe.node.create_publisher(FeatureVector, "features", 10)
-        teach = {"kind": TeachObject, "service": "/object_recognition/teach"}
-        first = probe.services.ask(**teach, label="mug", n_frames=5, timeout=30.0)
-        deadline = time.monotonic() + 30.0
-        while not first.done() and time.monotonic() < deadline:
-            publisher.publish(FeatureVector(source="a/b", values=[1.0, 2.0, float(len(teach))]))
-            probe.spin(0.02)
-        assert first.result().success
-        second = probe.services.ask(**teach, label="duck", n_frames=1000, timeout=30.0)
-        for _ in range(40):
-            publisher.publish(FeatureVector(source="a/b", values=[3.0, 2.0, 1.0]))
-            probe.spin(0.02)
-        node._popen.send_signal(signal.SIGTERM)
-        assert probe.until(second.done, 20.0), "the lesson was never answered"
-        assert not second.result().success
-        assert "duck" in second.result().message
-    assert node.wait(20.0) == 0
-    assert read_model(tmp_path / "objects.npz")[1].statistics == {"objects": 1, "examples": 5}
-
-    again = start_node("object_recognition", model_file="objects")
-    again.wait_for("1 objects are known")
-    with Probe() as probe:
-        publisher = probe.node.create_publisher(FeatureVector, "features", 10)
-        probe.until(publisher.get_subscription_count, 20.0)
-        probe.spin(0.5)
-        publisher.publish(FeatureVector(source="another/network", values=[3.0, 2.0, 1.0]))
-        assert probe.until(
-            lambda: any("another/network" in values["last refusal"] for values in probe.diagnostics.values()), 10.0
-        )
-    assert again.stop() == 0
-
-
 def test_a_service_that_does_not_exist_is_an_error_of_the_caller(ros_domain):
-    with Probe() as probe, pytest.raises(IcubLearningError):
+    with RosProbe() as probe, pytest.raises(IcubLearningError):
         probe.services.find(GetState, "/nobody/get_state", 0.2)

@@ -44,7 +44,7 @@ def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checko
         play = page.get_by_label("play")
         play.focus()
         page.keyboard.press("Space")
-        assert not play.is_checked()
+        browser.until(lambda: not play.is_checked(), "a pause")
         slider.focus()
         page.keyboard.press("End")
         last = (N - 1) * 0.008
