@@ -133,12 +133,13 @@ def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
 
     Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
-    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`.
+    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`. Nodes have no
+    real-time priority: those of several tests would leave no core to what the tests wait for.
     """
 
     def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
-        if name in WITH_MODELS:  # not in the user's folder
-            parameters = {"models_folder": str(tmp_path), **parameters}
+        kept = {"models_folder": str(tmp_path)} if name in WITH_MODELS else {}  # not in the user's folder
+        parameters = {"realtime_priority": 0, **kept, **parameters}
         rules = dict(rule.split(":=") for rule in remap or [])
         return start_process(*node_command(name, parameters=parameters, remappings=rules))
 

@@ -16,8 +16,19 @@ GRACE = 60.0  # [s], between asking a process to end and killing it
 WARM = WarmPython()
 
 
+def nodes_in(domain: int) -> dict[int, str]:
+    """Return the command lines of this package's nodes in a ROS domain, by process number."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+            if b"_node\0" in line and f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
+                found[int(folder.name)] = line.decode().replace("\0", " ")
+    return found
+
+
 class Process:
-    """A child process with its output in a file: waits end with its end, and its whole group ends with the test.
+    """A child process with its output in a file: waits end with its end, its group with the test or its own context.
 
     `python -m icub_learning...` and `python FILE.py` are forked from one that has imported all that they need.
     """
@@ -36,6 +47,12 @@ class Process:
             self._popen = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
             )
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     @property
     def running(self) -> bool:

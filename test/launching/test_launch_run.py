@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.processes import Process
+from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from helpers.waiting import wait_until
 
@@ -19,13 +19,12 @@ from helpers.faulty_icub import FaultyIcub
 from helpers.node_probe import NodeProbe
 
 pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
-NODES = ("inverse_dynamics_node", "icub_simulation_node")
 
 
 @pytest.fixture(autouse=True)
 def installed() -> None:
     try:
-        for name in NODES:
+        for name in ("inverse_dynamics_node", "icub_simulation_node"):
             find_executable("icub_learning", name)
     except ParameterError as error:
         pytest.skip(f"runs from the source folder: {error}")
@@ -35,30 +34,16 @@ def launch(start_process: Callable[..., Process], *arguments: str) -> Process:
     return start_process(sys.executable, "-m", "icub_learning.cli", "launch", *arguments)
 
 
-def nodes_of(domain: int) -> list[int]:
-    """Processes of nodes in a ROS domain."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            line, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
-        except OSError:
-            continue
-        is_node = any(name.encode() in line for name in NODES)
-        if is_node and f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
-            found.append(int(folder.name))
-    return found
-
-
 def test_simulation(ros_domain: int, start_process: Callable[..., Process]) -> None:
     with NodeProbe(RIGHT_ARM) as probe:
         process = launch(start_process, "simulation", "log_level:=warn")
         probe.until(lambda: len(probe.predictions) >= 100, "predictions")
         probe.until(lambda: len(probe.outputs["external"]) >= 20, "wrenches that are paired with states")
-        assert len(nodes_of(ros_domain)) == 2
+        assert len(nodes_in(ros_domain)) == 2
         stamps = probe.stamps()
         assert len(set(stamps)) == len(stamps)
         assert process.stop(signal.SIGINT) == 0, process.output
-    assert not nodes_of(ros_domain)
+    assert not nodes_in(ros_domain)
     assert "Traceback" not in process.output
 
 
@@ -66,10 +51,10 @@ def test_a_node_that_dies_fails_the_system(ros_domain: int, start_process: Calla
     process = launch(start_process, "simulation")
     process.wait_for(r"\[inverse_dynamics\] .*estimator")
     process.wait_for(r"\[icub_simulation\] .*arm at")
-    os.kill(nodes_of(ros_domain)[0], signal.SIGKILL)
+    os.kill(next(iter(nodes_in(ros_domain))), signal.SIGKILL)
     assert process.wait() == 1
     assert "ended unexpectedly: signal SIGKILL" in process.output
-    assert not nodes_of(ros_domain)
+    assert not nodes_in(ros_domain)
 
 
 @pytest.mark.slow
@@ -84,22 +69,22 @@ def test_recording(ros_domain: int, start_process: Callable[..., Process], share
     assert len(probe.predictions) > 100
     assert len(probe.outputs["external"]) > 100
     assert "[player] is done" in process.output
-    assert not nodes_of(ros_domain)
+    assert not nodes_in(ros_domain)
 
 
 def test_nodes_end_with_a_launcher_that_was_killed(ros_domain: int, start_process: Callable[..., Process]) -> None:
     process = launch(start_process, "robot", "robot:=panda")
     process.wait_for(r"\[inverse_dynamics\] .*estimator")
-    assert nodes_of(ros_domain)
+    assert nodes_in(ros_domain)
     process.stop(signal.SIGKILL)
-    wait_until(lambda: not nodes_of(ros_domain), "the nodes' end")
+    wait_until(lambda: not nodes_in(ros_domain), "the nodes' end")
 
 
 def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[..., Process]) -> None:
     process = launch(start_process, "recording", "recording:=/no/such/file.db3")
     assert process.wait() == 1
     assert "/no/such/file.db3" in process.output
-    assert not nodes_of(ros_domain)
+    assert not nodes_in(ros_domain)
 
 
 def test_a_parameter_that_a_node_refuses(
@@ -116,8 +101,8 @@ def test_both_arms_of_an_icub_at_once(ros_domain: int, start_process: Callable[.
     with FaultyIcub() as robot:
         process = launch(start_process, "icub", "log_level:=warn")
         robot.wait(20)
-        assert len(nodes_of(ros_domain)) == 2
+        assert len(nodes_in(ros_domain)) == 2
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
         assert process.stop(signal.SIGINT) == 0, process.output
-    assert not nodes_of(ros_domain)
+    assert not nodes_in(ros_domain)

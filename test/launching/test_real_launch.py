@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from helpers.gazebo_servers import needs_gazebo, servers
-from helpers.processes import Process
+from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM
 from helpers.waiting import wait_until
 
@@ -97,23 +97,10 @@ def nodes_of(system: str) -> set[str]:
     }
 
 
-def alive(domain: int) -> list[str]:
-    """Command lines of this package's nodes in a ROS domain."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            line, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
-        except OSError:
-            continue
-        if b"_node\0" in line and f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
-            found.append(line.decode().replace("\0", " "))
-    return found
-
-
 def ends(process: Process, domain: int) -> None:
     """The launch ends after Ctrl-C, and so do all its nodes."""
     process.stop(signal.SIGINT)
-    wait_until(lambda: not alive(domain), f"the end of all nodes; {process.output}")
+    wait_until(lambda: not nodes_in(domain), f"the end of all nodes; {process.output}")
     assert "process has died" not in process.output, process.output
 
 
@@ -155,7 +142,7 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
     )
     process.wait()
     assert "process has finished cleanly" in process.output, process.output
-    assert not alive(ros_domain)
+    assert not nodes_in(ros_domain)
 
 
 def _parameters(recording: object, folder: Path) -> Path:

@@ -16,16 +16,6 @@ pytestmark = pytest.mark.ros
 OF_OTHERS = {"inverse_dynamics": [("effort",), ("wrench",)]}
 
 
-class Child(Process):
-    """A process that ends with its context."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-
 @pytest.fixture(scope="module")
 def tool():
     """tools/write_policies.py as a module."""
@@ -53,9 +43,9 @@ def look(tool, ros_domain, monkeypatch):
                 self.until(lambda: condition(self, number), PATIENCE)
 
         def node(module, log, name="", **parameters):
-            return Child(node_command(module, name, parameters), log)
+            return Process(node_command(module, name, parameters), log)
 
-        changed = {"Probe": Probe, "Child": Child, "node": node, "own_domain": nullcontext}
+        changed = {"Probe": Probe, "Child": Process, "node": node, "own_domain": nullcontext}
         for name, value in (changed | dict.fromkeys(("FOUND_LIMIT", "PAGE_LIMIT"), PATIENCE)).items():
             monkeypatch.setattr(tool, name, value)
 

@@ -81,7 +81,7 @@ def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_do
 ) -> None:
     permitted = subprocess.run(["chrt", "--fifo", "1", "true"], capture_output=True).returncode == 0
     states = probe.hear(JointState, "/joint_states")
-    node = start_node("icub_simulation")
+    node = start_node("icub_simulation", realtime_priority=10)
     probe.until(lambda: len(states) > 5, "joint states")
     assert os.sched_getscheduler(node.pid) == (os.SCHED_FIFO if permitted else os.SCHED_OTHER)
     faster = Parameter("real_time_factor", value=2.0).to_parameter_msg()
