@@ -20,7 +20,6 @@ A robot is named by its file, or as NAME=FILE; keep that name. Gather again when
 they went on from the pooled model or from their own: what was gathered before does not count twice."""
 
 STEP = 0.05  # [s] between two looks at what has come
-LINGER = 2.0  # [s] in which the middleware delivers the last message before the process ends
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
     action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
     action.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="to wait for the pooled model (default: 60)"
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="to wait for the station (default: 60)"
     )
 
 
@@ -109,14 +108,13 @@ def _share(args: argparse.Namespace) -> int:
                     sent, received = member.exchange(args.timeout)
                     text = f"sent {sent / 1e6:.3g} MB, went on from {received / 1e6:.3g} MB of all robots"
                 else:
-                    text = f"sent {member.share() / 1e6:.3g} MB"
+                    text = f"sent {member.share(args.timeout) / 1e6:.3g} MB"
                 print(f"{args.robot}: {text}", flush=True)
             except IcubLearningError as error:
                 if args.every is None:
                     raise
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
             if args.every is None:
-                wait(lambda: False, LINGER)
                 return 0
             wait(lambda: False, args.every)
             if stopped():

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
@@ -116,9 +117,27 @@ class FleetMember:
         self._publisher = node.create_publisher(Model, MODELS, STATE)
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
-    def share(self) -> int:
-        """Publish what the node has learned; return the number of bytes. Raises IcubLearningError."""
-        return len(self._published()[0])
+    def share(self, patience: float) -> int:
+        """Publish what the node has learned, and wait until the station has it.
+
+        Args:
+            patience: longest time to wait [s].
+
+        Returns:
+            The number of bytes that were sent.
+
+        Raises:
+            IcubLearningError: the node refused something, or no station took the model.
+        """
+        sent = len(self._published()[0])
+        if not self._wait(self._delivered, patience):
+            text = f"no station took what {self._robot} has learned within {patience:g} s"
+            raise IcubLearningError(f"{text}: is `icub-learning fleet pool` running?", name=MODELS)
+        return sent
+
+    def _delivered(self) -> bool:
+        """Whether all that listen have what was published, and somebody listens."""
+        return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
 
     def exchange(self, patience: float) -> tuple[int, int]:
         """Publish what the node has learned, wait for a pooled model that holds it, and load that.

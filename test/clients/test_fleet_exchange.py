@@ -15,7 +15,7 @@ pytest.importorskip("rclpy")
 import rclpy
 from helpers.fleet_robot import FleetRobot
 from helpers.ros_probe import RosProbe
-from helpers.waiting import wait_until
+from helpers.waiting import PATIENCE, wait_until
 from rclpy.executors import SingleThreadedExecutor
 
 from icub_learning.clients.fleet_exchange import FROM_ALL, MODELS, FleetStation
@@ -63,7 +63,8 @@ def fleet(start_process: Callable[..., Process], *arguments: str) -> Process:
 
 
 def share(start_process: Callable[..., Process], tmp_path: Path, *options: str) -> list[Process]:
-    """All robots share at once; return how that went."""
+    """All robots share at once, with patience; return how that went."""
+    options = (*options, "--timeout", f"{PATIENCE:g}")
     given = {name: ("--node", f"/{name}_dynamics", "--models-folder", str(tmp_path / name)) for name in ROBOTS}
     processes = [fleet(start_process, "share", name, *given[name], *options) for name in ROBOTS]
     assert [process.wait() for process in processes] == [0, 0, 0], [process.output for process in processes]
@@ -99,7 +100,7 @@ def test_three_robots_know_over_topics_what_one_that_saw_all_knows(
     for name in ROBOTS:  # from their own models; then all go on from the pooled one, and learn again
         learn(name, 40)
     robots["three"].learning = False
-    for process in share(start_process, tmp_path, "--load", "--timeout", "240"):
+    for process in share(start_process, tmp_path, "--load"):
         assert re.search(r"sent [\d.]+ MB, went on from [\d.]+ MB of all robots", process.output)
     assert difference() < 1e-8
     assert [robot.paused for robot in robots.values()] == [1, 1, 0]
@@ -117,11 +118,11 @@ def test_a_robot_without_a_station_goes_on_by_itself(
     robots: dict[str, FleetRobot], start_process: Callable[..., Process], tmp_path: Path
 ) -> None:
     robots["one"].estimator.update(*np.ones((3, 7)), np.ones(6))
-    options = ("--node", "/one_dynamics", "--models-folder", str(tmp_path / "one"), "--load", "--timeout", "1")
-    process = fleet(start_process, "share", "one", *options)
-    assert process.wait() == 2
-    assert "no pooled model with what one has learned came within 1 s" in process.output
-    assert "is `icub-learning fleet pool` running?" in process.output
+    options = ("--node", "/one_dynamics", "--models-folder", str(tmp_path / "one"), "--timeout", "1")
+    for more, what in (((), "no station took what"), (("--load",), "no pooled model with what")):
+        process = fleet(start_process, "share", "one", *options, *more)
+        assert process.wait() == 2
+        assert re.search(f"{what} one has learned .*within 1 s: is `icub-learning fleet pool` running", process.output)
     assert robots["one"].learning
     assert robots["one"].estimator.n_samples == 1
 
