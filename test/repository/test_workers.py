@@ -1,0 +1,9 @@
+"""Tests of a file, and those that need much of the machine, go to one worker."""
+
+import pytest
+
+
+@pytest.mark.xdist_group("alone")
+def test_workers_know_the_groups_of_tests(request: pytest.FixtureRequest) -> None:
+    """A pytest that pytest-xdist does not know loses them without a word."""
+    assert request.node.nodeid.endswith("@alone") == getattr(request.config.option, "loadgroup", False)
