@@ -84,15 +84,22 @@ def test_figures_are_means_over_components_and_parts():
     assert outcome.first_steady("force") < 0.8 * pooled
 
 
-def test_command(tmp_path, capsys):
-    """Its figures are the errors of the same experiment, averaged here; P and SP beat a prediction of zero."""
-    path = tmp_path / "figures.json"
+def test_command(planes, tmp_path, capsys, monkeypatch):
+    """Its figures are the errors of its experiment, averaged here; P and SP beat a prediction of zero."""
+    path, compare, outcomes = tmp_path / "figures.json", change_of_task.compare, {}
+
+    def compared(given, chosen, watch):
+        assert chosen == settings(seed=1)
+        for plane in planes:
+            np.testing.assert_array_equal(given[plane].wrench, planes[plane].wrench)
+        outcomes.update(compare(given, chosen, watch))
+        return outcomes
+
+    monkeypatch.setattr(change_of_task, "compare", compared)
     command = ["reproduce", "figure-8.4", "--samples", "60", "--seed", "1", "--out", str(tmp_path)]
     assert main([*command, "--json", str(path)]) == 0
     out, figures = capsys.readouterr().out, json.loads(path.read_text())
     assert "SIMULATED" in out
-    planes = {plane: change_of_task.record(plane, 60, seed=1) for plane in change_of_task.PLANES}
-    outcomes = change_of_task.compare(planes, settings(seed=1))
     for group, axes in (("force", slice(3)), ("torque", slice(3, 6))):
         found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP", change_of_task.THESIS)}
         measured = of_components(planes["circle_xy"].wrench[40:, axes])
