@@ -273,4 +273,4 @@ def test_states_are_compared_bit_for_bit():
 
 def test_the_contract_needs_no_pytest():
     script = "import sys, icub_learning.testing; sys.exit('pytest' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0

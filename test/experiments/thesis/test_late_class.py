@@ -287,7 +287,7 @@ def optimal_crossing(gamma):
 
 
 def test_boundaries_of_two_gaussians():
-    cases = [two_gaussians.compare(gamma, 4000, 0) for gamma in (0.5, 0.9)]
+    cases = [two_gaussians.compare(gamma, 2000, 0) for gamma in (0.5, 0.9)]
     for case in cases:
         assert case.crossing("standard") == pytest.approx(optimal_crossing(case.gamma), abs=1e-3)
         assert case.crossing("rebalanced") == pytest.approx(cases[0].crossing("standard"), abs=1e-9)
@@ -298,7 +298,7 @@ def test_boundaries_of_two_gaussians():
 
 def test_command_figure_7_1(tmp_path, capsys):
     path = tmp_path / "figures.json"
-    assert main(["reproduce", "figure-7.1", "--samples", "4000", "--out", str(tmp_path), "--json", str(path)]) == 0
+    assert main(["reproduce", "figure-7.1", "--samples", "2000", "--out", str(tmp_path), "--json", str(path)]) == 0
     out, found = capsys.readouterr().out, json.loads(path.read_text())
     crossing = {name: np.array(values) for name, values in found["crossing"].items()}
     optimal = [optimal_crossing(gamma) for gamma in found["gamma"]]

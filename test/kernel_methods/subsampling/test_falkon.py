@@ -317,7 +317,7 @@ def test_files_larger_than_the_memory_allowed(tmp_path):
     np.sin(x[:, 0].astype(float)).tofile(tmp_path / "y")
     script = OUT_OF_CORE.format(n=n, d=d, allowed=40_000_000)
     done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"], capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     limited, *scores = done.stdout.split()
