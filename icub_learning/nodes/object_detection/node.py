@@ -17,6 +17,7 @@ from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import Detections as Found
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.drawing import annotated
+from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.detection.settings import Settings
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
 from icub_learning.models.header import ModelHeader
@@ -146,6 +147,7 @@ class ObjectDetectionNode(TaughtNode):
     def _work(self, item: tuple[Image | CompressedImage, float]) -> None:
         """Decode an image, detect, publish, and show it to a lesson; runs in the worker's thread."""
         message, arrival = item
+        lesson = self._teaching.lesson  # one that begins meanwhile has nothing to do with this image
         try:
             image = rgb_of(message)
             self._newest = image
@@ -153,7 +155,7 @@ class ObjectDetectionNode(TaughtNode):
             self._publish(message, image, found)
             self._report.images += 1
             self._report.detection.add(time.perf_counter() - arrival)
-            self._show(stamp_to_ns(message.header.stamp), image)
+            self._show(lesson, stamp_to_ns(message.header.stamp), image)
         except SampleError as error:
             self._report.refused(error)
         except IcubLearningError as error:
@@ -173,11 +175,10 @@ class ObjectDetectionNode(TaughtNode):
             picture.header = message.header
             self._annotated.publish(picture)
 
-    def _show(self, stamp: int, image: Any) -> None:
-        lesson = self._teaching.lesson
+    def _show(self, lesson: DetectionLesson | None, stamp: int, image: Any) -> None:
         if lesson is not None:
             box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
-            self._teaching.see(stamp, image, box)
+            self._teaching.see(lesson, stamp, image, box)
 
     async def _teach(
         self, request: TeachDetection.Request, response: TeachDetection.Response

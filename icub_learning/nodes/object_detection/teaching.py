@@ -94,11 +94,10 @@ class Teaching:
             self.lesson, self.doing = lesson, f"collecting images of '{name}'"
         return lesson
 
-    def see(self, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
-        """Show an image, with the box that another node gave for it, to the lesson if there is one."""
+    def see(self, lesson: DetectionLesson, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
+        """Show an image, with the box that another node gave for it, to a lesson unless that is over."""
         with self._lock:
-            lesson = self.lesson
-            if lesson is None:
+            if lesson is not self.lesson:
                 return
             if isinstance(lesson.source, GivenBox):
                 lesson.source.box = box
