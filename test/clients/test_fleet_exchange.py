@@ -71,9 +71,7 @@ def share(start_process: Callable[..., Process], tmp_path: Path, *options: str) 
     return processes
 
 
-def test_three_robots_know_over_topics_what_one_that_saw_all_knows(
-    robots: dict[str, FleetRobot], start_process: Callable[..., Process], tmp_path: Path
-) -> None:
+def test_three_robots_know_over_topics_what_one_that_saw_all_knows(robots, start_process, tmp_path):
     whole, _ = new_estimator()
     rng = np.random.default_rng(0)
 
@@ -114,9 +112,7 @@ def test_three_robots_know_over_topics_what_one_that_saw_all_knows(
     assert station.stop() == 0
 
 
-def test_a_robot_without_a_station_goes_on_by_itself(
-    robots: dict[str, FleetRobot], start_process: Callable[..., Process], tmp_path: Path
-) -> None:
+def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_path):
     robots["one"].estimator.update(*np.ones((3, 7)), np.ones(6))
     options = ("--node", "/one_dynamics", "--models-folder", str(tmp_path / "one"), "--timeout", "1")
     for more, what in (((), "no station took what"), (("--load",), "no pooled model with what")):
@@ -149,11 +145,8 @@ def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain: int, tmp_
 
         publish(**{"good": good, "cut": good[:1000], "../evil": good, "empty": b""})
         publish(good=good)  # the same again changes nothing
-    assert sorted(line.split(":")[1].strip() for line in lines if line.startswith("refused")) == [
-        "../evil",
-        "cut",
-        "empty",
-    ]
+    refused = sorted(line.split(":")[1].strip() for line in lines if line.startswith("refused"))
+    assert refused == ["../evil", "cut", "empty"]
     assert [line for line in lines if line.startswith("good")] == [
         f"good: {len(good) / 1e6:.3g} MB, 1 samples, {new} of them new" for new in (1, 0)
     ]

@@ -27,6 +27,11 @@ def nodes_in(domain: int) -> dict[int, str]:
     return found
 
 
+def children_of(process: int) -> list[int]:
+    """Return the numbers of the processes that a process has started and that still run."""
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
 class Process:
     """A child process with its output in a file: waits end with its end, its group with the test or its own context.
 

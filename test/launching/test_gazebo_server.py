@@ -88,9 +88,7 @@ def test_another_robot_by_one_argument(gazebo: str, robot: str, checkout: Path, 
     assert figures["force measured, RMS"] > 4.0
 
 
-def test_a_launch_follows_points_far_apart_and_ends_cleanly(
-    gazebo: str, checkout: Path, start_process, ros_domain: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launch_follows_points_far_apart_and_ends_cleanly(gazebo, checkout, start_process, ros_domain, monkeypatch):
     launch = start_process(sys.executable, "-m", "icub_learning.cli", "launch", "gazebo", "gz_args:=-rs")
     with NodeProbe(("r_elbow",)) as probe:
         states = probe.hear(JointState, "/joint_states")

@@ -263,17 +263,13 @@ def templates_of(process: table.Process) -> Iterator[str]:
         ("simulation", ["config:=/nowhere.yaml"], "/nowhere.yaml"),
     ],
 )
-def test_bad_arguments_are_refused_with_a_reason(
-    system: str, assignments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_arguments_are_refused_with_a_reason(system, assignments, words, capsys):
     assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
     assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("with_gz", [True, False])
-def test_what_gazebo_lacks_is_said_in_one_sentence(
-    with_gz: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_gazebo_lacks_is_said_in_one_sentence(with_gz, tmp_path, monkeypatch, capsys):
     program = tmp_path / "gz"
     if with_gz:
         program.write_text("#!/bin/sh\n")

@@ -87,9 +87,7 @@ def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[
     assert not nodes_in(ros_domain)
 
 
-def test_a_parameter_that_a_node_refuses(
-    ros_domain: int, start_process: Callable[..., Process], tmp_path: Path
-) -> None:
+def test_a_parameter_that_a_node_refuses(ros_domain, start_process, tmp_path):
     config = tmp_path / "bad.yaml"
     config.write_text("inverse_dynamics: {ros__parameters: {urdf: ur10, joints: [elbow_joint], estimator: oracle}}")
     process = launch(start_process, "robot", f"config:={config}")

@@ -111,22 +111,14 @@ def test_all_nodes_of_a_system_work_and_end(system: str, ros_domain: int, ros2_l
     ends(process, ros_domain)
 
 
-def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(
-    ros_domain: int, ros2_launch: Callable[..., Process]
-) -> None:
+def test_both_arms_of_a_faulty_icub_are_predicted_in_their_frames(ros_domain, ros2_launch):
     process = ros2_launch("icub")
     with FaultyIcub() as robot:
         robot.wait(50)
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
-            assert robot.predictions[side][-1].names == [
-                "force.x",
-                "force.y",
-                "force.z",
-                "torque.x",
-                "torque.y",
-                "torque.z",
-            ]
+            names = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
+            assert robot.predictions[side][-1].names == names
         ends(process, ros_domain)
 
 
@@ -156,12 +148,7 @@ def _parameters(recording: object, folder: Path) -> Path:
 
 
 @needs_gazebo
-def test_gazebo(
-    tmp_path: Path,
-    ros_domain: int,
-    ros2_launch: Callable[..., Process],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_gazebo(tmp_path, ros_domain, ros2_launch, monkeypatch):
     from helpers.gazebo_bridge import stand_in
 
     for name, value in next(iter(servers().values())).items():

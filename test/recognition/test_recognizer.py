@@ -85,13 +85,7 @@ def test_an_object_never_shown_is_not_typical(taught):
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"smoothing_window": 0},
-        {"max_age": -1.0},
-        {"reject_known": 1.5},
-        {"reject_known": np.nan},
-    ],
+    "settings", [{"smoothing_window": 0}, {"max_age": -1.0}, {"reject_known": 1.5}, {"reject_known": np.nan}]
 )
 def test_settings_out_of_range(settings):
     with pytest.raises(ParameterError, match=next(iter(settings))):

@@ -169,9 +169,7 @@ def test_the_model_lands_in_the_cache_once(checkout: Path, tmp_path: Path, monke
     assert "r_arm_ft_sensor" in file.read_text()
 
 
-def test_meshes_are_found_on_the_resource_path(
-    robot: ElementTree.Element, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_meshes_are_found_on_the_resource_path(robot, checkout, monkeypatch):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
     path = gazebo_model.resource_path(checkout / "config" / "gazebo.yaml", "/world")
     folder, *others = path.split(os.pathsep)

@@ -57,9 +57,7 @@ def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float
     ),
     with_velocity=st.booleans(),
 )
-def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(
-    points: list[tuple[float, float, float]], with_velocity: bool
-) -> None:
+def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(points, with_velocity):
     steps, *columns = np.array(points).T
     wanted = np.stack(columns, axis=1)
     velocities = np.clip(np.gradient(wanted, axis=0), -1.9, 1.9) if with_velocity and len(points) > 1 else None
@@ -112,9 +110,7 @@ def test_a_moving_arm_brakes_within_its_limits() -> None:
         (["a"], [LONGEST + 1.0], [[0.0]], "at most 600 s"),
     ],
 )
-def test_bad_trajectories_are_refused_with_a_reason(
-    names: list[str], times: list[float], points: list, words: str
-) -> None:
+def test_bad_trajectories_are_refused_with_a_reason(names, times, points, words):
     with pytest.raises(IcubLearningError, match=words):
         follow(JOINTS, START, names, times, points)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.waiting import PATIENCE
+from helpers.limits import set_limits
+from helpers.processes import children_of
 
 from icub_learning.cli.demo import report
 from icub_learning.cli.demo.command import CHANGEOVER, PLANES
@@ -109,26 +110,10 @@ def test_every_estimator_has_a_node():
     assert {given[name]["__node"] for name in lines} == set(lines)
 
 
-def children_of(pid: int) -> list[int]:
-    """Ids of the processes that `pid` has started and that still run."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.fixture
 def patient(monkeypatch):
     """A command in this process, which restores what it sets, and may take minutes for whatever it waits for."""
-    session = pytest.importorskip("icub_learning.clients.arm_session")
-    for name in ("START_LIMIT", "ANSWER_LIMIT", "SPARE"):
-        monkeypatch.setattr(session, name, PATIENCE)
-    monkeypatch.setattr("icub_learning.clients.services.SPARE", PATIENCE)
+    set_limits(assign=monkeypatch.setattr)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield main
     for number, handler in handlers.items():
@@ -202,7 +187,7 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
         assert process.wait() == 130
         assert "interrupted" in process.output
     assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
-    assert not [child for child in children if alive(child)]
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The outlooks of the sources at sizes that take seconds."""
 
+import contextlib
+import io
 import json
 
 import numpy as np
@@ -15,9 +17,6 @@ from icub_learning.reporting.tables import number
 def found(tmp_path_factory):
     """Printed text and figures of the quick form."""
     folder = tmp_path_factory.mktemp("beyond")
-    import contextlib
-    import io
-
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         command = ["reproduce", "beyond", "--quick", "--out", str(folder)]

@@ -1,7 +1,6 @@
 """The protocol of thesis 7.6.1, the data sets it runs on, fig. 7.1, and their commands."""
 
 import gzip
-import io
 import json
 import tarfile
 
@@ -183,14 +182,7 @@ def test_clothes_are_read_and_damage_is_refused(tmp_path):
     np.testing.assert_array_equal(found["dress"], expected)
     name = tmp_path / "train-labels-idx1-ubyte.gz"
     good = name.read_bytes()
-    short = io.BytesIO()
-    for spoiled in (
-        good[:20],
-        b"no gzip",
-        gzip.compress(b"\x00\x00\x08\x05abcd"),
-        gzip.compress(b""),
-        short.getvalue(),
-    ):
+    for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):
         name.write_bytes(spoiled)
         with pytest.raises(RecordingError):
             read_fashion_mnist(tmp_path)

@@ -14,6 +14,7 @@ pytest.importorskip("icub_learning_msgs")
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from helpers.processes import children_of
 from helpers.ros_probe import LATCHED, RosProbe
 from helpers.waiting import wait_until
 from lifecycle_msgs.msg import Transition
@@ -76,9 +77,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(probe: RosProbe, st
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="asks Linux for the scheduling of a process")
-def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_does_not(
-    probe: RosProbe, start_node
-) -> None:
+def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_does_not(probe, start_node):
     permitted = subprocess.run(["chrt", "--fifo", "1", "true"], capture_output=True).returncode == 0
     states = probe.hear(JointState, "/joint_states")
     node = start_node("icub_simulation", realtime_priority=10)
@@ -168,10 +167,8 @@ def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
 
 @pytest.mark.parametrize(
     ("parameters", "part"),
-    [({"rate": 300.0}, "a divisor of 1000"), ({"task": "dance"}, "one of circle_xy"), ({"noise": -1.0}, "within"),
-     ({"seed": -3}, "within"), ({"side": "both"}, "right, left"), ({"image_width": 5}, "within"),
-     ({"field_of_view": 0.0}, "within"), ({"image_rate": -1.0}, "within")],
-)  # fmt: skip
+    [({"rate": 300.0}, "a divisor of 1000"), ({"task": "dance"}, "one of circle_xy"), ({"image_rate": -1.0}, "within")],
+)
 def test_bad_parameter_ends_the_start_with_one_line(start_node, parameters: dict, part: str) -> None:
     node = start_node("icub_simulation", **parameters)
     assert node.wait() == 1
@@ -232,7 +229,7 @@ def test_images_show_what_is_asked_for_and_a_renderer_that_dies_is_replaced_whil
     probe.until(lambda: stamps_of(states[-1:])[0] >= shown[-1], "the joint state of the last image")
     assert set(shown) <= set(stamps_of(states))
 
-    (child,) = children(node.pid)
+    (child,) = children_of(node.pid)
     os.kill(child, signal.SIGKILL)
     node.wait_for("no images: the rendering process has ended")
     count = len(states)
@@ -240,14 +237,12 @@ def test_images_show_what_is_asked_for_and_a_renderer_that_dies_is_replaced_whil
     assert probe.call(ShowObject, "show_object", name="duck").success
     count = len(images)
     probe.until(lambda: len(images) > count + 2, "images of another process")
-    (child,) = children(node.pid)
+    (child,) = children_of(node.pid)
     assert node.stop(signal.SIGINT) == 0
     wait_until(lambda: not Path("/proc", str(child)).exists(), "the end of the process that renders")
 
 
-def test_without_opengl_the_arm_moves_and_says_what_is_missing(
-    probe: RosProbe, start_node, monkeypatch: pytest.MonkeyPatch, renderer
-) -> None:
+def test_without_opengl_the_arm_moves_and_says_what_is_missing(probe, start_node, monkeypatch, renderer):
     monkeypatch.setenv("MUJOCO_GL", "egl")
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent")
     images, states = probe.hear(Image, "/image"), probe.hear(JointState, "/joint_states")
@@ -265,13 +260,9 @@ def test_without_opengl_the_arm_moves_and_says_what_is_missing(
     assert node.output.count("Traceback") == 0
 
 
-def children(process: int) -> list[int]:
-    return [int(entry) for entry in Path("/proc", str(process), "task", str(process), "children").read_text().split()]
-
-
 def test_no_images_where_none_are_wanted(probe: RosProbe, start_node) -> None:
     node = start_node("icub_simulation", image_rate=0.0)
     answer = probe.call(ShowObject, "show_object", name="mug")
     assert not answer.success
     assert "image_rate" in answer.message
-    assert not children(node.pid)
+    assert not children_of(node.pid)

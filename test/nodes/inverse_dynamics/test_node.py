@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import PERIOD, START, NodeProbe
-from helpers.processes import Process
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -252,14 +251,12 @@ def test_every_parameter_is_described_and_refuses_what_is_out_of_range(start_nod
         ({"joints": ["r_shoulder_pitch", "r_elbo"]}, "r_elbo.*r_elbow"),
         ({"sensor": "nose_ft_sensor"}, "nose_ft_sensor"),
         ({"n_random_features": 7}, "even"),
-        ({"forgetting": 0.0}, "forgetting"),
         ({"output": "smell"}, "wrench.*joint_torque"),
         ({"velocity_delay": 2.0}, "velocity_delay"),
     ],
 )
 def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
     node = start_node("inverse_dynamics", **(SETTINGS | change))
-    assert isinstance(node, Process)
     node.wait_for(expected)
     assert node.wait() == 1
     assert "Traceback" not in node.output

@@ -39,10 +39,7 @@ def test_the_node_learns_about_its_robot(robot, start_node, parameters, n_joints
     [
         ({"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
         ({"controller": "/probe"}, "names joints"),
-        (
-            {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
-            "a node that answers /nobody/get_parameters",
-        ),
+        ({"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT}, "answers /nobody/get_parameters"),
     ],
 )
 def test_who_tells_nothing_is_named(robot, start_node, change, text):

@@ -57,9 +57,7 @@ def test_the_time_is_that_of_the_child_process(monkeypatch: pytest.MonkeyPatch) 
         find_backend()
 
 
-def test_the_back_end_that_is_asked_for_is_the_only_one_tried(
-    reasons: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_back_end_that_is_asked_for_is_the_only_one_tried(reasons, monkeypatch):
     reasons["egl"] = ""
     monkeypatch.setenv("MUJOCO_GL", "OSMesa")
     with pytest.raises(RenderingError, match="osmesa: ImportError") as refused:

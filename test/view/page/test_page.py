@@ -67,9 +67,7 @@ def teach(browser: Browser, name: str) -> None:
     form.get_by_role("button", name="Teach", exact=True).click()
 
 
-def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(
-    address: str, start_node: Callable, checkout: Path
-) -> None:
+def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(address, start_node, checkout):
     pictures = checkout / "out" / "view"
     pictures.mkdir(parents=True, exist_ok=True)
     with browsing(1200, 760) as browser:
