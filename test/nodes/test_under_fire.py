@@ -68,19 +68,15 @@ def test_transitions_at_any_moment(start_node, name):
         publishers = [
             probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard if topic not in OTHERS
         ]
-        kinds = {
-            service: kind
-            for service, kind in probe.offered().items()
-            if not service.endswith(("_parameters", "_atomically"))
-        }
+        own = ("_parameters", "_atomically")  # of rclpy
+        kinds = {service: kind for service, kind in probe.offered().items() if not service.endswith(own)}
         clients = probe.services.find_all(kinds, PATIENCE)
         outputs = []
         for topic, types in probe.node.get_publisher_names_and_types_by_node(name, "/"):
             if topic not in (*OTHERS, f"/{name}/transition_event"):
                 kind = interface(types[0])
                 probe.node.create_subscription(kind, topic, lambda _, topic=topic: outputs.append(topic), 10)
-        change = kinds.pop(f"/{name}/change_state")
-        assert change is ChangeState
+        assert kinds.pop(f"/{name}/change_state") is ChangeState
 
         def publish(count=1):
             for publisher in publishers:
