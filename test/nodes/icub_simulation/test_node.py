@@ -51,11 +51,11 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(probe: RosProbe, st
     clock, motion = probe.hear(Clock, "/clock"), probe.hear(JointTrajectory, f"{NODE}/truth/motion")
     cable = probe.hear(WrenchStamped, f"{NODE}/truth/cable_wrench")
     task = probe.hear(String, f"{NODE}/truth/task", LATCHED)
-    node = start_node("icub_simulation", rate=100.0, task="circle_xz", real_time_factor=2.0)
+    node = start_node("icub_simulation", rate=20.0, task="circle_xz", real_time_factor=0.5)  # DDS repairs the last 10
     report = probe.report()
-    assert report["real-time factor asked for"] == "2"
+    assert report["real-time factor asked for"] == "0.5"
     assert float(report["simulated time [s]"]) > 0
-    probe.until(lambda: len(states) > 100 and len(cable) > 20 and task, "100 joint states")
+    probe.until(lambda: len(states) > 30 and len(cable) > 20 and task, "30 joint states")
     assert probe.change(Transition.TRANSITION_DEACTIVATE)
     all_of_them = states, wrenches, clock, motion
     probe.until(lambda: len({stamps_of(heard[-1:])[0] for heard in all_of_them}) == 1, "the last ones")
@@ -65,7 +65,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(probe: RosProbe, st
     assert wrenches[0].header.frame_id == "r_upper_arm"
     first = max(stamps_of(heard)[0] for heard in all_of_them)  # that was heard of all
     assert first > 0
-    expected = list(range(first, stamps_of(states)[-1] + 1, 10_000_000))
+    expected = list(range(first, stamps_of(states)[-1] + 1, 50_000_000))
     assert len(expected) > 20
     for heard in all_of_them:
         assert [stamp for stamp in stamps_of(heard) if stamp >= first] == expected
@@ -144,21 +144,21 @@ def test_trajectories_are_followed_and_bad_ones_refused(probe: RosProbe, start_n
 
 def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
     states = probe.hear(JointState, "/joint_states")
-    node, change = start_node("icub_simulation", autostart=False, rate=50.0), probe.change
+    node, change = start_node("icub_simulation", autostart=False, rate=5.0), probe.change
     assert change(Transition.TRANSITION_CONFIGURE)
     assert not states
     assert change(Transition.TRANSITION_ACTIVATE)
-    probe.until(lambda: len(states) > 10, "joint states")
+    probe.until(lambda: len(states) > 3, "joint states")
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert probe.state() == "inactive"  # what was on its way has arrived
     count = len(states)
-    probe.spin(0.2)
+    probe.spin(0.5)
     assert len(states) == count
     assert change(Transition.TRANSITION_ACTIVATE)
-    probe.until(lambda: len(states) > count + 10, "more joint states")
+    probe.until(lambda: len(states) > count + 3, "more joint states")
     stamps = stamps_of(states)
     assert (np.diff(stamps) > 0).all()
-    assert stamps[count] - stamps[count - 1] == 20_000_000  # simulated time stood still
+    assert stamps[count] - stamps[count - 1] == 200_000_000  # simulated time stood still
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert change(Transition.TRANSITION_CLEANUP)
     assert change(Transition.TRANSITION_CONFIGURE)
