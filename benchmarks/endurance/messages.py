@@ -138,8 +138,9 @@ class Fuzz:
             "enough messages arrived": int(received[RECEIVED]) >= n_messages,
             "no traceback": "Traceback" not in text and "internal_error" not in text,
             "every request answered": asked["answered"] == asked["requests"],
-            "memory flat": memory["after [MiB]"] < 1.02 * memory["warm [MiB]"] + 2.0,
         }
+        if n_messages > BLOCK:  # below that queues are not filled beforehand, and what fills them is no leak
+            promises["memory flat"] = memory["after [MiB]"] < 1.02 * memory["warm [MiB]"] + 2.0
         same = before is None or same_arrays(before, after)
         if self._subject.learns:
             promises["model unchanged by refused messages"] = same or learned > 0
