@@ -1,0 +1,221 @@
+"""A Gaussian process with explicit basis functions: rigid bodies and random features learned together, exactly."""
+
+from collections.abc import Mapping
+from math import exp, inf
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.errors import StateError
+from icub_learning.models import nested, part, reading_state
+from icub_learning.recursive import RecursiveLeastSquares
+
+
+class JointProcess:
+    """Learns y_t = Y_t beta + phi' w_t + noise for all outputs t at once, sample by sample. See docs/theory/joint_model.
+
+    With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and beta of the prior of `BaseColumns`, this is a
+    Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and Williams 2006, eq. 2.41-2.42), here on
+    random features. One factor of A = sum phi phi' + regularization I serves all outputs; its targets are the outputs y
+    and the entries of Y that are not zero by structure. What it could not foresee of a sample, the recursive residuals of
+    Y and y, is a sample of beta alone, from which a second recursive least squares learns beta. Nothing that was learned
+    depends on beta: a new beta re-targets the past by itself.
+
+    Args:
+        columns: the columns of the regressor; None for features alone.
+        n_outputs: T.
+        n_features: d, of phi.
+        regularization: of the features: noise variance over the variance of their weights.
+        memory: [s] in which a sample loses the weight 1 - 1/e, of rigid bodies and of features; inf: nothing is forgotten.
+        output_weights: how much each output counts for beta, see OutputWeights.
+    """
+
+    def __init__(
+        self,
+        columns: BaseColumns | None,
+        n_outputs: int,
+        n_features: int,
+        regularization: float,
+        memory: float = inf,
+        output_weights: str = "noise",
+    ) -> None:
+        self.columns, self.n_outputs, self.memory = columns, n_outputs, memory
+        n_targets = n_outputs + (0 if columns is None else len(columns.outputs))
+        self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
+        self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
+        self._noise = NoiseVariance(n_outputs)
+        self._weights = OutputWeights(output_weights, n_outputs)
+        self._of_output = [] if columns is None else _slices(columns, n_outputs)
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._features.n_samples
+
+    @property
+    def coefficients(self) -> Array:
+        """Estimate of beta, (n_base,); empty without rigid bodies."""
+        if self.columns is None or self._rigid is None:
+            return np.zeros(0)
+        return self.columns.coefficients(self._rigid.live_weights[0])
+
+    @property
+    def parameters(self) -> Array | None:
+        """Estimate of all parameters of the regressor, (n_parameters,); None without rigid bodies."""
+        if self.columns is None or self._rigid is None:
+            return None
+        return self.columns.parameters(self._rigid.live_weights[0])
+
+    def maps(self) -> Array:
+        """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
+
+        NP is the first times phi, SP the second times phi plus Y_b beta.
+        """
+        learned, n = self._features.live_weights, self.n_outputs
+        if self.columns is None:
+            return np.array(learned[None])
+        both = np.empty((2, n, self._features.n_features))
+        both[:] = learned[:n]
+        beta = self.coefficients
+        for output, (own, places) in enumerate(self._of_output):
+            both[1, output] -= beta[places] @ learned[own]
+        return both
+
+    def leverage(self, phi: Array) -> float:
+        """Return phi' A^-1 phi: the variance of phi' w over that of the noise."""
+        return float(self._features.leverage(phi))
+
+    def deviations(self, phi: Array, rows: Array) -> tuple[float, Array]:
+        """Return the variance of a prediction over that of the noise: of features, and (n_outputs,) of rigid bodies.
+
+        Args:
+            phi: (n_features,).
+            rows: (n_outputs, n_base) Y_b of the same motion.
+
+        The variance of SP is s_t^2 (1 + the first + the second), eq. 2.42; that of NP lacks the second.
+        """
+        leverage = self.leverage(phi)
+        if self.columns is None or self._rigid is None:
+            return leverage, np.zeros(self.n_outputs)
+        left = rows - self._scattered(self._features.predict(phi)[self.n_outputs :])
+        # Rows count by their weights: the unit of the second factor is the variance of the noisiest output.
+        of_rigid = np.asarray(self._rigid.leverage(left @ self.columns.root))
+        return leverage, of_rigid * self._weights.value**2
+
+    def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float) -> None:
+        """Learn one sample.
+
+        Args:
+            phi: (n_features,) features of its motion.
+            rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
+            y: (n_outputs,).
+            elapsed: time since the last sample [s].
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError: nothing changes then.
+        """
+        columns = self.columns
+        fading = exp(-elapsed / self.memory)
+        if self._features.forgetting != fading:
+            self._features.forgetting = fading
+        if columns is None or self._rigid is None or rows is None:
+            self._features.update(phi, y)
+            return
+        left = self._features.absorb(phi, np.concatenate([y, rows[columns.outputs, columns.places]]))
+        if self._rigid.forgetting != fading:
+            self._rigid.forgetting = fading
+        z, target = self._rigid_rows(left)
+        own = slice(0, self.n_outputs)  # those of the sample come first, then those of the features' prior
+        error = target[own] - self._rigid.predict(z[own])[:, 0]
+        leverage = self._rigid.leverage(z[own] * self._weights.value[:, None])
+        weights = np.tile(self._weights.value, len(left))
+        self._rigid.update(z * weights[:, None], (target * weights)[:, None], same_instant=True)
+        self._noise.update(error, leverage)
+        self._weights.follow(self._noise)
+
+    def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
+        """Rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
+        assert self.columns is not None
+        n = self.n_outputs
+        rows = np.zeros((len(left), n, len(self.columns.kept)))
+        rows[:, self.columns.outputs, self.columns.places] = left[:, n:]
+        flat = rows.reshape(len(left) * n, -1)
+        target = left[:, :n].reshape(-1)
+        if self.columns.start.any():
+            target = target - flat @ (self.columns.projection @ self.columns.start)
+        return flat @ self.columns.root, target
+
+    def _scattered(self, entries: Array) -> Array:
+        assert self.columns is not None
+        rows = np.zeros((self.n_outputs, len(self.columns.kept)))
+        rows[self.columns.outputs, self.columns.places] = entries
+        return rows
+
+    def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
+        """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
+
+        Raises:
+            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; nothing
+                changes then.
+        """
+        features = RecursiveLeastSquares.from_state(self._features.state())
+        pooled = features.merge(other._features, None if common is None else common._features)
+        if self._rigid is not None and other._rigid is not None:
+            rigid = RecursiveLeastSquares.from_state(self._rigid.state())
+            theirs = RecursiveLeastSquares.from_state(other._rigid.state())
+            theirs.withdraw(*other._weighted(pooled.lost))
+            rigid.merge(theirs, None if common is None else common._rigid)
+            forgetting, rigid.forgetting = rigid.forgetting, 1.0
+            samples = rigid.n_samples
+            rigid.update(*self._weighted(pooled.gained))
+            rigid.forgetting, rigid.n_samples = forgetting, samples
+            self._rigid = rigid
+        self._features = features
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+
+    def _weighted(self, left: Array) -> tuple[Array, Array]:
+        z, target = self._rigid_rows(left)
+        weights = np.tile(self._weights.value, len(left))
+        return z * weights[:, None], (target * weights)[:, None]
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        state = nested("features", self._features.state()) | nested("noise", self._noise.state())
+        state["memory"], state["weights"] = np.asarray(self.memory), self._weights.value.copy()
+        if self._rigid is not None:
+            state |= nested("rigid", self._rigid.state())
+        return state
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], columns: BaseColumns | None, n_outputs: int, output_weights: str
+    ) -> "JointProcess":
+        """Rebuild from `state`, for the columns of the same regressor. Raises StateError."""
+        features = RecursiveLeastSquares.from_state(part(state, "features"))
+        with reading_state("a joint process"):
+            memory = float(state["memory"])
+            made = cls(columns, n_outputs, features.n_features, features.regularization, memory, output_weights)
+            if not memory > 0.0 or features.n_outputs != made._features.n_outputs:
+                raise StateError(f"{features.n_outputs} targets do not fit {made._features.n_outputs}", name="features")
+        made._features = features
+        made._noise = NoiseVariance.from_state(part(state, "noise"), n_outputs)
+        made._weights = OutputWeights.from_state(dict(state), output_weights, n_outputs)
+        if made._rigid is not None:
+            rigid = RecursiveLeastSquares.from_state(part(state, "rigid"))
+            if rigid.weights.shape != made._rigid.weights.shape:
+                raise StateError(f"rigid bodies {rigid.weights.shape} do not fit {made._rigid.weights.shape}", name="rigid")
+            made._rigid = rigid
+        return made
+
+
+def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, Array]]:
+    """For each output: its targets among those of the first factor, and the columns that they belong to."""
+    ends = n_outputs + np.searchsorted(columns.outputs, np.arange(n_outputs + 1))
+    return [
+        (slice(begin, end), columns.places[begin - n_outputs : end - n_outputs])
+        for begin, end in zip(ends[:-1], ends[1:], strict=True)
+    ]
