@@ -114,6 +114,15 @@ class LayeredAggregation:
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
         self._weights = None
 
+    def check_like(self, other: "LayeredAggregation") -> None:
+        """Raise StateError unless `other` has the same experts, outputs and half-lives."""
+        kinds = [
+            (one._memories[0].weights.shape, one.half_lives, one.second_half_life, tuple(one.direct))
+            for one in (self, other)
+        ]
+        if kinds[0] != kinds[1]:
+            raise StateError(f"an aggregation {kinds[0]} does not fit {kinds[1]}", name="half_lives")
+
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
         layers = {f"memory_{place}": memory for place, memory in enumerate(self._memories)} | {"second": self._second}

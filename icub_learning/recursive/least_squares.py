@@ -126,6 +126,11 @@ class RecursiveLeastSquares:
         return np.sqrt(pivots)[:, None] * unit
 
     @property
+    def initial_weights(self) -> Array:
+        """The weights (d, T) towards which those learned are regularized, as a copy."""
+        return self._initial_weights.copy()
+
+    @property
     def prior(self) -> Array:
         """The present regularization, (d,): equal to `regularization` unless samples are forgotten."""
         return np.array(self._prior)

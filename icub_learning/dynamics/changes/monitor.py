@@ -112,14 +112,7 @@ class ChangeMonitor:
             return prediction, None
         rows = self.effects.load(motion.position, motion.velocity, motion.acceleration)
         added = rows @ load.parameters
-        body = prediction
-        made = Prediction(
-            body.total + added,
-            body.parametric + added,
-            body.residual,
-            lambda: body.variance + np.einsum("ij,jk,ik->i", rows, load.covariance, rows),
-        )
-        return made, added
+        return prediction.plus(added, np.einsum("ij,jk,ik->i", rows, load.covariance, rows)), added
 
     def may_learn(self, stamp: int) -> bool:
         """Whether the body may learn from a sample of this time [ns]."""

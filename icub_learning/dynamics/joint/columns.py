@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.regressor import Regressor, relative_regularization
+from icub_learning.dynamics.regressors.regressor import Regressor
 
 N_SAMPLES = 20  # random motions that show which entries of a regressor are always zero
 STRUCTURAL = 1e-12  # of a column's largest entry: what rounding leaves of a zero
@@ -23,23 +23,23 @@ class BaseColumns:
 
     Args:
         regressor: the regressor.
-        regularization: of a parameter whose relative regularization is 1.
-        nominal: (n_parameters,) pi_0; None for zero.
+        precision: (n_parameters,) diagonal of D.
+        start: (n_parameters,) pi_0.
 
     Attributes:
         kept: (n_base,) indices of the columns Y_b.
         outputs, places: (n_entries,) each: row and column of the entries of Y_b that are not zero by structure.
         projection: (n_base, n_parameters) B.
-        start: (n_parameters,) pi_0.
+        start: as given.
         root: (n_base, n_base) L.
         back: (n_parameters, n_base), D^-1 B' L'^-1.
     """
 
-    def __init__(self, regressor: Regressor, regularization: float, nominal: Array | None = None) -> None:
+    def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
         self.projection: Array = regressor.base_projection
         self.kept: NDArray[np.intp] = np.argmax(self.projection != 0.0, axis=1)
-        self.start = np.zeros(regressor.n_parameters) if nominal is None else nominal.copy()
-        spread = self.projection.T / (regularization * relative_regularization(regressor))[:, None]  # D^-1 B'
+        self.start = start.copy()
+        spread = self.projection.T / precision[:, None]  # D^-1 B'
         self.root = np.linalg.cholesky(self.projection @ spread)
         self.back = solve_triangular(self.root, spread.T, lower=True).T
         self.outputs, self.places = np.nonzero(_pattern(regressor, self.kept))

@@ -1,7 +1,7 @@
 """A Gaussian process with explicit basis functions: rigid bodies and random features learned together, exactly."""
 
 from collections.abc import Mapping
-from math import exp, inf
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
-from icub_learning.models import nested, part, reading_state
-from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.models import nested, part
+from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
 
 class JointProcess:
@@ -30,7 +30,6 @@ class JointProcess:
         n_outputs: T.
         n_features: d, of phi.
         regularization: of the features: noise variance over the variance of their weights.
-        memory: [s] in which a sample loses the weight 1 - 1/e, of rigid bodies and of features; inf: nothing is forgotten.
         output_weights: how much each output counts for beta, see OutputWeights.
     """
 
@@ -40,10 +39,9 @@ class JointProcess:
         n_outputs: int,
         n_features: int,
         regularization: float,
-        memory: float = inf,
         output_weights: str = "noise",
     ) -> None:
-        self.columns, self.n_outputs, self.memory = columns, n_outputs, memory
+        self.columns, self.n_outputs = columns, n_outputs
         n_targets = n_outputs + (0 if columns is None else len(columns.outputs))
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
@@ -89,6 +87,10 @@ class JointProcess:
         """Return phi' A^-1 phi: the variance of phi' w over that of the noise."""
         return float(self._features.leverage(phi))
 
+    def certainty(self) -> Certainty:
+        """Return what gives the leverages of this moment, unaffected by what is learned afterwards."""
+        return self._features.certainty()
+
     def deviations(self, phi: Array, rows: Array) -> tuple[float, Array]:
         """Return the variance of a prediction over that of the noise: of features, and (n_outputs,) of rigid bodies.
 
@@ -106,28 +108,27 @@ class JointProcess:
         of_rigid = np.asarray(self._rigid.leverage(left @ self.columns.root))
         return leverage, of_rigid * self._weights.value**2
 
-    def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float) -> None:
+    def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
         """Learn one sample.
 
         Args:
             phi: (n_features,) features of its motion.
             rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
             y: (n_outputs,).
-            elapsed: time since the last sample [s].
+            forgetting: in (0, 1]; factor on the weight of all past samples.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError: nothing changes then.
         """
         columns = self.columns
-        fading = exp(-elapsed / self.memory)
-        if self._features.forgetting != fading:
-            self._features.forgetting = fading
+        if self._features.forgetting != forgetting:
+            self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
             self._features.update(phi, y)
             return
         left = self._features.absorb(phi, np.concatenate([y, rows[columns.outputs, columns.places]]))
-        if self._rigid.forgetting != fading:
-            self._rigid.forgetting = fading
+        if self._rigid.forgetting != forgetting:
+            self._rigid.forgetting = forgetting
         z, target = self._rigid_rows(left)
         own = slice(0, self.n_outputs)  # those of the sample come first, then those of the features' prior
         error = target[own] - self._rigid.predict(z[own])[:, 0]
@@ -159,22 +160,18 @@ class JointProcess:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
 
         Raises:
-            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; nothing
-                changes then.
+            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
+                not to be used then: pool into a copy.
         """
-        features = RecursiveLeastSquares.from_state(self._features.state())
-        pooled = features.merge(other._features, None if common is None else common._features)
+        pooled = self._features.merge(other._features, None if common is None else common._features)
         if self._rigid is not None and other._rigid is not None:
-            rigid = RecursiveLeastSquares.from_state(self._rigid.state())
             theirs = RecursiveLeastSquares.from_state(other._rigid.state())
             theirs.withdraw(*other._weighted(pooled.lost))
-            rigid.merge(theirs, None if common is None else common._rigid)
-            forgetting, rigid.forgetting = rigid.forgetting, 1.0
-            samples = rigid.n_samples
-            rigid.update(*self._weighted(pooled.gained))
-            rigid.forgetting, rigid.n_samples = forgetting, samples
-            self._rigid = rigid
-        self._features = features
+            self._rigid.merge(theirs, None if common is None else common._rigid)
+            forgetting, n_samples = self._rigid.forgetting, self._rigid.n_samples
+            self._rigid.forgetting = 1.0
+            self._rigid.update(*self._weighted(pooled.gained))
+            self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
         self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
 
     def _weighted(self, left: Array) -> tuple[Array, Array]:
@@ -183,33 +180,34 @@ class JointProcess:
         return z * weights[:, None], (target * weights)[:, None]
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        """Return all that was learned, as a dict of arrays; see `restored`."""
         state = nested("features", self._features.state()) | nested("noise", self._noise.state())
-        state["memory"], state["weights"] = np.asarray(self.memory), self._weights.value.copy()
+        state["weights"] = self._weights.value.copy()
         if self._rigid is not None:
             state |= nested("rigid", self._rigid.state())
         return state
 
-    @classmethod
-    def from_state(
-        cls, state: Mapping[str, Any], columns: BaseColumns | None, n_outputs: int, output_weights: str
-    ) -> "JointProcess":
-        """Rebuild from `state`, for the columns of the same regressor. Raises StateError."""
-        features = RecursiveLeastSquares.from_state(part(state, "features"))
-        with reading_state("a joint process"):
-            memory = float(state["memory"])
-            made = cls(columns, n_outputs, features.n_features, features.regularization, memory, output_weights)
-            if not memory > 0.0 or features.n_outputs != made._features.n_outputs:
-                raise StateError(f"{features.n_outputs} targets do not fit {made._features.n_outputs}", name="features")
-        made._features = features
-        made._noise = NoiseVariance.from_state(part(state, "noise"), n_outputs)
-        made._weights = OutputWeights.from_state(dict(state), output_weights, n_outputs)
-        if made._rigid is not None:
-            rigid = RecursiveLeastSquares.from_state(part(state, "rigid"))
-            if rigid.weights.shape != made._rigid.weights.shape:
-                raise StateError(f"rigid bodies {rigid.weights.shape} do not fit {made._rigid.weights.shape}", name="rigid")
-            made._rigid = rigid
+    def restored(self, state: Mapping[str, Any]) -> "JointProcess":
+        """Return a process of the same sizes with what `state` saved. Raises StateError."""
+        made = copy(self)
+        made._features = _of_same_size(self._features, part(state, "features"))
+        made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
+        made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
+        if self._rigid is not None:
+            made._rigid = _of_same_size(self._rigid, part(state, "rigid"))
         return made
+
+    def copy(self) -> "JointProcess":
+        """Return a process that has learned the same and learns on its own."""
+        return self.restored(self.state())
+
+
+def _of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:
+    saved = RecursiveLeastSquares.from_state(state)
+    sizes, expected = ((one.n_features, one.n_outputs) for one in (saved, made))
+    if sizes != expected:
+        raise StateError(f"saved weights {sizes} do not fit {expected}", name="weights")
+    return saved
 
 
 def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, Array]]:

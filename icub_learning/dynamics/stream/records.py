@@ -34,6 +34,7 @@ class StateRecord:
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
     body: Prediction  # the part of it without the load; the same where none is carried
+    made: Prediction  # the same before it was filtered: what the model itself predicted
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults

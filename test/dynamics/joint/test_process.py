@@ -66,9 +66,9 @@ def batch(phi, rows, y, weights, prior, regularization, start):
 
 def learned(phi, rows, y, memory, start, elapsed=0.01):
     columns = BaseColumns(MadeUpRegressor(), 0.7, start)
-    process = JointProcess(columns, T, D, 0.05, memory, "equal")
+    process = JointProcess(columns, T, D, 0.05, "equal")
     for f, r, o in zip(phi, rows, y, strict=True):
-        process.learn(f, columns.of(r), o, elapsed)
+        process.learn(f, columns.of(r), o, np.exp(-elapsed / memory))
     return process
 
 
@@ -161,10 +161,10 @@ def test_pools_two_that_share_nothing():
 def test_goes_on_to_the_bit_after_saving():
     phi, rows, y = stream(400, 9)
     first = learned(phi[:300], rows[:300], y[:300], 3.0, np.zeros(6))
-    second = JointProcess.from_state(first.state(), first.columns, T, "equal")
+    second = JointProcess(first.columns, T, D, 0.05, "equal").restored(first.state())
     for process in (first, second):
         for f, r, o in zip(phi[300:], rows[300:], y[300:], strict=True):
-            process.learn(f, process.columns.of(r), o, 0.01)
+            process.learn(f, process.columns.of(r), o, np.exp(-0.01 / 3.0))
     for got, expected in zip(predictions(second, phi[0], rows[0]), predictions(first, phi[0], rows[0]), strict=True):
         assert (got == expected).all()
 
@@ -173,7 +173,7 @@ def test_features_alone():
     phi, _, y = stream(300, 2)
     process = JointProcess(None, T, D, 0.05)
     for f, o in zip(phi, y, strict=True):
-        process.learn(f, None, o, 0.01)
+        process.learn(f, None, o)
     expected = np.linalg.solve(phi.T @ phi + 0.05 * np.eye(D), phi.T @ y).T
     np.testing.assert_allclose(process.maps()[0], expected, atol=1e-10)
     assert process.parameters is None

@@ -1,0 +1,270 @@
+"""What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, vector
+from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
+from icub_learning.dynamics.estimators.observation import seconds_between
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.joint.bank import MEMBERS, JointBank
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.dynamics.joint.experts import ExpertWeights
+from icub_learning.dynamics.joint.predictor import JointPredictor
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import check_version, nested, part, reading_state, scalar
+from icub_learning.models.ledger import Ledger
+from icub_learning.recursive import AdaptiveForgetting
+from icub_learning.recursive.checks import finite_rows
+
+STATE_VERSION = 3
+LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
+EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
+
+
+class JointEstimator:
+    """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
+
+    The experts are P, rigid bodies alone, and NP and SP of each process: features alone, and features beside rigid
+    bodies that were learned together with them. Without rigid bodies they are NP of each process.
+
+    Features and the processes' rigid bodies learn from the motion as it was known when the measurement had to be
+    predicted: the best answer to inputs with errors is not that to inputs without. P learns from the smoothed motion.
+
+    Args:
+        regressor: a WrenchRegressor or TorqueRegressor.
+        rigid: the expert P, new; None leaves rigid bodies out, and the regressor then tells nothing but sizes.
+        n_random_features: number of features.
+        forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
+            AdaptiveForgetting. Processes with a memory of their own forget by that besides.
+        seed: seed of the random features.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    _KIND = ""  # of the saved state
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        rigid: ParametricEstimator | None,
+        n_random_features: int,
+        forgetting: float | str,
+        seed: int,
+    ) -> None:
+        n, m = regressor.n_joints, regressor.n_outputs
+        self.regressor, self._rigid = regressor, rigid
+        self._bank = JointBank(n, m, *_rigid_part(regressor, rigid), n_random_features, seed)
+        self._forgetting = first_forgetting(forgetting)
+        self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
+        self.weights = ExpertWeights(_names(rigid is not None), m, (0,) if rigid is not None else ())
+        self._signal = SignalVariance(2 * m)
+        self._tare = np.zeros(m)
+        self._last_stamp: int | None = None  # [ns]
+        self._predictor: JointPredictor | None = None  # of this thread, until something is learned
+        self.ledger = Ledger()
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._bank.n_samples
+
+    @property
+    def expert_weights(self) -> dict[str, Array]:
+        """Weights (n_outputs,) of the experts by their names."""
+        return dict(zip(self.weights.names, self.weights.value, strict=True))
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self._own_predictor().predict(q, v, a)
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
+        """Learn from a measurement which experts were right; see JointPredictor.judge."""
+        self._own_predictor().judge(prediction, measured, elapsed)
+
+    def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
+        return self._made(self.regressor if regressor is None else regressor)
+
+    def _own_predictor(self) -> JointPredictor:
+        if self._predictor is None:
+            self._predictor = self._made(self.regressor)
+        return self._predictor
+
+    def _made(self, regressor: Regressor) -> JointPredictor:
+        rigid = None if self._rigid is None else np.array([self._rigid.parameters, *self._bank.parameters()])
+        first = MEMBERS[0].regularization
+        return JointPredictor(
+            regressor, self._bank.features, self._bank.maps(), rigid, self._bank.certainty(), first, self._unknown(),
+            self.weights, self._tare,
+        )  # fmt: skip
+
+    def _unknown(self) -> Array:
+        """Root mean squares (n_experts, n_outputs) of what features have to say: alone, and beside rigid bodies."""
+        alone, beside = np.sqrt(self._signal.value).reshape(2, -1)
+        if self._rigid is None:
+            return np.array([alone] * len(MEMBERS))
+        return np.array([beside] + [alone, beside] * len(MEMBERS))
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,). P learns
+                from them.
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None.
+            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
+            published: what was predicted for the measurement, which `judge` has had; None: it is judged here.
+        """
+        m = self.regressor.n_outputs
+        measured = finite_rows("y", vector("y", y, m), m, LARGEST)
+        exact = motion_vectors(self.regressor.n_joints, q, v, a)
+        motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
+        predictor = self._own_predictor()
+        phi = self._bank.features.waves(np.concatenate(motion))
+        rows, exact_rows = None, None
+        if self._rigid is not None:
+            exact_rows = self.regressor(*exact)
+            rows = exact_rows if motion is exact else self.regressor(*motion)
+            finite_rows("regressor", rows, rows.shape[1], LARGEST)
+        experts = predictor.experts(phi, rows)
+        if not np.isfinite(experts.values).all():
+            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        inner = measured - self._tare
+        if self._rigid is not None and exact_rows is not None:
+            self._rigid.learn(exact_rows, inner)  # the only step that may still refuse the sample
+        elapsed = seconds_between(self._last_stamp, stamp)
+        self._last_stamp = stamp
+        if published is None:
+            self.weights.judge(experts, measured, elapsed)
+        left = inner if predictor.rigid is None or rows is None else inner - rows @ predictor.rigid[1]
+        self._signal.update(np.concatenate([inner, left]), elapsed)
+        self._bank.learn(phi, rows, inner, elapsed, self._factor(experts.values, measured, experts.novelty, elapsed))
+        self._predictor = None
+
+    def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float) -> float:
+        """Return by what all that was learned is to fade: the number given, or as the first member's errors show."""
+        if self._adaptive is None:
+            return self._forgetting
+        slow = values[0 if self._rigid is None else 2]  # NP, or SP, of the member that forgets nothing by itself
+        factor = self._adaptive.follow(slow - measured, novelty / MEMBERS[0].regularization, elapsed)
+        if self._rigid is not None:
+            self._rigid.forget(factor)
+        return factor
+
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
+        if self._adaptive is not None:
+            self._adaptive.change(ratio)
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped.
+
+        Args:
+            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
+                the robot's hand.
+
+        Raises:
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        self._tare = self._tare + vector("change", change, len(self._tare))
+        self._predictor = None
+
+    def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
+        """Pool what another estimator with the same regressor and features learned, exactly; each keeps its own tare.
+
+        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed.
+
+        Raises:
+            ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
+        """
+        if type(other) is not type(self):
+            raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
+        self.ledger.merge(self, other, common, self._pool)
+
+    def _pool(self: EstimatorT, other: EstimatorT, common: EstimatorT | None) -> None:
+        mine, theirs, shared = self._rigid, other._rigid, None if common is None else common._rigid
+        if mine is not None and theirs is not None:
+            mine.check_poolable(theirs)
+        self._bank.merge(other._bank, None if common is None else common._bank)
+        if mine is not None and theirs is not None:
+            mine.pool(theirs, shared)
+        self.weights.merge(other.weights, 0 if common is None else common.n_samples)
+        self._signal.merge(other._signal)
+        self._predictor = None
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        last = -1 if self._last_stamp is None else self._last_stamp
+        return {
+            "estimator": np.asarray(self._KIND),
+            "version": np.asarray(STATE_VERSION),
+            **nested("regressor", describe(self.regressor)),
+            **nested("bank", self._bank.state()),
+            **nested("weights", self.weights.state()),
+            **nested("signal", self._signal.state()),
+            **({} if self._rigid is None else nested("rigid", self._rigid.state())),
+            **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
+            "forgetting": np.asarray(self._forgetting),
+            "tare": self._tare.copy(),
+            "last_stamp": np.asarray(last),
+        }
+
+    @classmethod
+    def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        check_kind(state, cls._KIND)
+        regressor = matching_regressor(state, regressor)
+        with reading_state("an estimator"):
+            if "version" not in state or "bank.seed" not in state:
+                text = "the model was learned by an earlier release, in another form; let this release learn it anew"
+                raise StateError(f"{text}, or go on with the release that saved it", name="version")
+            check_version(state, STATE_VERSION)
+            made = cls.__new__(cls)
+            has_rigid = any(key.startswith("rigid.") for key in state)
+            rigid = ParametricEstimator.from_state(part(state, "rigid"), regressor) if has_rigid else None
+            JointEstimator.__init__(made, regressor, rigid, 2, float(scalar(state, "forgetting")), 0)
+            columns = _rigid_part(regressor, rigid)
+            made._bank = JointBank.from_state(part(state, "bank"), regressor.n_joints, regressor.n_outputs, *columns)
+            made.weights.restore(part(state, "weights"))
+            made._signal = SignalVariance.from_state(part(state, "signal"), 2 * regressor.n_outputs)
+            if any(key.startswith("adaptive.") for key in state):
+                made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
+            made._tare = vector("tare", finite("tare", state["tare"]), regressor.n_outputs).copy()
+            last = int(scalar(state, "last_stamp"))
+            made._last_stamp = last if last >= 0 else None
+        made.ledger = Ledger.from_state(state, made.n_samples)
+        return made
+
+
+def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tuple[BaseColumns | None, str]:
+    """The columns that the processes learn beside features, and how outputs count for them: as P has it."""
+    if rigid is None:
+        return None, "noise"
+    return BaseColumns(regressor, *rigid.prior), rigid.output_weights
+
+
+def _names(rigid: bool) -> list[str]:
+    """Names of the experts: kind, regularization, and memory [s]."""
+    kinds = ("NP", "SP") if rigid else ("NP",)
+    members = [f"{kind} {one.regularization:g} {one.memory:g} s" for one in MEMBERS for kind in kinds]
+    return ["P", *members] if rigid else members

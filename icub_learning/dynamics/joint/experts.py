@@ -1,0 +1,95 @@
+"""What each expert predicts, and how experts are weighed: by what has been right of late."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.models import nested, part
+from icub_learning.recursive.layered_aggregation import LayeredAggregation
+
+# [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion; and
+# the same in the choice among these.
+HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
+SECOND_HALF_LIFE = 1.0
+
+
+@dataclass(frozen=True)
+class ExpertPredictions:
+    """What all experts predict for one motion.
+
+    Attributes:
+        values: (n_experts, n_outputs).
+        parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
+        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
+        unknown: (n_experts, n_outputs) root mean square of what features have to say on top of each expert's rigid
+            bodies: its error where nothing was learned.
+    """
+
+    values: Array
+    parametric: Array
+    novelty: float
+    unknown: Array
+
+
+class ExpertWeights:
+    """Weighs experts for each output, and tells how wrong their combination may be.
+
+    The weights are those of LayeredAggregation, with its bound: the combination is not much worse than any expert that
+    contains rigid bodies alone, nor than combinations that follow the best experts of the last .05 to 3.2 s.
+
+    The variance is that of errors in known motions, plus what the model itself does not know of the motion: the share of
+    its features that was not learned times the mean square of what features have to say (Rasmussen and Williams 2006,
+    eq. 2.42, with the variance of the weights found from the data). One factor calibrates both, see CalibratedVariance.
+
+    Args:
+        names: of the experts.
+        n_outputs: number of outputs.
+        direct: indices of experts that are rivals of the combinations as they are.
+    """
+
+    def __init__(self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = ()) -> None:
+        self.names = tuple(names)
+        self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
+        self._noise = CalibratedVariance(n_outputs)
+
+    @property
+    def value(self) -> Array:
+        """Weights (n_experts, n_outputs), columns of sum 1."""
+        return self._aggregation.weights
+
+    def combined(self, experts: ExpertPredictions) -> Prediction:
+        """Return the prediction that the experts make together."""
+        total = (self.value * experts.values).sum(axis=0)
+        variance = self._noise.value + self._noise.factor * self._added(experts)
+        return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
+
+    def _added(self, experts: ExpertPredictions) -> Array:
+        root = (self.value * experts.unknown).sum(axis=0)
+        return np.asarray(root * root * experts.novelty)
+
+    def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
+        """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
+        errors = experts.values - measured
+        combined = (self._aggregation.choices * errors).sum(axis=1)
+        self._noise.update(combined[0], self._added(experts), elapsed)
+        self._aggregation.update(errors[None], combined[None], elapsed)
+
+    def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
+        """Take the other one's variance where nothing is known yet."""
+        self._noise.merge(other._noise, n_common)
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `restore`."""
+        return nested("aggregation", self._aggregation.state()) | nested("noise", self._noise.state())
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` saved. Raises StateError: unchanged then."""
+        aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
+        aggregation.check_like(self._aggregation)
+        self._noise = CalibratedVariance.from_state(part(state, "noise"), self.value.shape[1])
+        self._aggregation = aggregation
