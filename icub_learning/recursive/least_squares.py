@@ -185,8 +185,8 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
-        z_rows = np.atleast_2d(finite_rows("z", z, self.n_features, LARGEST_VALUE))
-        y_rows = np.atleast_2d(finite_rows("y", y, self.n_outputs, LARGEST_VALUE))
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
+        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
         if len(z_rows) != 1 or len(y_rows) != 1:
             raise ShapeError("z", np.shape(z), "one sample")
         forgetting = self.forgetting
@@ -194,6 +194,9 @@ class RecursiveLeastSquares:
             refill = self._fade_prior()
             z_rows, y_rows = np.vstack([z_rows, refill[0]]), np.vstack([y_rows, refill[1]])
         self.n_samples += 1
+        if len(z_rows) == 1:
+            self._take(z_rows, y_rows, forgetting)
+            return self._residuals(z_rows)
         left = np.empty_like(y_rows)
         step = min(_cholesky.MAX_RANK, self.n_outputs)  # with more rows than outputs no gains are formed
         for start in range(0, len(z_rows), step):
@@ -327,6 +330,8 @@ class RecursiveLeastSquares:
         """
         z_rows = np.atleast_2d(finite_rows("z", z, self.n_features, LARGEST_VALUE))
         y_rows = np.atleast_2d(finite_rows("y", y, self.n_outputs, LARGEST_VALUE))
+        if len(z_rows) != len(y_rows):
+            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
         before = self.factor
         try:
             factor = np.linalg.cholesky(before.T @ before - z_rows.T @ z_rows).T

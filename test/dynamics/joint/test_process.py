@@ -2,178 +2,268 @@
 
 import numpy as np
 import pytest
+from helpers.batch_solution import batch_solution
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import solve_triangular
 
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
+from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.models import part
+from icub_learning.testing import assert_same
 
-D, T = 17, 3
+D, T, REGULARIZATION = 17, 3, 0.05
+EQUAL, OTHER = np.ones(T), np.array([1.0, 0.3, 4.0])
+ZERO, START = np.zeros(6), np.array([1.0, 0.5, 0.0, -1.0, 0.2, 3.0])
 
 
 class MadeUpRegressor:
-    """A regressor with structural zeros, dependent columns, and different priors of its parameters."""
+    """A regressor with entries that are always zero, and with columns that depend on others."""
 
     n_joints, n_outputs, n_parameters = 2, T, 6
-    relative_regularization = np.array([1.0, 1.0, 0.3, 1.0, 2.0, 1.0])
 
     def __call__(self, q, v, a):
         one, two = np.sin(q)
-        rows = np.array(
+        return np.array(
             [
                 [one, 0.0, 2.0 * one, 0.0, 1.0, 0.0],
                 [0.0, v[0], v[0], a[1], 0.0, 0.0],
                 [two, a[0], 2.0 * two + a[0], 0.0, 0.0, 0.0],
             ]
         )
-        return rows
 
     @property
     def base_projection(self):
-        from icub_learning.dynamics.regressors.base_parameters import base_projection
-
         return base_projection(self, self.n_joints, self.n_parameters)
 
 
-def stream(n, seed):
-    """Features, rows of the regressor and outputs of n samples."""
+PRECISION = 0.7 * np.array([1.0, 1.0, 0.3, 1.0, 2.0, 1.0])
+COLUMNS = {start.any(): BaseColumns(MadeUpRegressor(), PRECISION, start) for start in (ZERO, START)}
+
+
+def stream(n, seed, noise=0.1, effect=1.0):
+    """Features (n, D), rows (n, T, 6) of the regressor and outputs (n, T) of a motion."""
     rng = np.random.default_rng(seed)
     frequencies = rng.normal(size=(D, 6))
     x = np.cumsum(rng.normal(scale=0.3, size=(n, 6)), axis=0)
     phi = np.cos(x @ frequencies.T) / np.sqrt(D)
     rows = np.array([MadeUpRegressor()(*np.split(one, 3)) for one in x])
-    truth = np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0])
-    y = rows @ truth + np.sin(x[:, :T]) + 0.1 * rng.normal(size=(n, T))
-    return phi, rows, y
+    y = rows @ np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0]) + effect * np.sin(x[:, :T])
+    return phi, rows, y + noise * rng.normal(size=(n, T))
 
 
-def batch(phi, rows, y, weights, prior, regularization, start):
-    """Mean of pi and w by one weighted least squares problem over both, for outputs of equal noise; and its moment.
-
-    Minimizes sum_i weights_i |y_i - rows_i pi - W' phi_i|^2 + W' prior W + (pi - start)' D (pi - start).
-    """
-    n, p = len(phi), rows.shape[2]
-    moment, target = np.zeros((p + T * D, p + T * D)), np.zeros(p + T * D)
-    for t in range(T):
-        z = np.zeros((n, p + T * D))
-        z[:, :p], z[:, p + t * D : p + (t + 1) * D] = rows[:, t], phi
-        moment += z.T @ (weights[:, None] * z)
-        target += z.T @ (weights * y[:, t])
-    own = np.concatenate([regularization * MadeUpRegressor.relative_regularization, np.tile(prior, T)])
-    moment += np.diag(own)
-    target[:p] += own[:p] * start
-    return np.linalg.solve(moment, target), moment
+def made(start=ZERO, weights=EQUAL):
+    """A process whose outputs count by constant weights."""
+    process = JointProcess(COLUMNS[start.any()], T, D, REGULARIZATION, "equal")
+    return process.restored({**process.state(), "weights": weights})
 
 
-def learned(phi, rows, y, memory, start, elapsed=0.01):
-    columns = BaseColumns(MadeUpRegressor(), 0.7, start)
-    process = JointProcess(columns, T, D, 0.05, "equal")
-    for f, r, o in zip(phi, rows, y, strict=True):
-        process.learn(f, columns.of(r), o, np.exp(-elapsed / memory))
+def learn(process, samples, factors=1.0):
+    phi, rows, y = samples
+    for f, r, o, factor in zip(phi, rows, y, np.broadcast_to(factors, len(phi)), strict=True):
+        process.learn(f, process.columns.of(r), o, float(factor))
     return process
+
+
+def chosen(samples, *parts):
+    return tuple(np.concatenate([each[p] for p in parts]) for each in samples)
+
+
+class Batch:
+    """One weighted least squares problem over gamma and the features' weights of every output, in extended precision.
+
+    Minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 with the priors that are in force, pi of gamma.
+    """
+
+    def __init__(self, process, samples, faded):
+        self.columns, state = process.columns, process.state()
+        self.weights = state["weights"]
+        n, width = len(faded), len(self.columns.kept) + T * D
+        self.p = width - T * D
+        z, y, sample_weights = np.zeros((n, T, width)), np.zeros((n, T)), np.zeros((n, T))
+        for t in range(T):
+            z[:, t], y[:, t] = self.row(t, samples[0], samples[1])
+            y[:, t] = samples[2][:, t] - y[:, t]
+            sample_weights[:, t] = self.weights[t] ** 2 * faded
+        prior = np.concatenate(
+            [part(state, "rigid")["prior"], *(weight**2 * part(state, "features")["prior"] for weight in self.weights)]
+        )
+        factor, solution = batch_solution(z.reshape(-1, width), y.reshape(-1, 1), prior, sample_weights.reshape(-1))
+        self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
+        self.beta = self.columns.projection @ self.columns.start + self.columns.root @ self.solution[: self.p]
+
+    def row(self, t, phi, rows):
+        """Row of the problem for output t, and what the most probable parameters before all data predict."""
+        own = rows[..., t, :][..., self.columns.kept]
+        z = np.zeros((*own.shape[:-1], self.p + T * D))
+        z[..., : self.p] = own @ self.columns.root
+        z[..., self.p + t * D : self.p + (t + 1) * D] = phi
+        return z, rows[..., t, :] @ self.columns.start
+
+    def predictions(self, phi, rows):
+        """SP (T,), and its variance over that of the noise of each output."""
+        found = []
+        for t in range(T):
+            z, offset = self.row(t, phi, rows)
+            spread = solve_triangular(self.factor, z, trans="T")
+            found.append((offset + z @ self.solution, self.weights[t] ** 2 * spread @ spread))
+        return np.array(found).T
 
 
 def predictions(process, phi, rows):
     alone, beside = process.maps() @ phi
-    return alone, beside + rows @ process.parameters
+    leverage, of_rigid = process.deviations(phi, process.columns.of(rows))
+    return alone, beside + rows @ process.parameters, leverage + of_rigid
 
 
-@pytest.mark.parametrize("start", [np.zeros(6), np.array([1.0, 0.5, 0.0, -1.0, 0.2, 3.0])])
-@pytest.mark.parametrize("memory", [np.inf, 2.0, 0.05])
-def test_equals_the_weighted_batch(memory, start):
-    n = 1000
-    phi, rows, y = stream(n + 1, 3)
-    process = learned(phi[:n], rows[:n], y[:n], memory, start)
-    faded = np.exp(-0.01 * np.arange(n - 1, -1, -1) / memory)
-    prior = part(process.state(), "features")["prior"]
-    rigid_prior = part(process.state(), "rigid")["prior"]
-    if memory < np.inf:
-        assert (prior <= 0.05).all()
-        assert (prior >= 0.5 * np.exp(-0.01 / memory) * 0.05 - 1e-12).all()
-    if np.ptp(rigid_prior):  # refilled in turns, in coordinates of their own
-        process_prior = process.columns.root
-        inverse = np.linalg.inv(process_prior)
-        assert inverse.shape == (4, 4)
-        return compare_in_base(process, phi, rows, y, faded, prior, rigid_prior, n)
-    solution, moment = batch(phi[:n], rows[:n], y[:n], faded, prior, 0.7 * rigid_prior[0], start)
-    pi, w = solution[:6], solution[6:].reshape(T, D)
-    alone, both = predictions(process, phi[n], rows[n])
-    np.testing.assert_allclose(both, rows[n] @ pi + w @ phi[n], rtol=0.0, atol=1e-9)
-    a = phi[:n].T @ (faded[:, None] * phi[:n]) + np.diag(prior)
-    np.testing.assert_allclose(alone, phi[n] @ np.linalg.solve(a, phi[:n].T @ (faded[:, None] * y[:n])), atol=1e-9)
-    # Eq. 2.42: the variance of the prediction over that of the noise.
-    leverage, of_rigid = process.deviations(phi[n], process.columns.of(rows[n]))
-    covariance = np.linalg.inv(moment)
+def faded(factors):
+    """Weights that samples have after all factors: each past sample fades with every later one."""
+    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
+
+
+def assert_batch(process, samples, weights_of_samples, probe, atol=1e-9):
+    batch = Batch(process, samples, weights_of_samples)
+    alone, both, variance = predictions(process, *probe)
+    expected, spread = batch.predictions(*probe)
+    np.testing.assert_allclose(both, expected, rtol=0.0, atol=atol)
+    np.testing.assert_allclose(variance, spread, rtol=1e-8)
+    np.testing.assert_allclose(process.coefficients, batch.beta, rtol=0.0, atol=atol)
+    _, w = batch_solution(samples[0], samples[2], part(process.state(), "features")["prior"], weights_of_samples)
+    np.testing.assert_allclose(alone, probe[0] @ w.astype(float), rtol=0.0, atol=atol)
+
+
+@pytest.mark.parametrize("start", [ZERO, START])
+@pytest.mark.parametrize("weights", [EQUAL, OTHER])
+@pytest.mark.parametrize("memory", [np.inf, 2.0, 0.05, 0.005])  # s; the last one refills every coordinate each time
+def test_equals_the_weighted_batch(memory, weights, start):
+    phi, rows, y = stream(601, 3)
+    factors = np.full(600, np.exp(-0.01 / memory))
+    process = learn(made(start, weights), (phi[:600], rows[:600], y[:600]), factors)
+    assert_batch(process, (phi[:600], rows[:600], y[:600]), faded(factors), (phi[600], rows[600]))
+    assert process.n_samples == 600
+
+
+def test_equals_the_batch_after_ten_thousand_samples():
+    phi, rows, y = stream(10_001, 4)
+    samples = phi[:-1], rows[:-1], y[:-1]
+    process = learn(made(START, OTHER), samples)
+    assert_batch(process, samples, np.ones(10_000), (phi[-1], rows[-1]))
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.sampled_from([0.2, 0.7, 0.99, 0.9999, 1.0]), min_size=1, max_size=40),
+    st.lists(st.floats(0.05, 20.0), min_size=T, max_size=T),
+)
+@settings(deadline=None, max_examples=40)
+def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, weights):
+    phi, rows, y = stream(len(factors) + 1, seed)
+    samples = phi[:-1], rows[:-1], y[:-1]
+    process = learn(made(START, np.array(weights)), samples, factors)
+    assert_batch(process, samples, faded(np.array(factors)), (phi[-1], rows[-1]), atol=1e-8)
+
+
+def test_parameters_are_those_of_the_prior_of_all_parameters():
+    """The batch over pi itself: no choice of columns, no coordinates gamma."""
+    phi, rows, y = stream(300, 6)
+    process = learn(made(START, OTHER), (phi, rows, y))
+    z, prior = np.zeros((300, T, 6 + T * D)), [PRECISION]
     for t in range(T):
-        z = np.zeros(6 + T * D)
-        z[:6], z[6 + t * D : 6 + (t + 1) * D] = rows[n, t], phi[n]
-        assert leverage + of_rigid[t] == pytest.approx(z @ covariance @ z, rel=1e-9)
-    np.testing.assert_allclose(process.columns.projection @ process.parameters, process.columns.projection @ pi, atol=1e-9)
+        z[:, t, :6], z[:, t, 6 + t * D : 6 + (t + 1) * D] = rows[:, t], phi
+        prior.append(np.full(D, OTHER[t] ** 2 * REGULARIZATION))
+    mean = np.concatenate([START, np.zeros(T * D)])[:, None]
+    _, expected = batch_solution(
+        z.reshape(900, -1), y.reshape(-1, 1), np.concatenate(prior), np.tile(OTHER**2, 300), mean
+    )
+    np.testing.assert_allclose(process.parameters, expected[:6, 0].astype(float), atol=1e-9)
 
 
-def compare_in_base(process, phi, rows, y, faded, prior, rigid_prior, n):
-    """As above with the prior of gamma instead of that of all parameters."""
-    columns = process.columns
-    offset = rows @ columns.start
-    z_rows = rows[:, :, columns.kept] @ columns.root
-    p = z_rows.shape[2]
-    moment, target = np.zeros((p + T * D, p + T * D)), np.zeros(p + T * D)
-    for t in range(T):
-        z = np.zeros((n, p + T * D))
-        z[:, :p], z[:, p + t * D : p + (t + 1) * D] = z_rows[:n, t], phi[:n]
-        moment += z.T @ (faded[:, None] * z)
-        target += z.T @ (faded * (y[:n, t] - offset[:n, t]))
-    moment += np.diag(np.concatenate([rigid_prior, np.tile(prior, T)]))
-    solution = np.linalg.solve(moment, target)
-    _, both = predictions(process, phi[n], rows[n])
-    expected = offset[n] + z_rows[n] @ solution[:p] + solution[p:].reshape(T, D) @ phi[n]
-    np.testing.assert_allclose(both, expected, rtol=0.0, atol=1e-9)
+def test_outputs_count_by_the_noise_that_was_found():
+    """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
+    scales = np.array([0.02, 0.2, 1.0])
+    phi, rows, y = stream(400, 7, scales, effect=0.0)
+    process, columns, gathered = JointProcess(COLUMNS[False], T, D, REGULARIZATION), COLUMNS[False], []
+    for k in range(400):
+        weights = process.state()["weights"]
+        a = phi[:k].T @ phi[:k] + REGULARIZATION * np.eye(D)
+        targets = np.concatenate([rows[:, :, columns.kept].reshape(400, -1), y], axis=1)
+        left = targets[k] - phi[k] @ np.linalg.solve(a, phi[:k].T @ targets[:k])
+        left /= np.sqrt(1.0 + phi[k] @ np.linalg.solve(a, phi[k]))
+        gathered.append((weights[:, None] * left[:-T].reshape(T, -1) @ columns.root, weights * left[-T:]))
+        process.learn(phi[k], columns.of(rows[k]), y[k])
+    z, target = (np.concatenate(each) for each in zip(*gathered, strict=True))
+    gamma = np.linalg.solve(z.T @ z + np.eye(z.shape[1]), z.T @ target)
+    np.testing.assert_allclose(process.parameters, columns.parameters(gamma), atol=1e-9)
+    np.testing.assert_allclose(process.state()["weights"], 1.0 / scales, rtol=0.35)
 
 
-def test_pools_exactly():
-    phi, rows, y = stream(900, 5)
-    start = np.zeros(6)
-    common = learned(phi[:200], rows[:200], y[:200], np.inf, start)
-    one = learned(phi[:500], rows[:500], y[:500], np.inf, start)
-    both = slice(0, 200), slice(500, 900)
-    other = learned(*(np.concatenate([x[s] for s in both]) for x in (phi, rows, y)), np.inf, start)
-    every = learned(phi, rows, y, np.inf, start)
+@pytest.mark.parametrize("start", [ZERO, START])
+@pytest.mark.parametrize("factor", [1.0, 0.99])
+def test_pools_two_that_share_nothing(start, factor):
+    """The batch of both, each sample with the weight that it has where it was learned, and with the first one's prior."""
+    samples = stream(501, 8)
+    parts = slice(0, 200), slice(200, 500)
+    one, other = (learn(made(start, OTHER), chosen(samples, each), factor) for each in parts)
+    before = other.state()
+    one.merge(other)
+    assert one.n_samples == 500
+    assert_same(other.state(), before, "the other one before")
+    ages = np.concatenate([np.arange(200)[::-1], np.arange(300)[::-1]])
+    assert_batch(one, chosen(samples, slice(0, 500)), factor**ages, (samples[0][500], samples[1][500]))
+
+
+def test_pools_what_both_have_in_common_once():
+    samples = stream(901, 5)
+    common = learn(made(START, OTHER), chosen(samples, slice(0, 200)))
+    one, other = common.copy(), common.copy()
+    learn(one, chosen(samples, slice(200, 500)))
+    learn(other, chosen(samples, slice(500, 900)))
     one.merge(other, common)
     assert one.n_samples == 900
-    for got, expected in zip(predictions(one, phi[0], rows[0]), predictions(every, phi[0], rows[0]), strict=True):
-        np.testing.assert_allclose(got, expected, atol=1e-9)
-    np.testing.assert_allclose(one.parameters, every.parameters, atol=1e-9)
-    got, expected = (each.deviations(phi[1], each.columns.of(rows[1])) for each in (one, every))
-    assert got[0] == pytest.approx(expected[0], rel=1e-9)
-    np.testing.assert_allclose(got[1], expected[1], rtol=1e-8)
+    assert_batch(one, chosen(samples, slice(0, 900)), np.ones(900), (samples[0][900], samples[1][900]))
+    assert common.n_samples == 200  # copies learn on their own
 
 
-def test_pools_two_that_share_nothing():
-    phi, rows, y = stream(700, 8)
-    one = learned(phi[:300], rows[:300], y[:300], np.inf, np.ones(6))
-    other = learned(phi[300:], rows[300:], y[300:], np.inf, np.ones(6))
-    every = learned(phi, rows, y, np.inf, np.ones(6))
-    one.merge(other)
-    np.testing.assert_allclose(one.parameters, every.parameters, atol=1e-9)
-    for got, expected in zip(predictions(one, phi[0], rows[0]), predictions(every, phi[0], rows[0]), strict=True):
-        np.testing.assert_allclose(got, expected, atol=1e-9)
-
-
-def test_goes_on_to_the_bit_after_saving():
-    phi, rows, y = stream(400, 9)
-    first = learned(phi[:300], rows[:300], y[:300], 3.0, np.zeros(6))
-    second = JointProcess(first.columns, T, D, 0.05, "equal").restored(first.state())
+@pytest.mark.parametrize("memory", [np.inf, 3.0])
+def test_goes_on_to_the_bit_after_saving(memory):
+    samples, factor = stream(400, 9), np.exp(-0.01 / memory)
+    first = JointProcess(COLUMNS[True], T, D, REGULARIZATION)
+    learn(first, chosen(samples, slice(0, 300)), factor)
+    second = JointProcess(COLUMNS[True], T, D, REGULARIZATION).restored(first.state())
     for process in (first, second):
-        for f, r, o in zip(phi[300:], rows[300:], y[300:], strict=True):
-            process.learn(f, process.columns.of(r), o, np.exp(-0.01 / 3.0))
-    for got, expected in zip(predictions(second, phi[0], rows[0]), predictions(first, phi[0], rows[0]), strict=True):
-        assert (got == expected).all()
+        learn(process, chosen(samples, slice(300, 400)), factor)
+    assert_same(second.state(), first.state(), "the one that was not saved")
+    with pytest.raises(StateError):
+        JointProcess(COLUMNS[True], T, D + 1, REGULARIZATION).restored(first.state())
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.9])
+def test_a_bad_sample_is_refused_and_changes_nothing(factor):
+    phi, rows, y = stream(31, 2)
+    process = learn(made(), (phi[:30], rows[:30], y[:30]), factor)
+    before, base = process.state(), process.columns.of(rows[30])
+    for place, value, error in (
+        (0, np.full(D, np.nan), NotFiniteError),
+        (1, np.full(base.shape, np.inf), NotFiniteError),
+        (2, np.full(T, 1e150), ParameterError),
+        (2, np.zeros(T + 1), ShapeError),
+    ):
+        sample = [phi[30], base, y[30]]
+        sample[place] = value
+        with pytest.raises(error):
+            process.learn(*sample, factor)
+        assert_same(process.state(), before, "what was known before")
 
 
 def test_features_alone():
     phi, _, y = stream(300, 2)
-    process = JointProcess(None, T, D, 0.05)
+    process = JointProcess(None, T, D, REGULARIZATION)
     for f, o in zip(phi, y, strict=True):
         process.learn(f, None, o)
-    expected = np.linalg.solve(phi.T @ phi + 0.05 * np.eye(D), phi.T @ y).T
+    expected = np.linalg.solve(phi.T @ phi + REGULARIZATION * np.eye(D), phi.T @ y).T
+    assert process.maps().shape == (1, T, D)
     np.testing.assert_allclose(process.maps()[0], expected, atol=1e-10)
     assert process.parameters is None
+    assert not process.coefficients.size
