@@ -85,7 +85,12 @@ class LayeredAggregation:
     @property
     def choices(self) -> Array:
         """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
-        return np.array([self.weights, *(memory.weights for memory in self._memories)])
+        first, *others = [memory.weights for memory in self._memories]
+        choices: Array = np.empty((len(others) + 2, *first.shape))
+        choices[0], choices[1] = self.weights, first
+        for place, weights in enumerate(others):
+            choices[place + 2] = weights
+        return choices
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.

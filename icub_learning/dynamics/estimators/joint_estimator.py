@@ -1,5 +1,6 @@
 """What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from icub_learning.dynamics.estimators.prediction import MotionInputs, Predictio
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.joint.bank import MEMBERS, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.joint.experts import ExpertWeights
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
@@ -91,20 +92,19 @@ class JointEstimator:
 
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._made(self.regressor if regressor is None else regressor)
+        own = self._own_predictor()
+        return own if regressor is None else replace(own, regressor=regressor)
 
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
-            self._predictor = self._made(self.regressor)
+            bank, rigid = self._bank, None
+            if self._rigid is not None:
+                rigid = np.array([self._rigid.parameters, *bank.parameters()])
+            self._predictor = JointPredictor(
+                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.certainty(),
+                MEMBERS[0].regularization, self._unknown(), self.weights, self._tare,
+            )  # fmt: skip
         return self._predictor
-
-    def _made(self, regressor: Regressor) -> JointPredictor:
-        rigid = None if self._rigid is None else np.array([self._rigid.parameters, *self._bank.parameters()])
-        first = MEMBERS[0].regularization
-        return JointPredictor(
-            regressor, self._bank.features, self._bank.maps(), rigid, self._bank.certainty(), first, self._unknown(),
-            self.weights, self._tare,
-        )  # fmt: skip
 
     def _unknown(self) -> Array:
         """Root mean squares (n_experts, n_outputs) of what features have to say: alone, and beside rigid bodies."""
@@ -131,22 +131,23 @@ class JointEstimator:
             y: measured outputs (n_outputs,).
             known: the motion of the same instant as it was known when y had to be predicted; the same if None.
             stamp: ns, of the measurement; without it samples count as 0.01 s apart.
-            published: what was predicted for the measurement, which `judge` has had; None: it is judged here.
+            published: what `predict` of this estimator or of its predictor made of `known`, which `judge` has had;
+                None: it is predicted and judged here.
         """
         m = self.regressor.n_outputs
         measured = finite_rows("y", vector("y", y, m), m, LARGEST)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
-        predictor = self._own_predictor()
-        phi = self._bank.features.waves(np.concatenate(motion))
-        rows, exact_rows = None, None
-        if self._rigid is not None:
-            exact_rows = self.regressor(*exact)
-            rows = exact_rows if motion is exact else self.regressor(*motion)
-            finite_rows("regressor", rows, rows.shape[1], LARGEST)
-        experts = predictor.experts(phi, rows)
+        exact_rows = None if self._rigid is None else self.regressor(*exact)
+        if published is not None and published.experts is not None:
+            experts: ExpertPredictions = published.experts
+        else:
+            rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
+            experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
         if not np.isfinite(experts.values).all():
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        if experts.rows is not None:
+            finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
         inner = measured - self._tare
         if self._rigid is not None and exact_rows is not None:
             self._rigid.learn(exact_rows, inner)  # the only step that may still refuse the sample
@@ -154,9 +155,10 @@ class JointEstimator:
         self._last_stamp = stamp
         if published is None:
             self.weights.judge(experts, measured, elapsed)
-        left = inner if predictor.rigid is None or rows is None else inner - rows @ predictor.rigid[1]
+        left = inner if self._rigid is None else measured - experts.parametric
         self._signal.update(np.concatenate([inner, left]), elapsed)
-        self._bank.learn(phi, rows, inner, elapsed, self._factor(experts.values, measured, experts.novelty, elapsed))
+        factor = self._factor(experts.values, measured, experts.novelty, elapsed)
+        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor)
         self._predictor = None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float) -> float:

@@ -1,7 +1,7 @@
 """A small bank of joint processes: what was learned of all that was seen, and of the last seconds."""
 
 from collections.abc import Mapping
-from math import exp, inf
+from math import exp, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,14 +21,16 @@ class Member(NamedTuple):
     Attributes:
         regularization: of its features; a small one is close to NP, a large one to P.
         memory: [s] in which samples lose the weight 1 - 1/e; inf: it forgets only what the whole bank forgets.
+        every: it has each so manieth feature: what was learned in seconds is simple.
     """
 
     regularization: float
     memory: float
+    every: int
 
 
 # Chosen on four real recordings, six robots of the zoo and the change of task with seeds 0 to 5, see docs/decisions.
-MEMBERS = (Member(0.01, inf), Member(10.0, 2.0))
+MEMBERS = (Member(0.01, inf, 1), Member(10.0, 2.0, 6))
 # Length scales of the kernels in multiples of INPUT_SCALES, a factor of three apart: short ones for what changes within
 # degrees, long ones for what turns with the whole arm.
 LENGTH_SCALES = (0.7, 2.0, 6.0)
@@ -39,6 +41,29 @@ INPUT_SCALES = (1.0, 1.0, 5.0)
 CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the first factor, at first;
 CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
 LATEST_CERTAINTY = 1000  # but never more samples than this
+
+
+class FeatureShare:
+    """Each so manieth frequency of the random features, as a row of unit norm.
+
+    Args:
+        n_features: of all, cosines first, then sines.
+        every: see Member.
+
+    Attributes:
+        n_features: of the share.
+    """
+
+    def __init__(self, n_features: int, every: int) -> None:
+        half = n_features // 2
+        chosen = np.arange(0, half, every)
+        self._places = None if every == 1 else np.concatenate([chosen, half + chosen])
+        self._scale = sqrt(half / len(chosen))
+        self.n_features = 2 * len(chosen)
+
+    def of(self, phi: Array) -> Array:
+        """Return the share (n_features,) of all features."""
+        return phi if self._places is None else self._scale * phi[self._places]
 
 
 class JointBank:
@@ -67,9 +92,12 @@ class JointBank:
     ) -> None:
         width = 2 * max(1, n_random_features // (2 * len(LENGTH_SCALES)))
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
-        n = width * len(LENGTH_SCALES)
-        self.columns, self._output_weights = columns, output_weights
-        self.processes = [JointProcess(columns, n_outputs, n, one.regularization, output_weights) for one in MEMBERS]
+        self.columns = columns
+        self.shares = [FeatureShare(width * len(LENGTH_SCALES), one.every) for one in MEMBERS]
+        self.processes = [
+            JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
+            for share, one in zip(self.shares, MEMBERS, strict=True)
+        ]
         self._certainty: Certainty | None = None
         self._next_certainty = 0  # samples
 
@@ -89,12 +117,12 @@ class JointBank:
             forgetting: in (0, 1], of all members, on top of their own.
         """
         base = None if rows is None or self.columns is None else self.columns.of(rows)
-        for process, member in zip(self.processes, MEMBERS, strict=True):
-            process.learn(phi, base, y, forgetting * exp(-elapsed / member.memory))
+        for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
+            process.learn(share.of(phi), base, y, forgetting * exp(-elapsed / member.memory))
 
-    def maps(self) -> Array:
-        """Weights of the features: (n_members, 2 for NP and SP or 1 for NP alone, n_outputs, n_features)."""
-        return np.array([process.maps() for process in self.processes])
+    def maps(self) -> list[Array]:
+        """Of each member: weights (2 for NP and SP or 1 for NP alone, n_outputs, n_features) of its features."""
+        return [process.maps() for process in self.processes]
 
     def parameters(self) -> list[Array]:
         """Rigid-body parameters (n_parameters,) of each member; [] without rigid bodies."""
@@ -155,5 +183,5 @@ class JointBank:
 
 
 def _members() -> Array:
-    """(n_members, 2): regularizations, and rates at which members forget [1/s]."""
-    return np.array([(one.regularization, 1.0 / one.memory) for one in MEMBERS])
+    """(n_members, 3): regularizations, rates at which members forget [1/s], and which features they have."""
+    return np.array([(one.regularization, 1.0 / one.memory, one.every) for one in MEMBERS])

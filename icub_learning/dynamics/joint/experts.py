@@ -28,12 +28,16 @@ class ExpertPredictions:
         novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
         unknown: (n_experts, n_outputs) root mean square of what features have to say on top of each expert's rigid
             bodies: its error where nothing was learned.
+        phi: (n_features,) features of the motion.
+        rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
     """
 
     values: Array
     parametric: Array
     novelty: float
     unknown: Array
+    phi: Array
+    rows: Array | None
 
 
 class ExpertWeights:

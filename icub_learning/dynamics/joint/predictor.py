@@ -1,5 +1,6 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
+from icub_learning.dynamics.joint.bank import FeatureShare
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
@@ -20,7 +22,8 @@ class JointPredictor:
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        maps: (n_members, kinds, n_outputs, n_features) weights of the features, see JointBank.maps.
+        shares: of the features, that each member has.
+        maps: weights of the features of each member, see JointBank.maps.
         rigid: (1 + n_members, n_parameters) parameters of P and of each member; None without rigid bodies.
         certainty: gives the leverage of the first member.
         regularization: of the first member.
@@ -31,7 +34,8 @@ class JointPredictor:
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
-    maps: Array
+    shares: Sequence[FeatureShare]
+    maps: Sequence[Array]
     rigid: Array | None
     certainty: Certainty
     regularization: float
@@ -63,18 +67,18 @@ class JointPredictor:
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        n_outputs = self.maps.shape[2]
-        learned = (self.maps.reshape(-1, self.maps.shape[3]) @ phi).reshape(self.maps.shape[:3])
+        learned = [maps @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)]
         if rows is None or self.rigid is None:
-            values, parametric = learned[:, 0] + self.tare, np.zeros(n_outputs)
+            values = np.concatenate(learned) + self.tare
+            parametric = np.zeros_like(self.tare)
         else:
-            rigid = self.rigid @ rows.T + self.tare
-            learned[:, 0] += self.tare
-            learned[:, 1] += rigid[1:]
-            parametric = rigid[0]
-            values = np.concatenate([rigid[:1], learned.reshape(-1, n_outputs)])
+            rigid = self.rigid @ rows.T
+            for own, parameters in zip(learned, rigid[1:], strict=True):
+                own[1] += parameters
+            values = np.concatenate([rigid[:1], *learned]) + self.tare
+            parametric = values[0]
         novelty = self.regularization * float(self.certainty.leverage(phi))
-        return ExpertPredictions(values, parametric, novelty, self.unknown)
+        return ExpertPredictions(values, parametric, novelty, self.unknown, phi, rows)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.
