@@ -1,4 +1,4 @@
-"""Semiparametric learning of inverse dynamics as the thesis has it (8.3, fig. 8.2): rigid bodies first, then features."""
+"""Semiparametric learning as the thesis has it (8.3, fig. 8.2): rigid bodies first, then features for the rest."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FEATURES = 1000
 SCALING_SAMPLES = 200  # first samples, which only set mean and scale of the inputs
 # Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2. Noise at rest is not magnified beyond it.
 LEAST_SCALE = (0.05, 0.05, 0.5)
-LEAST_CHANGE = 0.1  # of LEAST_SCALE: a robot that has moved by less since the last sample that set the scale stands still
+LEAST_CHANGE = 0.1  # of LEAST_SCALE: a robot that has moved by less since a sample last set the scale stands still
 
 
 class ThesisMethod:
@@ -92,7 +92,7 @@ class ThesisMethod:
         self.parametric.learn(self.regressor(*motion), measured)
 
     def _input(self, motion: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-        """Return the input (3 n_joints + n_outputs,) of the features, and the prediction (n_outputs,) of rigid bodies."""
+        """Return the features' input (3 n_joints + n_outputs,), and the prediction (n_outputs,) of rigid bodies."""
         parametric = self.regressor(*motion) @ self.parametric.parameters
         return np.concatenate([*motion, parametric]), parametric
 
