@@ -62,7 +62,7 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20}, learns=True),
+    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100}, learns=True),
     Subject("object_recognition", {}, learns=True),
     Subject("cnn_features", {}),
     Subject("object_detection", {}),

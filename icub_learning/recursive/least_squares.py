@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_solve
 
 from icub_learning.arrays import Array, finite, integer, real
@@ -70,7 +70,7 @@ class RecursiveLeastSquares:
         self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
         self._probe = aligned_zeros(_cholesky.MAX_RANK * size)  # for leverage
         self._triangle = pack_factor(np.eye(d), self.regularization)
-        self._initial_weights = np.zeros((d, self.n_outputs))
+        self._initial_weights: Array = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
             self._weights[:, :d] = self._initial_weights.T
@@ -128,7 +128,8 @@ class RecursiveLeastSquares:
     @property
     def initial_weights(self) -> Array:
         """The weights (d, T) towards which those learned are regularized, as a copy."""
-        return self._initial_weights.copy()
+        copy: Array = self._initial_weights.copy()
+        return copy
 
     @property
     def prior(self) -> Array:
@@ -396,7 +397,7 @@ class RecursiveLeastSquares:
         sizes = self._size, self.n_features, self.n_outputs
         _cholesky.update(self._triangle, self._weights, self._work, z, y, *sizes, forgetting, inf)
 
-    def _refill_rows(self, places: Array) -> tuple[Array, Array]:
+    def _refill_rows(self, places: NDArray[np.intp]) -> tuple[Array, Array]:
         """Bring the prior of coordinates back to what it was; return the rows that stand for it."""
         # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
         root = np.sqrt(self.regularization[places] - self._prior[places])

@@ -101,6 +101,11 @@ class ParametricEstimator:
         return self._rls.n_samples // self.regressor.n_outputs
 
     @property
+    def changes(self) -> int:
+        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        return 0 if self._adaptive is None else self._adaptive.changes
+
+    @property
     def parameters(self) -> Array:
         """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
         parameters = np.empty(self.regressor.n_parameters)

@@ -5,6 +5,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
@@ -210,7 +211,7 @@ def _of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> Recu
     return saved
 
 
-def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, Array]]:
+def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, NDArray[np.intp]]]:
     """For each output: its targets among those of the first factor, and the columns that they belong to."""
     ends = n_outputs + np.searchsorted(columns.outputs, np.arange(n_outputs + 1))
     return [
