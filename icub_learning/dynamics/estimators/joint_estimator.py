@@ -78,6 +78,11 @@ class JointEstimator:
         return self._bank.n_samples
 
     @property
+    def changes(self) -> int:
+        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        return 0 if self._adaptive is None else self._adaptive.changes
+
+    @property
     def expert_weights(self) -> dict[str, Array]:
         """Weights (n_outputs,) of the experts by their names."""
         return dict(zip(self.weights.names, self.weights.value, strict=True))
