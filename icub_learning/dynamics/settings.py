@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from icub_learning.arrays import real
 from icub_learning.errors import ParameterError
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
@@ -68,7 +69,7 @@ def first_forgetting(forgetting: float | str) -> float:
         if forgetting != AUTOMATIC:
             raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
         return 1.0
-    return forgetting
+    return real("forgetting", forgetting, 0.0, 1.0, low_open=True)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array, finite, integer
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
 from icub_learning.errors import ParameterError, StateError
@@ -90,7 +90,7 @@ class JointBank:
         n_random_features: int,
         seed: int = 0,
     ) -> None:
-        width = 2 * max(1, n_random_features // (2 * len(LENGTH_SCALES)))
+        width = 2 * max(1, integer("n_random_features", n_random_features, 2) // (2 * len(LENGTH_SCALES)))
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
         self.columns = columns
         self.shares = [FeatureShare(width * len(LENGTH_SCALES), one.every) for one in MEMBERS]
