@@ -48,13 +48,13 @@ class Sample:
         motion: smoothed by later samples.
         known: derived without delay: what the prediction was made from.
         measured: (n_outputs,).
-        published: what was predicted for the measurement.
+        published: what was predicted for the measurement, and judged by it; None: the estimator is to judge itself.
     """
 
     motion: Motion
     known: Motion
     measured: Array
-    published: Prediction
+    published: Prediction | None
 
     def teach(self, estimator: Learner) -> None:
         """Update an estimator with this sample."""
