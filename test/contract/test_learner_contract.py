@@ -77,6 +77,11 @@ class TestParametricEstimator(EstimatorContract):
         return ParametricEstimator(self.regressor)
 
 
+class TestParametricEstimatorThatForgets(EstimatorContract):
+    def make(self):
+        return ParametricEstimator(self.regressor, forgetting=0.99)
+
+
 class TestNonparametricEstimator(EstimatorContract):
     def make(self):
         return NonparametricEstimator(self.regressor, n_random_features=60)

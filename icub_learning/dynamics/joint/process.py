@@ -182,20 +182,20 @@ class JointProcess:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
-        state = nested("features", self._features.state()) | nested("noise", self._noise.state())
-        state["weights"] = self._weights.value.copy()
+        state = nested("features", self._features.state())
         if self._rigid is not None:
-            state |= nested("rigid", self._rigid.state())
+            state |= nested("rigid", self._rigid.state()) | nested("noise", self._noise.state())
+            state["weights"] = self._weights.value.copy()
         return state
 
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._features = _of_same_size(self._features, part(state, "features"))
-        made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
-        made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
         if self._rigid is not None:
             made._rigid = _of_same_size(self._rigid, part(state, "rigid"))
+            made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
+            made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
         return made
 
     def copy(self) -> "JointProcess":
