@@ -57,6 +57,7 @@ class LearnerSettings(Validated):
         high=1.0,
     )
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_random_features % 2:

@@ -222,8 +222,8 @@ def _teach(stream: InverseDynamicsStream, sample: Sample, times: "array[int]") -
 class _WithoutExperts:
     """Predicts without telling what experts predicted, so that a stream does not judge them as measurements come.
 
-    Which experts were right is learned too, at once: too early where a horizon is kept, and not at all while learning is
-    off.
+    Which experts were right is learned too, at once: that is too early where a horizon is kept, and nothing is to be
+    learned while learning is off.
     """
 
     def __init__(self, estimator: Predictor) -> None:

@@ -176,9 +176,9 @@ class RecursiveLeastSquares:
         """Learn one sample z (d,), y (T,) as `update` does; return what could not be foreseen of it.
 
         These are recursive residuals (Brown, Durbin and Evans, "Techniques for testing the constancy of regression
-        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). Were z W + noise
-        the truth and the prior right, they would be independent, with the variance of the noise. With forgetting the
-        refilled prior counts as further samples, of weights that equal their initial values.
+        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). Were
+        z W + noise the truth and the prior right, they would be independent, with the variance of the noise. With
+        forgetting the refilled prior counts as further samples, of weights that equal their initial values.
 
         Returns:
             (k, T): the sample's own residuals, and those of the prior that was refilled with it.
@@ -283,9 +283,7 @@ class RecursiveLeastSquares:
         triangle[:] = self._triangle
         return Certainty(triangle, self.n_features)
 
-    def merge(
-        self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None
-    ) -> pooling.Pooled:
+    def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.
 
         Where samples were forgotten, each learner's samples keep their present weight. O(d^3).

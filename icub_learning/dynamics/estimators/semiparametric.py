@@ -10,8 +10,8 @@ from icub_learning.errors import ParameterError
 class SemiparametricEstimator(JointEstimator):
     """Rigid bodies, and random features for what they leave: SP of the thesis (8.3), learned as one model.
 
-    Nothing about the features has to be chosen: P, and NP and SP of the joint model, are weighed for each output by what
-    has been right, see JointEstimator.
+    Nothing about the features has to be chosen: P, and NP and SP of the joint model, are weighed for each output by
+    what has been right, see JointEstimator.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.

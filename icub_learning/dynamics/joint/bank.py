@@ -19,7 +19,7 @@ class Member(NamedTuple):
     """One process of the bank.
 
     Attributes:
-        regularization: of its features; a small one is close to NP, a large one to P.
+        regularization: regularization of its features; a small one is close to NP, a large one to P.
         memory: [s] in which samples lose the weight 1 - 1/e; inf: it forgets only what the whole bank forgets.
         every: it has each so manieth feature: what was learned in seconds is simple.
     """
@@ -47,11 +47,11 @@ class FeatureShare:
     """Each so manieth frequency of the random features, as a row of unit norm.
 
     Args:
-        n_features: of all, cosines first, then sines.
+        n_features: number of all features, cosines first, then sines.
         every: see Member.
 
     Attributes:
-        n_features: of the share.
+        n_features: number of features of the share.
     """
 
     def __init__(self, n_features: int, every: int) -> None:
@@ -72,7 +72,7 @@ class JointBank:
     Args:
         n_joints: positions, velocities and accelerations of so many joints are the inputs.
         n_outputs: number of outputs.
-        columns: of the rigid bodies; None for features alone.
+        columns: columns of the rigid bodies; None for features alone.
         output_weights: how much each output counts for the parameters.
         n_random_features: number of features of all length scales together.
         seed: seed of the random features.
@@ -121,7 +121,7 @@ class JointBank:
             process.learn(share.of(phi), base, y, forgetting * exp(-elapsed / member.memory))
 
     def maps(self) -> list[Array]:
-        """Of each member: weights (2 for NP and SP or 1 for NP alone, n_outputs, n_features) of its features."""
+        """Return the weights of each member's features: (2 for NP and SP or 1 for NP alone, n_outputs, n_features)."""
         return [process.maps() for process in self.processes]
 
     def parameters(self) -> list[Array]:
@@ -130,7 +130,7 @@ class JointBank:
         return [parameters for parameters in found if parameters is not None]
 
     def certainty(self) -> Certainty:
-        """Return what gives the leverage of the first member, up to a few samples old: a snapshot for another thread."""
+        """Return what gives the leverage of the first member, of now or a few samples ago: a snapshot for a thread."""
         n = self.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.processes[0].certainty()

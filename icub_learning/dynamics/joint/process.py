@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,20 @@ from icub_learning.recursive import Certainty, RecursiveLeastSquares
 
 
 class JointProcess:
-    """Learns y_t = Y_t beta + phi' w_t + noise for all outputs t at once, sample by sample. See docs/theory/joint_model.
+    """Learns y_t = Y_t beta + phi' w_t + noise for all outputs t at once, sample by sample.
 
-    With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and beta of the prior of `BaseColumns`, this is a
-    Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and Williams 2006, eq. 2.41-2.42), here on
-    random features. One factor of A = sum phi phi' + regularization I serves all outputs; its targets are the outputs y
-    and the entries of Y that are not zero by structure. What it could not foresee of a sample, the recursive residuals of
-    Y and y, is a sample of beta alone, from which a second recursive least squares learns beta. Nothing that was learned
-    depends on beta: a new beta re-targets the past by itself.
+    See docs/theory/joint_model.md. With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and beta of the
+    prior of `BaseColumns`, this is a Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and
+    Williams 2006, eq. 2.41-2.42), here on random features. One factor of A = sum phi phi' + regularization I serves all
+    outputs; its targets are the outputs y and the entries of Y that are not zero by structure. What it could not
+    foresee of a sample, the recursive residuals of Y and y, is a sample of beta alone, from which a second recursive
+    least squares learns beta. Nothing that was learned depends on beta: a new beta re-targets the past by itself.
 
     Args:
         columns: the columns of the regressor; None for features alone.
         n_outputs: T.
         n_features: d, of phi.
-        regularization: of the features: noise variance over the variance of their weights.
+        regularization: noise variance over the variance of the features' weights.
         output_weights: how much each output counts for beta, see OutputWeights.
     """
 
@@ -216,5 +217,5 @@ def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, NDArray[n
     ends = n_outputs + np.searchsorted(columns.outputs, np.arange(n_outputs + 1))
     return [
         (slice(begin, end), columns.places[begin - n_outputs : end - n_outputs])
-        for begin, end in zip(ends[:-1], ends[1:], strict=True)
+        for begin, end in pairwise(ends.tolist())
     ]
