@@ -95,10 +95,18 @@ class JointEstimator:
         """Learn from a measurement which experts were right; see JointPredictor.judge."""
         self._own_predictor().judge(prediction, measured, elapsed)
 
+    def steady(self, prediction: Prediction) -> Array:
+        """Return the total of a prediction by weights that no push has touched; see JointPredictor.steady."""
+        return self._own_predictor().steady(prediction)
+
+    def hold(self) -> None:
+        """Leave the weights of experts as they were before what is felt now; see ExpertWeights.hold."""
+        self.weights.hold()
+
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        own = self._own_predictor()
-        return own if regressor is None else replace(own, regressor=regressor)
+        regressor = self.regressor if regressor is None else regressor
+        return replace(self._own_predictor(), regressor=regressor, certainty=self._bank.certainty())
 
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
@@ -106,7 +114,7 @@ class JointEstimator:
             if self._rigid is not None:
                 rigid = np.array([self._rigid.parameters, *bank.parameters()])
             self._predictor = JointPredictor(
-                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.certainty(),
+                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.processes[0],
                 MEMBERS[0].regularization, self._unknown(), self.weights, self._tare,
             )  # fmt: skip
         return self._predictor
@@ -222,6 +230,7 @@ class JointEstimator:
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
         last = -1 if self._last_stamp is None else self._last_stamp
+        rigid = {} if self._rigid is None else nested("rigid", self._rigid.state())
         return {
             "estimator": np.asarray(self._KIND),
             "version": np.asarray(STATE_VERSION),
@@ -229,7 +238,7 @@ class JointEstimator:
             **nested("bank", self._bank.state()),
             **nested("weights", self.weights.state()),
             **nested("signal", self._signal.state()),
-            **({} if self._rigid is None else nested("rigid", self._rigid.state())),
+            **{name: value for name, value in rigid.items() if not name.startswith("rigid.regressor.")},
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
             "forgetting": np.asarray(self._forgetting),
             "tare": self._tare.copy(),
@@ -247,8 +256,10 @@ class JointEstimator:
                 raise StateError(f"{text}, or go on with the release that saved it", name="version")
             check_version(state, STATE_VERSION)
             made = cls.__new__(cls)
-            has_rigid = any(key.startswith("rigid.") for key in state)
-            rigid = ParametricEstimator.from_state(part(state, "rigid"), regressor) if has_rigid else None
+            rigid = None
+            if any(key.startswith("rigid.") for key in state):
+                own = part(state, "rigid") | nested("regressor", part(state, "regressor"))
+                rigid = ParametricEstimator.from_state(own, regressor)
             JointEstimator.__init__(made, regressor, rigid, 2, float(scalar(state, "forgetting")), 0)
             columns = _rigid_part(regressor, rigid)
             made._bank = JointBank.from_state(part(state, "bank"), regressor.n_joints, regressor.n_outputs, *columns)

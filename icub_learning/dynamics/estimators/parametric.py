@@ -39,10 +39,9 @@ class ParametricPredictor:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(total, total, np.zeros_like(total), self._variance(rows))
-
-    def _variance(self, rows: Array) -> Array:
-        return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * np.take(rows, self.order, axis=1)))
+        weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
+        unlearned = self.noise * self.certainty.leverage(weighted)
+        return Prediction(total, total, np.zeros_like(total), self.noise + unlearned, unlearned)
 
 
 class ParametricEstimator:

@@ -22,6 +22,7 @@ class Prediction:
         residual: the nonparametric part; zero for a parametric estimator.
         variance: variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
             Infinite before the first sample.
+        unlearned: part of the variance that is due to what was not learned of the motion, before calibration.
         experts: what each expert of a combination predicted; None where there are none.
     """
 
@@ -29,6 +30,7 @@ class Prediction:
     parametric: Array
     residual: Array
     variance: Array
+    unlearned: Array
     experts: Any = None
 
     def plus(self, added: Array, variance: Array | float = 0.0, *, rigid: bool = True) -> "Prediction":
@@ -38,7 +40,7 @@ class Prediction:
         """
         parametric = self.parametric + added if rigid else self.parametric
         residual = self.residual if rigid else self.residual + added
-        return Prediction(self.total + added, parametric, residual, self.variance + variance)
+        return Prediction(self.total + added, parametric, residual, self.variance + variance, self.unlearned)
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:

@@ -10,6 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint.bank import FeatureShare
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.process import JointProcess
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.recursive import Certainty
@@ -22,13 +23,13 @@ class JointPredictor:
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        shares: of the features, that each member has.
+        shares: features that each member has.
         maps: weights of the features of each member, see JointBank.maps.
         rigid: (1 + n_members, n_parameters) parameters of P and of each member; None without rigid bodies.
         certainty: gives the leverage of the first member.
-        regularization: of the first member.
+        regularization: regularization of the first member.
         unknown: see ExpertPredictions.
-        weights: of the experts; the one that the estimator has, so that it follows what is judged.
+        weights: weights of the experts; those of the estimator, so that they follow what is judged.
         tare: (n_outputs,) offset of the sensor that was set at once.
     """
 
@@ -37,7 +38,7 @@ class JointPredictor:
     shares: Sequence[FeatureShare]
     maps: Sequence[Array]
     rigid: Array | None
-    certainty: Certainty
+    certainty: Certainty | JointProcess
     regularization: float
     unknown: Array
     weights: ExpertWeights
@@ -90,3 +91,11 @@ class JointPredictor:
         """
         if prediction.experts is not None:
             self.weights.judge(prediction.experts, measured, elapsed)
+
+    def steady(self, prediction: Prediction) -> Array:
+        """Return the total (n_outputs,) of a prediction by weights that no push has touched; see ExpertWeights.steady."""
+        return prediction.total if prediction.experts is None else self.weights.steady(prediction.experts)
+
+    def hold(self) -> None:
+        """Leave the weights of experts as they were before what is felt now; see ExpertWeights.hold."""
+        self.weights.hold()

@@ -45,6 +45,16 @@ class Watch(Protocol):
     def may_learn(self, stamp: int) -> bool: ...
 
 
+class JudgingPredictor(Predictor, Protocol):
+    """A predictor that combines experts; see JointPredictor."""
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
+
+    def steady(self, prediction: Prediction) -> Array: ...
+
+    def hold(self) -> None: ...
+
+
 class MotionSource(Protocol):
     """What a stream needs to find velocities and accelerations; see MotionFilter."""
 
@@ -306,22 +316,33 @@ class InverseDynamicsStream:
         record.measured = measured
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
-        external = measured - record.prediction.total
+        judged = self._judged_by(record)
+        steady = record.made.total if judged is None else judged.steady(record.made)
+        moved = record.made.total - steady  # by what weights have learned of the last tenth of a second
+        external = measured - record.prediction.total + moved
         self._paired.append(External(record.stamp, measured, external, record.known))
         if record.fault is not None:
             return
         if self._output_filter is not None:
             self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, measured - record.body.total, record.body.variance)
+            self.watch.observe(record.stamp, record.known, measured - record.body.total + moved, record.made.unlearned)
         self._judge(record, measured)
+
+    def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
+        """Return who learns from the measurement of a record which experts were right; None without experts."""
+        return self.predictor if record.made.experts is not None else None  # type: ignore[return-value]
 
     def _judge(self, record: StateRecord, measured: Array) -> None:
         """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
-        if record.made.experts is None or (self.watch is not None and not self.watch.may_learn(record.stamp)):
+        judge = self._judged_by(record)
+        if judge is None:
+            return
+        if self.watch is not None and not self.watch.may_learn(record.stamp):
+            judge.hold()
             return
         elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
-        self.predictor.judge(record.made, measured, elapsed)  # type: ignore[attr-defined]
+        judge.judge(record.made, measured, elapsed)
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
