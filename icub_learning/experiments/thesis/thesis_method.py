@@ -55,11 +55,11 @@ class ThesisMethod:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         x, parametric = self._input(motion_vectors(self.regressor.n_joints, q, v, a))
         if not self._scaled:
-            return Prediction(parametric, parametric, np.zeros_like(parametric), self._noise.value)
+            nothing = np.zeros_like(parametric)
+            return Prediction(parametric, parametric, nothing, self._noise.value, nothing)
         z = self._row(x)
-        residual = self._rls.predict(z)
-        variance = self._noise.value * (1.0 + self._rls.leverage(z))
-        return Prediction(parametric + residual, parametric, residual, variance)
+        residual, unlearned = self._rls.predict(z), self._noise.value * self._rls.leverage(z)
+        return Prediction(parametric + residual, parametric, residual, self._noise.value + unlearned, unlearned)
 
     def update(
         self,
