@@ -22,7 +22,8 @@ class Prediction:
         residual: the nonparametric part; zero for a parametric estimator.
         variance: variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
             Infinite before the first sample.
-        unlearned: part of the variance that is due to what was not learned of the motion, before calibration.
+        unlearned: part of the variance that is due to what was not learned of the motion, before calibration; None
+            where it is not known.
         experts: what each expert of a combination predicted; None where there are none.
     """
 
@@ -30,7 +31,7 @@ class Prediction:
     parametric: Array
     residual: Array
     variance: Array
-    unlearned: Array
+    unlearned: Array | None = None
     experts: Any = None
 
     def plus(self, added: Array, variance: Array | float = 0.0, *, rigid: bool = True) -> "Prediction":
