@@ -114,17 +114,10 @@ class JointEstimator:
             if self._rigid is not None:
                 rigid = np.array([self._rigid.parameters, *bank.parameters()])
             self._predictor = JointPredictor(
-                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.processes[0],
-                MEMBERS[0].regularization, self._unknown(), self.weights, self._tare,
+                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.processes[0].live_certainty(),
+                MEMBERS[0].regularization, self._signal.value.reshape(2, -1), self.weights, self._tare,
             )  # fmt: skip
         return self._predictor
-
-    def _unknown(self) -> Array:
-        """Root mean squares (n_experts, n_outputs) of what features have to say: alone, and beside rigid bodies."""
-        alone, beside = np.sqrt(self._signal.value).reshape(2, -1)
-        if self._rigid is None:
-            return np.array([alone] * len(MEMBERS))
-        return np.array([beside] + [alone, beside] * len(MEMBERS))
 
     def update(
         self,

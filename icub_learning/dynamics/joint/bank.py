@@ -8,11 +8,10 @@ import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.joint.process import JointProcess
+from icub_learning.dynamics.joint.process import JointProcess, ProcessCertainty
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, reading_state, scalar
-from icub_learning.recursive import Certainty
 
 
 class Member(NamedTuple):
@@ -98,7 +97,7 @@ class JointBank:
             JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
             for share, one in zip(self.shares, MEMBERS, strict=True)
         ]
-        self._certainty: Certainty | None = None
+        self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
     @property
@@ -129,8 +128,8 @@ class JointBank:
         found = [process.parameters for process in self.processes]
         return [parameters for parameters in found if parameters is not None]
 
-    def certainty(self) -> Certainty:
-        """Return what gives the leverage of the first member, of now or a few samples ago: a snapshot for a thread."""
+    def certainty(self) -> ProcessCertainty:
+        """Return what the first member is certain of, now or a few samples ago: a snapshot for another thread."""
         n = self.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.processes[0].certainty()

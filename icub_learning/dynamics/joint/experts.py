@@ -30,8 +30,8 @@ class ExpertPredictions:
         values: (n_experts, n_outputs).
         parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
         novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
-        unknown: (n_experts, n_outputs) root mean square of what features have to say on top of each expert's rigid
-            bodies: its error where nothing was learned.
+        expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
+        unlearned: (n_outputs,) variance about it of what was not learned of the motion.
         phi: (n_features,) features of the motion.
         rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
     """
@@ -39,7 +39,8 @@ class ExpertPredictions:
     values: Array
     parametric: Array
     novelty: float
-    unknown: Array
+    expected: Array
+    unlearned: Array
     phi: Array
     rows: Array | None
 
@@ -86,7 +87,7 @@ class ExpertWeights:
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
         total = (self.value * experts.values).sum(axis=0)
-        unlearned = self._added(experts)
+        unlearned = self._unlearned(total, experts)
         variance = self._noise.value + self._noise.factor * unlearned
         return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
 
@@ -94,9 +95,9 @@ class ExpertWeights:
         """Return what the experts predict together (n_outputs,) by the weights of CONTACT_AGE ago."""
         return np.asarray((self.older * experts.values).sum(axis=0))
 
-    def _added(self, experts: ExpertPredictions) -> Array:
-        root = (self.value * experts.unknown).sum(axis=0)
-        return np.asarray(root * root * experts.novelty)
+    @staticmethod
+    def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
+        return np.asarray((total - experts.expected) ** 2 + experts.unlearned)
 
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
@@ -105,7 +106,7 @@ class ExpertWeights:
         if self._held:
             self._held = False
             self._past.clear()
-        self._noise.update(combined[0], self._added(experts), elapsed)
+        self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
         self._past.append((self._seconds, self._aggregation.weights))
         self._seconds += elapsed
         while len(self._past) > 1 and self._past[1][0] <= self._seconds - CONTACT_AGE:

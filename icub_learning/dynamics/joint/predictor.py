@@ -10,10 +10,9 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint.bank import FeatureShare
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
-from icub_learning.dynamics.joint.process import JointProcess
+from icub_learning.dynamics.joint.process import ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
-from icub_learning.recursive import Certainty
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,9 @@ class JointPredictor:
         shares: features that each member has.
         maps: weights of the features of each member, see JointBank.maps.
         rigid: (1 + n_members, n_parameters) parameters of P and of each member; None without rigid bodies.
-        certainty: gives the leverage of the first member.
+        certainty: tells what the first member does not know of a motion.
         regularization: regularization of the first member.
-        unknown: see ExpertPredictions.
+        signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
         weights: weights of the experts; those of the estimator, so that they follow what is judged.
         tare: (n_outputs,) offset of the sensor that was set at once.
     """
@@ -38,9 +37,9 @@ class JointPredictor:
     shares: Sequence[FeatureShare]
     maps: Sequence[Array]
     rigid: Array | None
-    certainty: Certainty | JointProcess
+    certainty: ProcessCertainty
     regularization: float
-    unknown: Array
+    signals: Array
     weights: ExpertWeights
     tare: Array
 
@@ -78,8 +77,18 @@ class JointPredictor:
                 own[1] += parameters
             values = np.concatenate([rigid[:1], *learned]) + self.tare
             parametric = values[0]
-        novelty = self.regularization * float(self.certainty.leverage(phi))
-        return ExpertPredictions(values, parametric, novelty, self.unknown, phi, rows)
+        novelty = self.regularization * self.certainty.of_features(phi)
+        unlearned = self._unlearned(novelty, phi, rows)
+        expected = learned[0][-1] + self.tare
+        return ExpertPredictions(values, parametric, novelty, expected, unlearned, phi, rows)
+
+    def _unlearned(self, novelty: float, phi: Array, rows: Array | None) -> Array:
+        """Variance (n_outputs,) of what was not learned, eq. 2.42 with the prior variance that data show."""
+        columns = self.certainty.columns
+        if rows is None or columns is None:
+            return np.asarray(self.signals[0] * novelty)
+        rigid = self.regularization * self.certainty.of_rigid_bodies(phi, columns.of(rows))
+        return np.asarray(self.signals[1] * (novelty + rigid))
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

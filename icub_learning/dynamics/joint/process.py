@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,42 @@ from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
+
+
+@dataclass(frozen=True)
+class ProcessCertainty:
+    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
+
+    Attributes:
+        features: gives phi' A^-1 phi.
+        columns: of the process; None without rigid bodies.
+        maps: (n_entries, n_features) weights of phi in the entries of Y_b.
+        rigid: gives the leverage of rows of beta; None without rigid bodies.
+        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
+    """
+
+    features: Certainty | RecursiveLeastSquares
+    columns: BaseColumns | None
+    maps: Array
+    rigid: Certainty | RecursiveLeastSquares | None
+    weights: Array
+
+    def of_features(self, phi: Array) -> float:
+        """Return phi' A^-1 phi (n_features,): all that NP does not know."""
+        return float(self.features.leverage(phi))
+
+    def of_rigid_bodies(self, phi: Array, rows: Array) -> Array:
+        """Return D Sigma D' (n_outputs,) with D what features leave of Y_b: what SP does not know besides.
+
+        Args:
+            phi: (n_features,).
+            rows: (n_outputs, n_base) Y_b of the same motion.
+        """
+        if self.columns is None or self.rigid is None:
+            return np.zeros(len(self.weights))
+        left = rows.copy()
+        left[self.columns.outputs, self.columns.places] -= self.maps @ phi
+        return np.asarray(self.rigid.leverage(left @ self.columns.root)) * self.weights**2
 
 
 class JointProcess:
@@ -85,30 +122,16 @@ class JointProcess:
             both[1, output] -= beta[places] @ learned[own]
         return both
 
-    def leverage(self, phi: Array) -> float:
-        """Return phi' A^-1 phi: the variance of phi' w over that of the noise."""
-        return float(self._features.leverage(phi))
+    def certainty(self) -> ProcessCertainty:
+        """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
+        rigid = None if self._rigid is None else self._rigid.certainty()
+        maps = self._features.live_weights[self.n_outputs :].copy()
+        return ProcessCertainty(self._features.certainty(), self.columns, maps, rigid, self._weights.value)
 
-    def certainty(self) -> Certainty:
-        """Return what gives the leverages of this moment, unaffected by what is learned afterwards."""
-        return self._features.certainty()
-
-    def deviations(self, phi: Array, rows: Array) -> tuple[float, Array]:
-        """Return the variance of a prediction over that of the noise: of features, and (n_outputs,) of rigid bodies.
-
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_base) Y_b of the same motion.
-
-        The variance of SP is s_t^2 (1 + the first + the second), eq. 2.42; that of NP lacks the second.
-        """
-        leverage = self.leverage(phi)
-        if self.columns is None or self._rigid is None:
-            return leverage, np.zeros(self.n_outputs)
-        left = rows - self._scattered(self._features.predict(phi)[self.n_outputs :])
-        # Rows count by their weights: the unit of the second factor is the variance of the noisiest output.
-        of_rigid = np.asarray(self._rigid.leverage(left @ self.columns.root))
-        return leverage, of_rigid * self._weights.value**2
+    def live_certainty(self) -> ProcessCertainty:
+        """Return what tells the variance of predictions, always as of now."""
+        maps = self._features.live_weights[self.n_outputs :]
+        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
         """Learn one sample.
@@ -151,12 +174,6 @@ class JointProcess:
         if self.columns.start.any():
             target = target - flat @ (self.columns.projection @ self.columns.start)
         return flat @ self.columns.root, target
-
-    def _scattered(self, entries: Array) -> Array:
-        assert self.columns is not None
-        rows = np.zeros((self.n_outputs, len(self.columns.kept)))
-        rows[self.columns.outputs, self.columns.places] = entries
-        return rows
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
