@@ -62,6 +62,12 @@ def run(quick: bool) -> Result:
         rigid.predict(*motions[i % 500])
         rigid.update(*motions[i % 500], measured[i % 500])
 
+    made = [predictor.predict(*motion) for motion in motions]
+
+    def learn(i: int) -> None:  # what was predicted and judged when it came, as in the node
+        estimator.update(*motions[i % 500], measured[i % 500], published=made[i % 500])
+        estimator.predictor(own)
+
     def rank_6(i: int) -> None:
         phi = phis[i % 500]
         parameters.predict(phi)
@@ -81,13 +87,12 @@ def run(quick: bool) -> Result:
         "a joint state to its prediction": joint_state(0.0),
         "a joint state to its prediction, irregular stamps": joint_state(JITTER),
         f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
-        f"{features.n_features} random features": lambda i: features.waves(inputs),
+        f"{2 * len(features.frequencies)} random features": lambda i: features.waves(inputs),
         "predict: regressor and features": lambda i: predictor.predict(*motions[i % 500]),
         f"core step, d = {N_FEATURES}, T = 6": core_step,
         f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,
         "rigid-body learner: predict and learn": rigid_step,
-        "semiparametric learner: learn": lambda i: estimator.update(*motions[i % 500], measured[i % 500]),
-        "a new predictor of it": lambda i: estimator.predictor(own),
+        "semiparametric learner: learn, and a new predictor": learn,
         "watch a sample, quiet": lambda i: next(quiet),
         "watch a sample during an event": lambda i: next(event),
         **_message_steps(values, measured[0]),
