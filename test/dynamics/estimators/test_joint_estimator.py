@@ -24,7 +24,7 @@ def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_
     at_once, apart = made(kind), made(kind)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         at_once.update(*state, target, stamp=k * PERIOD)
-        prediction = apart.predictor(SmallArm()).predict(*state)
+        prediction = apart.predict(*state)
         before = apart.state()
         apart.judge(prediction, target, 0.01)
         chosen = apart.state()

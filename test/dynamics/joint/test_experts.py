@@ -11,9 +11,10 @@ from icub_learning.testing import assert_same
 PERIOD = 0.01  # s
 
 
-def predictions(values, novelty=0.0, unknown=0.0):
+def predictions(values, unlearned=0.0, expected=None):
     """Experts' predictions (N, m); the first one is that of rigid bodies."""
-    return ExpertPredictions(values, values[0], novelty, np.full(values.shape, unknown), np.zeros(0), None)
+    expected, unlearned = values[0] if expected is None else expected, np.full(values.shape[1], unlearned)
+    return ExpertPredictions(values, values[0], 0.0, expected, unlearned, np.zeros(0), None)
 
 
 def judged(weights, errors):
@@ -83,7 +84,7 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
     novelties = np.where(rng.random(n) < 0.3, rng.uniform(0.05, 1.0, n), 0.0)
     errors = noise * rng.standard_t(4, n) + unknown * np.sqrt(novelties) * rng.normal(size=n)
     for novelty, error in zip(novelties, errors, strict=True):
-        experts = predictions(np.full((2, 1), error), novelty, unknown)
+        experts = predictions(np.full((2, 1), error), unknown**2 * novelty)
         variance = weights.combined(experts).variance[0]
         inside.append(error**2 <= 4.0 * variance)
         weights.judge(experts, np.zeros(1), PERIOD)
@@ -94,15 +95,18 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
     assert 0.90 <= inside[new].mean() <= 0.98
 
 
-def test_what_a_new_motion_adds_is_the_share_that_was_not_learned_of_what_there_is_to_learn():
-    weights = ExpertWeights(list("Pa"), 1, (0,))
-    assert np.isinf(weights.combined(predictions(np.zeros((2, 1)))).variance).all()
+def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_know():
+    """The combination may be away from what that model expects: then its error is larger by this."""
+    weights, nothing = ExpertWeights(list("Pa"), 1, (0,)), np.zeros((2, 1))
+    assert np.isinf(weights.combined(predictions(nothing)).variance).all()
     judged(weights, np.repeat(np.random.default_rng(4).normal(size=(600, 1, 1)), 2, axis=1))  # of variance 1
-    known, half, full = (
-        weights.combined(predictions(np.zeros((2, 1)), novelty, 3.0)).variance[0] for novelty in (0.0, 0.5, 1.0)
+    known, half, full, away = (
+        weights.combined(predictions(nothing, unlearned, np.array([expected]))).variance[0]
+        for unlearned, expected in ((0.0, 0.0), (4.5, 0.0), (9.0, 0.0), (5.0, 2.0))
     )
     assert full - known == pytest.approx(2.0 * (half - known))
     assert (full - known) / known == pytest.approx(9.0, rel=0.2)
+    assert away == pytest.approx(full)
 
 
 def test_goes_on_to_the_bit_after_saving_and_refuses_what_does_not_fit():

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution
+from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import solve_triangular
 
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
 from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.dynamics.regressors.regressor import relative_regularization
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.models import part
 from icub_learning.testing import assert_same
@@ -80,32 +83,33 @@ class Batch:
     def __init__(self, process, samples, faded):
         self.columns, state = process.columns, process.state()
         self.weights = state["weights"]
-        n, width = len(faded), len(self.columns.kept) + T * D
-        self.p = width - T * D
-        z, y, sample_weights = np.zeros((n, T, width)), np.zeros((n, T)), np.zeros((n, T))
-        for t in range(T):
+        n, n_outputs, self.p = len(faded), len(self.weights), len(self.columns.kept)
+        self.width = self.p + n_outputs * samples[0].shape[1]
+        z, y = np.zeros((n, n_outputs, self.width)), np.zeros((n, n_outputs))
+        sample_weights = np.zeros((n, n_outputs))
+        for t in range(n_outputs):
             z[:, t], y[:, t] = self.row(t, samples[0], samples[1])
             y[:, t] = samples[2][:, t] - y[:, t]
             sample_weights[:, t] = self.weights[t] ** 2 * faded
         prior = np.concatenate(
             [part(state, "rigid")["prior"], *(weight**2 * part(state, "features")["prior"] for weight in self.weights)]
         )
-        factor, solution = batch_solution(z.reshape(-1, width), y.reshape(-1, 1), prior, sample_weights.reshape(-1))
+        factor, solution = batch_solution(z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1))
         self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
         self.beta = self.columns.projection @ self.columns.start + self.columns.root @ self.solution[: self.p]
 
     def row(self, t, phi, rows):
         """Row of the problem for output t, and what the most probable parameters before all data predict."""
-        own = rows[..., t, :][..., self.columns.kept]
-        z = np.zeros((*own.shape[:-1], self.p + T * D))
+        own, d = rows[..., t, :][..., self.columns.kept], phi.shape[-1]
+        z = np.zeros((*own.shape[:-1], self.width))
         z[..., : self.p] = own @ self.columns.root
-        z[..., self.p + t * D : self.p + (t + 1) * D] = phi
+        z[..., self.p + t * d : self.p + (t + 1) * d] = phi
         return z, rows[..., t, :] @ self.columns.start
 
     def predictions(self, phi, rows):
         """SP (T,), and its variance over that of the noise of each output."""
         found = []
-        for t in range(T):
+        for t in range(len(self.weights)):
             z, offset = self.row(t, phi, rows)
             spread = solve_triangular(self.factor, z, trans="T")
             found.append((offset + z @ self.solution, self.weights[t] ** 2 * spread @ spread))
@@ -114,8 +118,9 @@ class Batch:
 
 def predictions(process, phi, rows):
     alone, beside = process.maps() @ phi
-    leverage, of_rigid = process.deviations(phi, process.columns.of(rows))
-    return alone, beside + rows @ process.parameters, leverage + of_rigid
+    certainty = process.certainty()
+    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))
+    return alone, beside + rows @ process.parameters, certainty.of_features(phi) + of_rigid
 
 
 def faded(factors):
@@ -150,6 +155,26 @@ def test_equals_the_batch_after_ten_thousand_samples():
     samples = phi[:-1], rows[:-1], y[:-1]
     process = learn(made(START, OTHER), samples)
     assert_batch(process, samples, np.ones(10_000), (phi[-1], rows[-1]))
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.98])
+@pytest.mark.parametrize("robot", ["wrench", "torques"])
+def test_wrench_and_torques_of_real_robots_equal_the_batch(robot, factor):
+    if robot == "wrench":
+        regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    else:
+        regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
+    rng, n = np.random.default_rng(11), regressor.n_joints
+    x = np.cumsum(rng.normal(scale=0.2, size=(201, 3 * n)), axis=0)
+    rows = np.array([regressor(*np.split(one, 3)) for one in x])
+    phi = np.cos(x @ rng.normal(size=(3 * n, 12))) / np.sqrt(12)
+    y = rows @ regressor.nominal_parameters + np.sin(x[:, : regressor.n_outputs])
+    precision = 10.0 * relative_regularization(regressor)
+    columns = BaseColumns(regressor, precision, 0.5 * regressor.nominal_parameters)
+    process = JointProcess(columns, regressor.n_outputs, 12, REGULARIZATION, "equal")
+    samples = phi[:200], rows[:200], y[:200]
+    learn(process, samples, factor)
+    assert_batch(process, samples, factor ** np.arange(200)[::-1], (phi[200], rows[200]), np.abs(y).max() * 1e-9)
 
 
 @given(
@@ -255,6 +280,18 @@ def test_a_bad_sample_is_refused_and_changes_nothing(factor):
         with pytest.raises(error):
             process.learn(*sample, factor)
         assert_same(process.state(), before, "what was known before")
+
+
+def test_certainty_is_that_of_its_moment():
+    phi, rows, y = stream(80, 12)
+    process = learn(made(), (phi[:40], rows[:40], y[:40]))
+    kept, live, base = process.certainty(), process.live_certainty(), process.columns.of(rows[79])
+    before = kept.of_features(phi[79]), kept.of_rigid_bodies(phi[79], base)
+    learn(process, (phi[40:], rows[40:], y[40:]))
+    for certainty, moves in ((kept, False), (live, True)):
+        assert (certainty.of_features(phi[79]) < 0.9 * before[0]) == moves
+        assert (certainty.of_rigid_bodies(phi[79], base) < 0.9 * before[1]).all() == moves
+        assert moves or (certainty.of_rigid_bodies(phi[79], base) == before[1]).all()
 
 
 def test_features_alone():
