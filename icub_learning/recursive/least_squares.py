@@ -110,15 +110,6 @@ class RecursiveLeastSquares:
         view.flags.writeable = False
         return view
 
-    def move_weights(self, memory: Array) -> None:
-        """Keep the weights in the given memory from now on, so that those of several learners can lie side by side.
-
-        Args:
-            memory: (n_outputs, padded_size(n_features)), its first element on a cache line.
-        """
-        memory[...] = self._weights
-        self._weights = memory
-
     @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R, as a copy; without forgetting A = Z^T Z + diag(regularization)."""

@@ -181,31 +181,24 @@ def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving():
 
 @KINDS
 def test_bad_samples_are_refused_and_change_nothing(kind):
+    """What the contract of learners does not try: a motion known badly, and numbers too large."""
     states, rng = motions(60, np.random.default_rng(11)), np.random.default_rng(12)
     estimator = made(kind, forgetting=0.99)
     learn(estimator, states[:50], rng.normal(size=(50, 1)))
     good, huge, nan, long = np.array([0.1]), np.array([1e200]), np.array([np.nan]), np.zeros(2)
     cases = [
-        ((good, good, good, nan), {}, NotFiniteError),
-        ((good, good, good, -np.inf * good), {}, NotFiniteError),
-        ((good, good, good, 1e60 * good), {}, ParameterError),
-        ((good, good, good, long), {}, ShapeError),
-        ((good, good, good, good), {"known": (good, nan, good)}, NotFiniteError),
-        ((good, good, good, good), {"known": (good, long, good)}, ShapeError),
+        ((good, good, good, 1e60 * good), None, ParameterError),
+        ((good, good, good, good), (good, nan, good), NotFiniteError),
+        ((good, good, good, good), (good, long, good), ShapeError),
     ]
-    for place in range(3):
-        for bad, error in ((nan, NotFiniteError), (long, ShapeError), (np.inf * good, NotFiniteError)):
-            motion = [good, good, good]
-            motion[place] = bad
-            cases.append(((*motion, good), {}, error))
     if kind is SemiparametricEstimator:  # features of such a motion are as good as any
-        cases.append(((good, good, huge, good), {}, ParameterError))
-        cases.append(((good, good, good, good), {"known": (good, good, huge)}, ParameterError))
+        cases.append(((good, good, huge, good), None, ParameterError))
+        cases.append(((good, good, good, good), (good, good, huge), ParameterError))
     before = estimator.state()
-    for arguments, more, error in cases:
+    for arguments, known, error in cases:
         with pytest.raises(error):
-            estimator.update(*arguments, stamp=10**12, **more)
-        assert_same(estimator.state(), before, f"what was known before {arguments}, {more}")
+            estimator.update(*arguments, known=known, stamp=10**12)
+        assert_same(estimator.state(), before, f"what was known before {arguments}, {known}")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +220,7 @@ def test_a_model_of_an_earlier_release_is_refused_with_what_to_do(kind):
     }  # fmt: skip
     oldest = {key: value for key, value in older.items() if key != "version"}
     for saved in (older, oldest):
-        with pytest.raises(StateError, match="earlier release.*learn it anew"):
+        with pytest.raises(StateError, match=r"earlier release.*learn it anew"):
             kind.from_state(saved, SmallArm())
     with pytest.raises(StateError, match="version"):
         kind.from_state({**state, "version": np.asarray(99)}, SmallArm())

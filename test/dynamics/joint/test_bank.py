@@ -81,7 +81,7 @@ def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
     learn(estimator, states, np.sin(states[:, 0]))
     probes = np.random.default_rng(2).normal(size=(20, 3, 1)) * 3.0
     phi, found = features(states, 0, 1), []
-    for k, probe in enumerate(probes):
+    for probe in probes:
         one = features(probe, 0, 1)[0]
         seen = phi[:300]
         expected = one @ np.linalg.solve(seen.T @ seen / member.regularization + np.eye(len(one)), one)

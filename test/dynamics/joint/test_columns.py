@@ -52,7 +52,9 @@ def test_the_prior_of_gamma_is_that_of_all_parameters(robot):
     expected = np.linalg.lstsq(augmented, np.concatenate([y, root * columns.start]), rcond=None)[0]
     z = columns.of(rows) @ columns.root
     target = y - rows @ columns.start
-    gamma = np.linalg.lstsq(np.concatenate([z, np.eye(z.shape[1])]), np.append(target, np.zeros(z.shape[1])), rcond=None)[0]
+    gamma = np.linalg.lstsq(
+        np.concatenate([z, np.eye(z.shape[1])]), np.append(target, np.zeros(z.shape[1])), rcond=None
+    )[0]
     np.testing.assert_allclose(columns.parameters(gamma), expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
     np.testing.assert_allclose(columns.coefficients(gamma), columns.projection @ columns.parameters(gamma), atol=1e-9)
     np.testing.assert_array_equal(columns.parameters(np.zeros(len(gamma))), columns.start)

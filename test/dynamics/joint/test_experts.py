@@ -18,7 +18,7 @@ def predictions(values, unlearned=0.0, expected=None):
 
 
 def judged(weights, errors):
-    """Follow errors (T, N, m) of experts about measurements of any size; return the errors of the combinations (T, m)."""
+    """Follow errors (T, N, m) of experts about measurements; return the errors of their combinations (T, m)."""
     found = []
     for k, row in enumerate(errors):
         measured = np.full(row.shape[1], 7.0 * np.sin(0.1 * k))
@@ -40,9 +40,7 @@ def test_errors_keep_the_proven_bound_against_rigid_bodies_and_each_memory(name)
         weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
     counted = capped(errors[:, None], choices, PERIOD)
     memories = [followed(counted, 0.5 ** (PERIOD / half_life))[1] for half_life in HALF_LIVES]
-    rivals = np.array(
-        [[[row[0] @ history[t] for history in memories] + [row[0, 0]]] for t, row in enumerate(counted)]
-    )
+    rivals = np.array([[[row[0] @ history[t] for history in memories] + [row[0, 0]]] for t, row in enumerate(counted)])
     fade = 0.5 ** (PERIOD / SECOND_HALF_LIFE)
     rows, history, rates = followed(rivals, fade)
     scale = np.array([counted[t, 0, 0] / errors[t, 0] if errors[t, 0] else 1.0 for t in range(len(errors))])

@@ -94,7 +94,9 @@ class Batch:
         prior = np.concatenate(
             [part(state, "rigid")["prior"], *(weight**2 * part(state, "features")["prior"] for weight in self.weights)]
         )
-        factor, solution = batch_solution(z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1))
+        factor, solution = batch_solution(
+            z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1)
+        )
         self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
         self.beta = self.columns.projection @ self.columns.start + self.columns.root @ self.solution[: self.p]
 
@@ -190,21 +192,6 @@ def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, wei
     assert_batch(process, samples, faded(np.array(factors)), (phi[-1], rows[-1]), atol=1e-8)
 
 
-def test_parameters_are_those_of_the_prior_of_all_parameters():
-    """The batch over pi itself: no choice of columns, no coordinates gamma."""
-    phi, rows, y = stream(300, 6)
-    process = learn(made(START, OTHER), (phi, rows, y))
-    z, prior = np.zeros((300, T, 6 + T * D)), [PRECISION]
-    for t in range(T):
-        z[:, t, :6], z[:, t, 6 + t * D : 6 + (t + 1) * D] = rows[:, t], phi
-        prior.append(np.full(D, OTHER[t] ** 2 * REGULARIZATION))
-    mean = np.concatenate([START, np.zeros(T * D)])[:, None]
-    _, expected = batch_solution(
-        z.reshape(900, -1), y.reshape(-1, 1), np.concatenate(prior), np.tile(OTHER**2, 300), mean
-    )
-    np.testing.assert_allclose(process.parameters, expected[:6, 0].astype(float), atol=1e-9)
-
-
 def test_outputs_count_by_the_noise_that_was_found():
     """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
     scales = np.array([0.02, 0.2, 1.0])
@@ -227,7 +214,7 @@ def test_outputs_count_by_the_noise_that_was_found():
 @pytest.mark.parametrize("start", [ZERO, START])
 @pytest.mark.parametrize("factor", [1.0, 0.99])
 def test_pools_two_that_share_nothing(start, factor):
-    """The batch of both, each sample with the weight that it has where it was learned, and with the first one's prior."""
+    """The batch of both, each sample with the weight that it has there, under the first one's prior."""
     samples = stream(501, 8)
     parts = slice(0, 200), slice(200, 500)
     one, other = (learn(made(start, OTHER), chosen(samples, each), factor) for each in parts)

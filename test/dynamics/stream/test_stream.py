@@ -310,8 +310,8 @@ class Experts(Recorder):
     def hold(self):
         self.events.append(("held", self.now))
 
-    def steady(self, prediction):
-        return prediction.total
+    def undisturbed(self, prediction):
+        return prediction.total - 0.5
 
     def update(self, *arguments, published=None, **more):
         self.events.append(("learned", published.experts[1]))
@@ -336,16 +336,17 @@ class Guard:
 
 
 def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from_later():
-    """By the prediction that was made for the measurement, without the load; the sample waits for its smoothed motion."""
+    """By the prediction that was made for the measurement, without load; learning waits for the smoothed motion."""
     stream, _ = make(delay=2)
     stream.estimator = stream.predictor = experts = Experts(3)
     stream.watch = Guard(range(10, 15))
     for k in range(30):
         experts.now = k
-        send(stream, k)
+        body = send(stream, k).body.total
         before = len(experts.events)
         stream.measurement(START + k * PERIOD, [k, 0, 0])
-        stream.pair()
+        (paired,) = stream.pair()
+        np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # what the load adds
         (event,) = experts.events[before:]
         if k in range(10, 15):
             assert event == ("held", k)
@@ -363,7 +364,7 @@ def test_predictions_without_experts_are_judged_by_nobody():
     stream, _ = make()
     stream.watch = Guard(range(5))
     recorder = stream.estimator
-    recorder.judge = recorder.hold = recorder.steady = None  # calling one would fail
+    recorder.judge = recorder.hold = recorder.undisturbed = None  # calling one would fail
     for k in range(20):
         send(stream, k)
         stream.measurement(START + k * PERIOD, [k, 0, 0])
