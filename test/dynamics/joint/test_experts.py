@@ -1,5 +1,7 @@
 """How experts are weighed: the proven bound on sequences that mislead, the best expert of late, and the variance."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
@@ -14,7 +16,8 @@ PERIOD = 0.01  # s
 def predictions(values, unlearned=0.0, expected=None):
     """Experts' predictions (N, m); the first one is that of rigid bodies."""
     expected, unlearned = values[0] if expected is None else expected, np.full(values.shape[1], unlearned)
-    return ExpertPredictions(values, values[0], 0.0, expected, unlearned, np.zeros(0), None)
+    told = {"values": values, "parametric": values[0], "expected": expected, "unlearned": unlearned}
+    return ExpertPredictions(**{field.name: told.get(field.name) for field in fields(ExpertPredictions)})
 
 
 def judged(weights, errors):

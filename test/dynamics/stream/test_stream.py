@@ -311,7 +311,7 @@ class Experts(Recorder):
         self.events.append(("held", self.now))
 
     def undisturbed(self, prediction):
-        return prediction.total - 0.5
+        return replace(prediction, total=prediction.total - 0.5)
 
     def update(self, *arguments, published=None, **more):
         self.events.append(("learned", published.experts[1]))
