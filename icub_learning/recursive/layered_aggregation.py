@@ -83,6 +83,12 @@ class LayeredAggregation:
         return self._weights
 
     @property
+    def slowest(self) -> Array:
+        """Weights of the experts by the longest half-life, (N, m)."""
+        longest = int(np.argmax(self.half_lives))
+        return self._memories[longest].weights
+
+    @property
     def choices(self) -> Array:
         """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
         first, *others = [memory.weights for memory in self._memories]

@@ -1,6 +1,7 @@
 """What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
 
 from dataclasses import replace
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,7 +66,7 @@ class JointEstimator:
         self._bank = JointBank(n, m, *_rigid_part(regressor, rigid), n_random_features, seed)
         self._forgetting = first_forgetting(forgetting)
         self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
-        self.weights = ExpertWeights(_names(rigid is not None), m, (0,) if rigid is not None else ())
+        self.weights = _weights(rigid is not None, m)
         self._signal = SignalVariance(2 * m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
@@ -95,12 +96,12 @@ class JointEstimator:
         """Learn from a measurement which experts were right; see JointPredictor.judge."""
         self._own_predictor().judge(prediction, measured, elapsed)
 
-    def steady(self, prediction: Prediction) -> Array:
-        """Return the total of a prediction by weights that no push has touched; see JointPredictor.steady."""
-        return self._own_predictor().steady(prediction)
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves; see JointPredictor.undisturbed."""
+        return self._own_predictor().undisturbed(prediction)
 
     def hold(self) -> None:
-        """Leave the weights of experts as they were before what is felt now; see ExpertWeights.hold."""
+        """Keep to weights that no push moves; see ExpertWeights.hold."""
         self.weights.hold()
 
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
@@ -145,9 +146,8 @@ class JointEstimator:
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
-        if published is not None and published.experts is not None:
-            experts: ExpertPredictions = published.experts
-        else:
+        experts = self._already_made(published)
+        if experts is None:
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
         if not np.isfinite(experts.values).all():
@@ -166,6 +166,11 @@ class JointEstimator:
         factor = self._factor(experts.values, measured, experts.novelty, elapsed)
         self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor)
         self._predictor = None
+
+    def _already_made(self, published: Prediction | None) -> ExpertPredictions | None:
+        """Return what the experts of this estimator made of a motion, with its features; None if another one's did."""
+        experts: ExpertPredictions | None = None if published is None else published.experts
+        return experts if experts is not None and experts.weighed_by is self.weights else None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float) -> float:
         """Return by what all that was learned is to fade: the number given, or as the first member's errors show."""
@@ -274,8 +279,11 @@ def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tupl
     return BaseColumns(regressor, *rigid.prior), rigid.output_weights
 
 
-def _names(rigid: bool) -> list[str]:
-    """Names of the experts: kind, regularization, and memory [s]."""
+def _weights(rigid: bool, n_outputs: int) -> ExpertWeights:
+    """Equal weights of the experts, named by kind, regularization, and memory [s]."""
     kinds = ("NP", "SP") if rigid else ("NP",)
-    members = [f"{kind} {one.regularization:g} {one.memory:g} s" for one in MEMBERS for kind in kinds]
-    return ["P", *members] if rigid else members
+    experts = [(f"{kind} {one.regularization:g} {one.memory:g} s", one.memory) for one in MEMBERS for kind in kinds]
+    if rigid:
+        experts.insert(0, ("P", inf))
+    lasting = [place for place, (_, memory) in enumerate(experts) if memory == inf]
+    return ExpertWeights([name for name, _ in experts], n_outputs, (0,) if rigid else (), lasting)

@@ -1,8 +1,7 @@
 """What each expert predicts, and how experts are weighed: by what has been right of late."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,6 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 # and the same in the choice among these.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
-# [s] by how much the weights are older by which contacts are told: weights that follow errors of hundredths of a second
-# would explain a push away before it has been noticed. As long as a push of some newtons takes to be noticed.
-CONTACT_AGE = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,7 @@ class ExpertPredictions:
         unlearned: (n_outputs,) variance about it of what was not learned of the motion.
         phi: (n_features,) features of the motion.
         rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        weighed_by: the weights of the estimator that predicted: another one has other features.
     """
 
     values: Array
@@ -43,6 +40,7 @@ class ExpertPredictions:
     unlearned: Array
     phi: Array
     rows: Array | None
+    weighed_by: "ExpertWeights | None" = None
 
 
 class ExpertWeights:
@@ -59,41 +57,61 @@ class ExpertWeights:
     Args:
         names: names of the experts.
         n_outputs: number of outputs.
-        direct: indices of experts that are rivals of the combinations as they are.
+        direct: index of rigid bodies alone, a rival of the combinations as it is; () without.
+        lasting: indices of experts that forget nothing by themselves; None: all.
     """
 
-    def __init__(self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        n_outputs: int,
+        direct: Sequence[int] = (),
+        lasting: Sequence[int] | None = None,
+    ) -> None:
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
-        self._past: deque[tuple[float, Array]] = deque()  # times [s] and weights, oldest first; the first is in use
-        self._seconds = 0.0  # of judgements
+        self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
+        self._rigid = bool(direct)  # whether one of them is rigid bodies alone
         self._held = False
 
     @property
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
-        return self.older if self._held else self._aggregation.weights
+        return self.steady if self._held else self._aggregation.weights
 
     @property
-    def older(self) -> Array:
-        """The weights of CONTACT_AGE ago."""
-        return self._past[0][1] if self._past else self._aggregation.weights
+    def steady(self) -> Array:
+        """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
+        weights = np.zeros_like(self._aggregation.weights)
+        weights[self._lasting] = self._aggregation.slowest[self._lasting] + 1e-12  # where none of them had any weight
+        return np.asarray(weights / weights.sum(axis=0))
 
     def hold(self) -> None:
-        """Go back to the weights of CONTACT_AGE ago, until errors are judged again: something pushes."""
+        """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
         self._held = True
 
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
-        total = (self.value * experts.values).sum(axis=0)
+        return self._weighed(self.value, experts)
+
+    def undisturbed(self, experts: ExpertPredictions) -> Prediction:
+        """Return the prediction that the experts make together by the steady weights.
+
+        How far rigid bodies alone and the model of all that was seen differ counts as not learned: where both learned,
+        they differ by no more than usual, and in a new motion by as much as either may be wrong.
+        """
+        made = self._weighed(self.steady, experts)
+        if not self._rigid:
+            return made
+        differing = (experts.parametric - experts.expected) ** 2
+        return replace(made, unlearned=np.asarray(differing + experts.unlearned))
+
+    def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
+        total = (weights * experts.values).sum(axis=0)
         unlearned = self._unlearned(total, experts)
         variance = self._noise.value + self._noise.factor * unlearned
         return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
-
-    def steady(self, experts: ExpertPredictions) -> Array:
-        """Return what the experts predict together (n_outputs,) by the weights of CONTACT_AGE ago."""
-        return np.asarray((self.older * experts.values).sum(axis=0))
 
     @staticmethod
     def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
@@ -103,14 +121,8 @@ class ExpertWeights:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
         combined = (self._aggregation.choices * errors).sum(axis=1)
-        if self._held:
-            self._held = False
-            self._past.clear()
+        self._held = False
         self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
-        self._past.append((self._seconds, self._aggregation.weights))
-        self._seconds += elapsed
-        while len(self._past) > 1 and self._past[1][0] <= self._seconds - CONTACT_AGE:
-            self._past.popleft()
         self._aggregation.update(errors[None], combined[None], elapsed)
 
     def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:

@@ -80,15 +80,16 @@ class JointPredictor:
         novelty = self.regularization * self.certainty.of_features(phi)
         unlearned = self._unlearned(novelty, phi, rows)
         expected = learned[0][-1] + self.tare
-        return ExpertPredictions(values, parametric, novelty, expected, unlearned, phi, rows)
+        return ExpertPredictions(
+            values, parametric, novelty, expected, unlearned, phi, rows, self.weights
+        )
 
     def _unlearned(self, novelty: float, phi: Array, rows: Array | None) -> Array:
         """Variance (n_outputs,) of what was not learned, eq. 2.42 with the prior variance that data show."""
         columns = self.certainty.columns
         if rows is None or columns is None:
             return np.asarray(self.signals[0] * novelty)
-        rigid = self.regularization * self.certainty.of_rigid_bodies(phi, columns.of(rows))
-        return np.asarray(self.signals[1] * (novelty + rigid))
+        return np.asarray(self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows)))
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.
@@ -101,10 +102,10 @@ class JointPredictor:
         if prediction.experts is not None:
             self.weights.judge(prediction.experts, measured, elapsed)
 
-    def steady(self, prediction: Prediction) -> Array:
-        """Return the total (n_outputs,) of a prediction by weights that no push has touched; see ExpertWeights.steady."""
-        return prediction.total if prediction.experts is None else self.weights.steady(prediction.experts)
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
+        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
 
     def hold(self) -> None:
-        """Leave the weights of experts as they were before what is felt now; see ExpertWeights.hold."""
+        """Keep to weights that no push moves; see ExpertWeights.hold."""
         self.weights.hold()

@@ -28,6 +28,7 @@ class ProcessCertainty:
         maps: (n_entries, n_features) weights of phi in the entries of Y_b.
         rigid: gives the leverage of rows of beta; None without rigid bodies.
         weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
+        noise: (n_outputs,) variance of the noise.
     """
 
     features: Certainty | RecursiveLeastSquares
@@ -35,13 +36,14 @@ class ProcessCertainty:
     maps: Array
     rigid: Certainty | RecursiveLeastSquares | None
     weights: Array
+    noise: Array
 
     def of_features(self, phi: Array) -> float:
         """Return phi' A^-1 phi (n_features,): all that NP does not know."""
         return float(self.features.leverage(phi))
 
     def of_rigid_bodies(self, phi: Array, rows: Array) -> Array:
-        """Return D Sigma D' (n_outputs,) with D what features leave of Y_b: what SP does not know besides.
+        """Return the variance (n_outputs,) of D beta with D what features leave of Y_b: what SP does not know besides.
 
         Args:
             phi: (n_features,).
@@ -51,7 +53,8 @@ class ProcessCertainty:
             return np.zeros(len(self.weights))
         left = rows.copy()
         left[self.columns.outputs, self.columns.places] -= self.maps @ phi
-        return np.asarray(self.rigid.leverage(left @ self.columns.root)) * self.weights**2
+        variance = self.weights**2 * self.noise * self.rigid.leverage(left @ self.columns.root)
+        return np.asarray(variance)
 
 
 class JointProcess:
@@ -126,12 +129,12 @@ class JointProcess:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
         rigid = None if self._rigid is None else self._rigid.certainty()
         maps = self._features.live_weights[self.n_outputs :].copy()
-        return ProcessCertainty(self._features.certainty(), self.columns, maps, rigid, self._weights.value)
+        return ProcessCertainty(self._features.certainty(), self.columns, maps, rigid, self._weights.value, self._noise.value)
 
     def live_certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions, always as of now."""
         maps = self._features.live_weights[self.n_outputs :]
-        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value)
+        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, self._noise.value)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
         """Learn one sample.

@@ -50,7 +50,7 @@ class JudgingPredictor(Predictor, Protocol):
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
 
-    def steady(self, prediction: Prediction) -> Array: ...
+    def undisturbed(self, prediction: Prediction) -> Prediction: ...
 
     def hold(self) -> None: ...
 
@@ -317,8 +317,8 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
         judged = self._judged_by(record)
-        steady = record.made.total if judged is None else judged.steady(record.made)
-        moved = record.made.total - steady  # by what weights have learned of the last tenth of a second
+        undisturbed = record.made if judged is None else judged.undisturbed(record.made)
+        moved = record.made.total - undisturbed.total  # by what follows the newest errors, and would follow a push too
         external = measured - record.prediction.total + moved
         self._paired.append(External(record.stamp, measured, external, record.known))
         if record.fault is not None:
@@ -326,7 +326,7 @@ class InverseDynamicsStream:
         if self._output_filter is not None:
             self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, measured - record.body.total + moved, record.made.unlearned)
+            self.watch.observe(record.stamp, record.known, measured - record.body.total + moved, undisturbed.unlearned)
         self._judge(record, measured)
 
     def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
