@@ -19,7 +19,8 @@ class Member(NamedTuple):
 
     Attributes:
         regularization: regularization of its features; a small one is close to NP, a large one to P.
-        memory: [s] in which samples lose the weight 1 - 1/e; inf: it forgets only what the whole bank forgets.
+        memory: [s] in which samples lose the weight 1 - 1/e, at 100 Hz and above; below it lasts as many samples as at
+            100 Hz. inf: it forgets only what the whole bank forgets.
         every: it has each so manieth feature: what was learned in seconds is simple.
     """
 
@@ -37,6 +38,7 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # Physical units instead of the spread of the first samples: a joint that hardly moves stays small among the inputs,
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
+LONGEST_STEP = 0.01  # [s] that the time between two samples counts for at most in the memory of a member
 CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the first factor, at first;
 CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
 LATEST_CERTAINTY = 1000  # but never more samples than this
@@ -117,7 +119,7 @@ class JointBank:
         """
         base = None if rows is None or self.columns is None else self.columns.of(rows)
         for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
-            process.learn(share.of(phi), base, y, forgetting * exp(-elapsed / member.memory))
+            process.learn(share.of(phi), base, y, forgetting * exp(-min(elapsed, LONGEST_STEP) / member.memory))
 
     def maps(self) -> list[Array]:
         """Return the weights of each member's features: (2 for NP and SP or 1 for NP alone, n_outputs, n_features)."""

@@ -16,6 +16,8 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 # and the same in the choice among these.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
+# [s] that the time between two measurements counts for at most: the shortest half-life is five samples or more.
+LONGEST_STEP = 0.01
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class ExpertPredictions:
         parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
         novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
         expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
-        unlearned: (n_outputs,) variance about it of what was not learned of the motion.
+        unlearned: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
+        unexpected: (n_outputs,) the same of what is expected.
         phi: (n_features,) features of the motion.
         rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         weighed_by: the weights of the estimator that predicted: another one has other features.
@@ -38,6 +41,7 @@ class ExpertPredictions:
     novelty: float
     expected: Array
     unlearned: Array
+    unexpected: Array
     phi: Array
     rows: Array | None
     weighed_by: "ExpertWeights | None" = None
@@ -48,6 +52,10 @@ class ExpertWeights:
 
     The weights are those of LayeredAggregation, with its bound: the combination is not much worse than any expert that
     contains rigid bodies alone, nor than combinations that follow the best experts of the last .05 to 3.2 s.
+
+    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise over
+    that of its own prediction, as independent estimates are combined: features alone expect nothing where they have not
+    learned, and know it.
 
     The variance is that of errors in known motions, plus what the model itself does not know of the motion: the share
     of its features that was not learned times the mean square of what features have to say (Rasmussen and Williams
@@ -105,25 +113,33 @@ class ExpertWeights:
         if not self._rigid:
             return made
         differing = (experts.parametric - experts.expected) ** 2
-        return replace(made, unlearned=np.asarray(differing + experts.unlearned))
+        return replace(made, unlearned=np.asarray(differing + experts.unexpected))
 
     def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
-        total = (weights * experts.values).sum(axis=0)
+        total = (self._confident(weights, experts) * experts.values).sum(axis=0)
         unlearned = self._unlearned(total, experts)
         variance = self._noise.value + self._noise.factor * unlearned
         return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
 
+    def _confident(self, weights: Array, experts: ExpertPredictions) -> Array:
+        """Return weights (..., n_experts, n_outputs) times each expert's confidence, with sums of 1 over experts."""
+        noise = self._noise.value
+        if not np.isfinite(noise[0]):
+            return weights
+        confident = weights * (noise + 1e-300) / (noise + experts.unlearned + 1e-300)
+        return np.asarray(confident / confident.sum(axis=-2, keepdims=True))
+
     @staticmethod
     def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
-        return np.asarray((total - experts.expected) ** 2 + experts.unlearned)
+        return np.asarray((total - experts.expected) ** 2 + experts.unexpected)
 
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
-        combined = (self._aggregation.choices * errors).sum(axis=1)
+        combined = (self._confident(self._aggregation.choices, experts) * errors).sum(axis=1)
         self._held = False
         self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
-        self._aggregation.update(errors[None], combined[None], elapsed)
+        self._aggregation.update(errors[None], combined[None], min(elapsed, LONGEST_STEP))
 
     def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
         """Take the other one's variance where nothing is known yet."""

@@ -78,18 +78,19 @@ class JointPredictor:
             values = np.concatenate([rigid[:1], *learned]) + self.tare
             parametric = values[0]
         novelty = self.regularization * self.certainty.of_features(phi)
-        unlearned = self._unlearned(novelty, phi, rows)
         expected = learned[0][-1] + self.tare
+        unlearned = self._unlearned(novelty, phi, rows)
         return ExpertPredictions(
-            values, parametric, novelty, expected, unlearned, phi, rows, self.weights
+            values, parametric, novelty, expected, unlearned, unlearned[0], phi, rows, self.weights
         )
 
     def _unlearned(self, novelty: float, phi: Array, rows: Array | None) -> Array:
-        """Variance (n_outputs,) of what was not learned, eq. 2.42 with the prior variance that data show."""
-        columns = self.certainty.columns
+        """Variances (n_experts, n_outputs) of what was not learned, eq. 2.42 with the prior variance that data show."""
+        alone, columns = self.signals[0] * novelty, self.certainty.columns
         if rows is None or columns is None:
-            return np.asarray(self.signals[0] * novelty)
-        return np.asarray(self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows)))
+            return np.array([alone] * len(self.maps))
+        beside = self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))
+        return np.array([beside, *[alone, beside] * len(self.maps)])
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.
