@@ -1,1 +1,0 @@
-"""One model of inverse dynamics: rigid bodies and random features learned together, exactly, at a fixed cost."""
