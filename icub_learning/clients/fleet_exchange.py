@@ -118,7 +118,7 @@ class FleetMember:
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:
-        """Publish what the node has learned, and wait until the station has it.
+        """Publish the model of the robot's node, and wait until the pooling station has received it.
 
         Args:
             patience: longest time to wait [s].
@@ -136,7 +136,7 @@ class FleetMember:
         return sent
 
     def _delivered(self) -> bool:
-        """Whether all that listen have what was published, and somebody listens."""
+        """Return whether there is a subscriber, and every subscriber has received what was published."""
         return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
 
     def exchange(self, patience: float) -> tuple[int, int]:

@@ -95,7 +95,7 @@ class Teaching:
         return lesson
 
     def see(self, lesson: DetectionLesson, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
-        """Show an image, with the box that another node gave for it, to a lesson unless that is over."""
+        """Give a lesson an image and the box that another node reported for it; a lesson that is over ignores it."""
         with self._lock:
             if lesson is not self.lesson:
                 return
