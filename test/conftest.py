@@ -1,9 +1,6 @@
 """Fixtures that all tests share: one BLAS thread, real recordings, ROS domains of their own, processes that end."""
 
-import fcntl
 import os
-import random
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,12 +12,11 @@ if _data.is_dir():  # beside the checkout, where nothing else is said
     os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
-from helpers.processes import Process
+from helpers.processes import Process, shy_node_command
 from hypothesis import settings as hypothesis_settings
 from threadpoolctl import threadpool_limits
 
-from icub_learning.clients.ros_domain import reserve
-from icub_learning.launching.commands import node_command
+from icub_learning.clients.ros_domain import RosDomain
 
 # A busy machine is slow, which is no failure: times are compared in benchmarks. Each run has the same examples, so that
 # what fails was changed; `make test-all` looks for new ones (HYPOTHESIS_PROFILE=search).
@@ -29,9 +25,6 @@ hypothesis_settings.register_profile("search", deadline=None, print_blob=True)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_learning"))
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-# Domains whose UDP ports (7400 + 250 * domain) lie below Linux's range of ephemeral ports.
-ROS_DOMAINS = range(1, 102)
-
 
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
@@ -96,21 +89,11 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A ROS_DOMAIN_ID that no other test on this machine holds, set for this process and its children."""
-    for domain in random.SystemRandom().sample(ROS_DOMAINS, len(ROS_DOMAINS)):
-        with open(Path(tempfile.gettempdir(), f"icub_learning_ros_domain_{domain}.lock"), "a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            if not (holder := reserve(domain)):
-                continue  # somebody's nodes, or those of an earlier test that have not been collected yet
-            holder.close()
-            monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-            monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            yield domain
-            return
-    pytest.fail("every ROS domain is held by another test")
+    """A ROS_DOMAIN_ID that no other program on this machine holds, set for this process and its children."""
+    with RosDomain() as domain:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain.number))
+        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        yield domain.number
 
 
 @pytest.fixture
@@ -133,14 +116,12 @@ def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
 
     Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
-    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`. Nodes have no
-    real-time priority: those of several tests would leave no core to what the tests wait for.
+    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`.
     """
 
     def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
         kept = {"models_folder": str(tmp_path)} if name in WITH_MODELS else {}  # not in the user's folder
-        parameters = {"realtime_priority": 0, **kept, **parameters}
         rules = dict(rule.split(":=") for rule in remap or [])
-        return start_process(*node_command(name, parameters=parameters, remappings=rules))
+        return start_process(*shy_node_command(name, parameters={**kept, **parameters}, remappings=rules))
 
     return start

@@ -97,18 +97,15 @@ def access_of_page() -> dict[str, Access]:
 def seen_by(probe: Probe, name: str) -> Access:
     """Return the topics and services that a node has now; none if there is no such node."""
     graph = probe.node
-    try:
-        return {
-            kind: {topic for topic, _ in found(name, "/")}
-            for found, kind in (
-                (graph.get_publisher_names_and_types_by_node, ("topics", "publish")),
-                (graph.get_subscriber_names_and_types_by_node, ("topics", "subscribe")),
-                (graph.get_service_names_and_types_by_node, ("services", "reply")),
-                (graph.get_client_names_and_types_by_node, ("services", "request")),
-            )
-        }
-    except RuntimeError:  # rclpy's NodeNameNonExistentError
-        return {kind: set() for kind in KINDS}
+    return {
+        kind: set(probe.seen(query, name))
+        for query, kind in (
+            (graph.get_publisher_names_and_types_by_node, ("topics", "publish")),
+            (graph.get_subscriber_names_and_types_by_node, ("topics", "subscribe")),
+            (graph.get_service_names_and_types_by_node, ("services", "reply")),
+            (graph.get_client_names_and_types_by_node, ("services", "request")),
+        )
+    }
 
 
 def policy(enclave: str, nodes: dict[str, Access]) -> str:

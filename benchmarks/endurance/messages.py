@@ -161,8 +161,8 @@ class Fuzz:
         skipped = ("/parameter_events", "/clock")
 
         def topics() -> dict[str, str]:
-            found = node.get_subscriber_names_and_types_by_node(name, "/")
-            return {topic: kinds[0] for topic, kinds in found if topic not in skipped}
+            found = self._probe.seen(node.get_subscriber_names_and_types_by_node, name)
+            return {topic: kind for topic, kind in found.items() if topic not in skipped}
 
         if not self._probe.until(lambda: self._report() and topics(), LONGEST_START):
             raise RuntimeError(f"{name} has no topics; see {self._log}")
@@ -323,8 +323,8 @@ class Fuzz:
 
     def _send_requests(self, number: int) -> dict[str, Any]:
         name, probe = self._subject.name, self._probe
-        found = probe.node.get_service_names_and_types_by_node(name, "/")
-        types = {service: kind_of(kinds[0]) for service, kinds in found if not service.endswith(LIFECYCLE)}
+        found = probe.seen(probe.node.get_service_names_and_types_by_node, name)
+        types = {service: kind_of(kind) for service, kind in found.items() if not service.endswith(LIFECYCLE)}
         clients = list(probe.services.find_all(types).items())
         waiting = WaitingRequests(time.monotonic())
 

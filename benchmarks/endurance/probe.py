@@ -8,6 +8,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from rclpy._rclpy_pybind11 import NodeNameNonExistentError
 from rclpy.experimental import EventsExecutor
 
 from icub_learning.clients.services import Services
@@ -54,6 +55,18 @@ class Probe:
                 return False
             self._executor.spin_once(timeout_sec=min(left, 0.01))
         return True
+
+    def seen(self, query: Callable[[str, str], list[tuple[str, list[str]]]], name: str) -> dict[str, str]:
+        """Return what a query of `node`, such as `get_service_names_and_types_by_node`, finds of another node.
+
+        Returns:
+            Type of each topic or service, by its name; {} if there is no such node, or none that is known yet: a node's
+            messages may arrive before its name does.
+        """
+        try:
+            return {topic: kinds[0] for topic, kinds in query(name, "/")}
+        except NodeNameNonExistentError:
+            return {}
 
     def transition(self, node: str, name: str, limit: float = 30.0) -> bool:
         """Have a node go through a transition, e.g. "deactivate"; return whether it did."""

@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.waiting import PATIENCE, wait_until
 from helpers.warm_python import WarmProgram, WarmPython
+
+from icub_learning.launching.commands import node_command
 
 GRACE = 60.0  # [s], between asking a process to end and killing it
 WARM = WarmPython()
@@ -30,6 +33,16 @@ def nodes_in(domain: int) -> dict[int, str]:
 def children_of(process: int) -> list[int]:
     """Return the numbers of the processes that a process has started and that still run."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def shy_node_command(
+    module: str, name: str = "", parameters: dict[str, Any] | None = None, **options: Any
+) -> list[str]:
+    """Return the command line of a node without real-time priority, unless its parameters say otherwise.
+
+    Nodes of several tests at real-time priority would leave no core to what the tests wait for.
+    """
+    return node_command(module, name, {"realtime_priority": 0, **(parameters or {})}, **options)
 
 
 class Process:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from helpers.node_settings import PARAMETERS
-from helpers.processes import Process
+from helpers.processes import Process, shy_node_command
 from helpers.ros_probe import RosProbe, interface
 from helpers.waiting import PATIENCE
 from lifecycle_msgs.msg import Transition
@@ -16,7 +16,6 @@ from benchmarks.endurance.children import resident
 from benchmarks.endurance.messages import SUBJECTS, Fuzz
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
-from icub_learning.launching.commands import node_command
 
 pytestmark = pytest.mark.ros
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
@@ -35,7 +34,7 @@ class Started(Process):
     """A node as `Fuzz` starts it."""
 
     def __init__(self, module, log, name, **parameters):
-        super().__init__(node_command(module, name, {"realtime_priority": 0, **parameters}), log)
+        super().__init__(shy_node_command(module, name, parameters), log)
 
     def end(self):
         return self.stop(signal.SIGTERM)
@@ -64,6 +63,7 @@ def test_transitions_at_any_moment(start_node, name):
     made = RandomMessages(rng)
     with RosProbe(f"/{name}") as probe:
         probe.until(lambda: probe.state() == "active", "the active node")
+        probe.until(lambda: (name, "/") in probe.node.get_node_names_and_namespaces(), "its name")
         heard = probe.node.get_subscriber_names_and_types_by_node(name, "/")
         publishers = [
             probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard if topic not in OTHERS

@@ -6,10 +6,8 @@ from itertools import count
 import pytest
 from helpers.loading import module_at
 from helpers.node_settings import PARAMETERS
-from helpers.processes import Process
+from helpers.processes import Process, shy_node_command
 from helpers.waiting import PATIENCE
-
-from icub_learning.launching.commands import node_command
 
 pytestmark = pytest.mark.ros
 # What the topics of one output end in, for each start of the node with another output.
@@ -43,7 +41,7 @@ def look(tool, ros_domain, monkeypatch):
                 self.until(lambda: condition(self, number), PATIENCE)
 
         def node(module, log, name="", **parameters):
-            return Process(node_command(module, name, parameters), log)
+            return Process(shy_node_command(module, name, parameters), log)
 
         changed = {"Probe": Probe, "Child": Process, "node": node, "own_domain": nullcontext}
         for name, value in (changed | dict.fromkeys(("FOUND_LIMIT", "PAGE_LIMIT"), PATIENCE)).items():

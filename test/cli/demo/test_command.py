@@ -157,12 +157,12 @@ def test_domains_are_not_shared():
 
 
 @pytest.mark.ros
-def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, start_node, monkeypatch):
-    monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [ros_domain])
+def test_a_domain_with_nodes_in_it_is_not_taken(start_node, monkeypatch):
     with RosDomain() as free:
-        assert free.number == ros_domain
-    node = start_node("icub_simulation")
-    node.wait_for("Hz: circle_xy")
+        monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [free.number])
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
+        node = start_node("icub_simulation")
+        node.wait_for("Hz: circle_xy")
     with pytest.raises(IcubLearningError, match="in use"):
         RosDomain()
 
