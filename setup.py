@@ -49,8 +49,6 @@ setup(
             "features/_fourier",
             "dynamics/_checks",
             "dynamics/changes/_evidence",
-            "dynamics/estimators/_product",
-            "dynamics/estimators/_experts",
             "dynamics/motion/_motion_filter",
             "recursive/_aggregation",
         )

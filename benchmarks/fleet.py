@@ -11,7 +11,7 @@ from benchmarks.report import Result
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.fleet import Fleet
 from icub_learning.dynamics.saved_model import ModelDescription
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import DEFAULTS, Settings
 from icub_learning.models import write_model
 from icub_learning.models.ledger import accounted
 from icub_learning.simulation.zoo import ZOO
@@ -23,7 +23,7 @@ MEASURED, COMPUTED = (1, 3, 10), (100, 1000)
 def run(quick: bool) -> Result:
     """One round of each size: every robot's model gathered into an empty folder, and the pooled one spread to all."""
     rows: list[dict[str, Any]] = []
-    for estimator, n_features in (("parametric", 2), ("semiparametric", 1000)):
+    for estimator, n_features in (("parametric", 2), ("semiparametric", DEFAULTS.n_random_features)):
         settings = Settings(estimator=estimator, n_random_features=n_features, forgetting=1.0, **ROBOT.settings)
         for n_robots in MEASURED[: 2 if quick else 3]:
             rows.append({"model": estimator, "robots": n_robots, "how": "measured", **_measure(settings, n_robots)})

@@ -12,6 +12,7 @@ from icub_learning.dynamics import MotionFilter, ParametricEstimator
 from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor, make_stream
 from icub_learning.dynamics.changes.event import BLOCK
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
+from icub_learning.dynamics.joint.predictor import JointPredictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
@@ -40,10 +41,9 @@ def run(quick: bool) -> Result:
     values = np.zeros(len(names))
     rigid = ParametricEstimator(regressor)
     core, rows = RecursiveLeastSquares(N_FEATURES, 6), random.normal(size=(500, N_FEATURES)) / np.sqrt(N_FEATURES)
-    inner: Any = predictor
-    while not hasattr(inner, "features"):  # of the aggregate, inside those that tare and filter
-        inner = inner.inner
-    row = inner.features.waves
+    assert isinstance(predictor, JointPredictor)
+    features = predictor.features
+    inputs = np.zeros(3 * len(ARM))
 
     def differentiate(jitter: float) -> Callable[[int], None]:
         derivatives, stamps = MotionFilter(len(ARM)), stamps_with(jitter)
@@ -62,6 +62,12 @@ def run(quick: bool) -> Result:
         rigid.predict(*motions[i % 500])
         rigid.update(*motions[i % 500], measured[i % 500])
 
+    made = [predictor.predict(*motion) for motion in motions]
+
+    def learn(i: int) -> None:  # what was predicted and judged when it came, as in the node
+        estimator.update(*motions[i % 500], measured[i % 500], published=made[i % 500])
+        estimator.predictor(own)
+
     def rank_6(i: int) -> None:
         phi = phis[i % 500]
         parameters.predict(phi)
@@ -74,7 +80,6 @@ def run(quick: bool) -> Result:
     quiet, event = watched(regressor, event=False), watched(regressor, event=True)
     phis = np.array([regressor(*motion) for motion in motions])
     parameters = RecursiveLeastSquares(regressor.n_parameters, 1)
-    inputs = np.zeros(3 * len(ARM))
     steps: dict[str, Callable[[int], Any]] = {
         f"check a joint state of {len(names)} joints": lambda i: reader.read(10**18, names, values, values, ()),
         "velocity and acceleration": differentiate(0.0),
@@ -82,13 +87,12 @@ def run(quick: bool) -> Result:
         "a joint state to its prediction": joint_state(0.0),
         "a joint state to its prediction, irregular stamps": joint_state(JITTER),
         f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
-        f"{N_FEATURES} random features": lambda i: row(inputs),
+        f"{2 * len(features.frequencies)} random features": lambda i: features.waves(inputs),
         "predict: regressor and features": lambda i: predictor.predict(*motions[i % 500]),
         f"core step, d = {N_FEATURES}, T = 6": core_step,
         f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,
         "rigid-body learner: predict and learn": rigid_step,
-        "semiparametric learner: learn": lambda i: estimator.update(*motions[i % 500], measured[i % 500]),
-        "a new predictor of it": lambda i: estimator.predictor(own),
+        "semiparametric learner: learn, and a new predictor": learn,
         "watch a sample, quiet": lambda i: next(quiet),
         "watch a sample during an event": lambda i: next(event),
         **_message_steps(values, measured[0]),

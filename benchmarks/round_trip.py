@@ -25,7 +25,7 @@ N_JOINTS = 32
 N_FEATURES = 560
 JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
           "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")  # fmt: skip
-WARM_UP = 400  # samples before the first one that counts: the node's learner then has its features
+WARM_UP = 400  # samples before the first one that counts: the learner then knows noise and bandwidth of the motion
 LAST_ANSWERS = 0.5  # [s] to wait for
 
 

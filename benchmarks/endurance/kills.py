@@ -119,7 +119,7 @@ def kill_nodes(name: str, folder: Path, log: Path, number: int, rng: np.random.G
     """
     settings: dict[str, Any] = {"models_folder": str(folder), "model_file": "kept", "autosave_period": PERIOD}
     if name == "inverse_dynamics":
-        settings |= {"joints": list(ARM), "n_random_features": 200, "n_warm_up": 20}
+        settings |= {"joints": list(ARM), "n_random_features": 200}
     file = folder / "kept.npz"
     unreadable = old = forgot = 0
     oldest, learned = 0.0, 0

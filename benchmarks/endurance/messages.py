@@ -65,7 +65,7 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, "n_warm_up": 20, **QUICK}, learns=True),
+    Subject("inverse_dynamics", {"joints": list(ARM), "n_random_features": 100, **QUICK}, learns=True),
     Subject("object_recognition", QUICK, learns=True),
     Subject("cnn_features", QUICK),
     Subject("object_detection", QUICK),

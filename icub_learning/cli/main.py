@@ -22,7 +22,7 @@ COMMANDS = {
     "latency": ("latency", "how fast and how regularly a running node answers, seen from outside"),
     "evaluate": ("evaluate.command", "predict, then learn, over a recording; print the errors of P, NP and SP"),
     "export-urdf": ("export_urdf", "write a robot's URDF with learned inertial parameters"),
-    "tune": ("tune.command", "choose a learner's settings from a recording, or from pictures of objects"),
+    "tune": ("tune.command", "choose a classifier's settings from pictures of objects"),
     "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
     "model": ("model.command", "what model files hold, how two differ, pooling two, and whether they are whole"),
     "fleet": ("fleet", "pool what many robots have learned, each sample once, and hand it back"),

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,17 +93,16 @@ def add_robot_options(parser: argparse.ArgumentParser, required: bool = True) ->
     )
 
 
-# Settings that evaluate and tune take by options of their own, or set themselves.
+# Settings that evaluate and view take by options of their own, or set themselves.
 OWN_OPTIONS = ("urdf", "joints", "output", "estimator", "stamp_source")
 
 
-def add_learning_options(parser: argparse.ArgumentParser, leave_out: Sequence[str] = ()) -> None:
-    """Add the settings of learning as options, except those in `leave_out`, which stay None."""
+def add_learning_options(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of learning as options."""
     from icub_learning.dynamics.settings import Settings
 
-    parser.set_defaults(**dict.fromkeys(leave_out))
     group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
-    add_settings(group, [Settings], leave_out=(*OWN_OPTIONS, *leave_out), given=True)
+    add_settings(group, [Settings], leave_out=OWN_OPTIONS, given=True)
 
 
 def make_settings(args: argparse.Namespace) -> "Settings":

@@ -11,47 +11,22 @@ import yaml
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
-from icub_learning.kernel_methods.tuning import Grid
 from icub_learning.recognition.settings import Settings as RecognitionSettings
 from icub_learning.settings import settings_of
 
 WIDTH = 100  # characters of a comment
-CHOSEN = ("n_random_features", "length_scale", "nonparametric_regularization")
 
 
-def check_grid(grid: Grid) -> None:
-    """Raise ParameterError for sizes that the node refuses."""
-    for size in grid.sizes:
-        if size % 2:
-            raise ParameterError("--sizes", size, "even: a cosine and a sine for each frequency")
-
-
-def write_dynamics(path: Path, urdf: str, settings: Settings, comment: Sequence[str]) -> None:
-    """Write the parameters of the inverse dynamics node: the robot, all settings that are not default, the chosen ones.
-
-    Args:
-        path: path of the file.
-        urdf: robot description as the user gave it, not the path where it was found.
-        settings: settings of the learner.
-        comment: lines at the head of the file.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
-    write(path, "inverse_dynamics", Settings, dynamics_values(urdf, settings, CHOSEN), CHOSEN, comment)
-
-
-def dynamics_values(urdf: str, settings: Settings, always: Collection[str] = ()) -> dict[str, Any]:
-    """Return the parameters of the inverse dynamics node: the robot, what is not default, and those of `always`.
+def dynamics_values(urdf: str, settings: Settings) -> dict[str, Any]:
+    """Return the parameters of the inverse dynamics node: the robot, and what is not default.
 
     Args:
         urdf: robot description as the user gave it, not the path where it was found.
         settings: settings of the learner.
-        always: further parameters, default or not.
     """
     default = Settings()
     sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
-    shown = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source", *always}
+    shown = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source"}
     values: dict[str, Any] = {}
     for field in fields(Settings):
         value = urdf if field.name == "urdf" else getattr(settings, field.name)

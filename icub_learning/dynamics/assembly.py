@@ -1,10 +1,7 @@
 """Build regressor, estimator and stream from one set of settings, the same for node and command line."""
 
-from dataclasses import fields
-
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
-from icub_learning.dynamics.estimators.output_filter import OutputFilter
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
@@ -12,7 +9,7 @@ from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
-from icub_learning.dynamics.settings import LearnerSettings, Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
@@ -41,18 +38,17 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
         return ParametricEstimator(
             regressor, s.parametric_regularization, s.forgetting, s.prior, s.output_weights, s.offset_forgetting
         )
-    learner = {entry.name: getattr(s, entry.name) for entry in fields(LearnerSettings)}
     if s.estimator == "nonparametric":
-        regularization = learner.pop("nonparametric_regularization")
-        return NonparametricEstimator(regressor, regularization=regularization, **learner)
+        return NonparametricEstimator(regressor, s.n_random_features, s.forgetting, s.seed)
     return SemiparametricEstimator(
         regressor,
-        parametric_regularization=s.parametric_regularization,
-        prior=s.prior,
+        s.n_random_features,
+        s.parametric_regularization,
+        s.forgetting,
+        s.prior,
+        s.seed,
         output_weights=s.output_weights,
         offset_forgetting=s.offset_forgetting,
-        residuals=s.residuals,
-        **learner,
     )
 
 
@@ -77,11 +73,9 @@ def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | N
     return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)
 
 
-def make_output_filter(settings: Settings, n_outputs: int) -> OutputFilter | SmoothnessFilter | None:
+def make_output_filter(settings: Settings, n_outputs: int) -> SmoothnessFilter | None:
     """Return what filters predictions before they are published, or None."""
-    if settings.output_filter == "smooth":
-        return SmoothnessFilter(n_outputs)
-    return OutputFilter() if settings.output_filter == "auto" else None
+    return SmoothnessFilter(n_outputs) if settings.output_filter == "smooth" else None
 
 
 def make_stream(

@@ -47,7 +47,7 @@ class ModelDescription:
         self._joints = tuple(regressor.joints)
         self._sensor = settings.sensor if settings.output == "wrench" else ""
         self._robot, self._digest = digest_of_urdf(str(regressor.state()["urdf"]))
-        width = max(settings.n_random_features, settings.max_dictionary) + regressor.n_parameters + 100
+        width = settings.n_random_features + regressor.n_parameters + 100
         self.largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS  # [bytes] of a model
 
     def header(self, n_samples: int) -> ModelHeader:

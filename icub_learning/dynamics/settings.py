@@ -1,9 +1,9 @@
 """The settings of learning inverse dynamics, shared by Python classes, node and command line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
+from icub_learning.arrays import real
 from icub_learning.errors import ParameterError
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
@@ -11,10 +11,6 @@ from icub_learning.settings import Validated, setting
 AUTOMATIC = "auto"
 OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
-PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION = 5.0, 0.003  # of random features, where they are fixed
-SettingsT = TypeVar("SettingsT", bound="LearnerSettings")
-NONPARAMETRIC = ("random_features", "nystrom", "polk")
-RESIDUALS = ("current_parameters", "past_parameters")
 
 
 @dataclass(frozen=True)
@@ -48,25 +44,9 @@ class RobotSettings(Validated):
 
 @dataclass(frozen=True)
 class LearnerSettings(Validated):
-    """How the nonparametric part learns. Raises ParameterError for a value outside its range."""
+    """How features learn, and how fast all is forgotten. Raises ParameterError for a value outside its range."""
 
-    nonparametric: str = setting(
-        "random_features",
-        "nonparametric learner: least squares on random or Nyström features, or POLK with its dictionary of motions",
-        choices=NONPARAMETRIC,
-    )
-    n_random_features: int = setting(
-        1000, "number of random features, even; nystrom: largest number of centres", low=2, high=10000
-    )
-    length_scale: float = setting(
-        0.0,
-        "length scale of the Gaussian kernel, on standardized inputs; 0 weighs several while learning",
-        low=0.0,
-        high=1e3,
-    )
-    nonparametric_regularization: float = setting(
-        0.0, "regularization of the nonparametric part; 0 weighs several while learning", low=0.0, high=1e12
-    )
+    n_random_features: int = setting(560, "number of random features, even", low=2, high=10000)
     forgetting: float | str = setting(
         AUTOMATIC,
         "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"
@@ -76,43 +56,12 @@ class LearnerSettings(Validated):
         low=0.5,
         high=1.0,
     )
-    n_warm_up: int = setting(200, "number of first samples that only set the scale of the inputs", low=1, high=100000)
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
-    step_size: float = setting(
-        0.5, "fraction by which learning a sample reduces its error (nonparametric: polk)", low=1e-6, high=1.0
-    )
-    parsimony: float = setting(
-        0.01, "pruning of the dictionary; larger values keep fewer motions (nonparametric: polk)", low=0.0, high=1e3
-    )
-    max_dictionary: int = setting(300, "largest number of motions kept (nonparametric: polk)", low=1, high=5000)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.nonparametric == "random_features" and self.n_random_features % 2:
+        if self.n_random_features % 2:
             raise ParameterError("n_random_features", self.n_random_features, "even")
-
-    @property
-    def automatic(self) -> bool:
-        """Whether length scale and regularization are weighed while learning: if neither is given."""
-        given = self.length_scale or self.nonparametric_regularization
-        return self.nonparametric == "random_features" and not given
-
-    def fixed(self: "SettingsT") -> "SettingsT":
-        """Return the same settings with the published number for a length scale or regularization that is not given."""
-        return replace(
-            self,
-            length_scale=self.length_scale or PUBLISHED_LENGTH_SCALE,
-            nonparametric_regularization=self.nonparametric_regularization or PUBLISHED_REGULARIZATION,
-        )
-
-
-def number_or_automatic(value: float | str | None) -> float:
-    """Return what the settings hold, 0, for None and "auto", and a number as it is. Raises ParameterError."""
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return 0.0
-    if isinstance(value, str):
-        raise ParameterError("length_scale or regularization", value, "a number, None or 'auto'")
-    return value
 
 
 def first_forgetting(forgetting: float | str) -> float:
@@ -121,7 +70,7 @@ def first_forgetting(forgetting: float | str) -> float:
         if forgetting != AUTOMATIC:
             raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
         return 1.0
-    return forgetting
+    return real("forgetting", forgetting, 0.0, 1.0, low_open=True)
 
 
 @dataclass(frozen=True)
@@ -141,12 +90,6 @@ class EstimatorSettings(LearnerSettings):
         "noise",
         "how much each output counts for the parameters: by the inverse of its noise, or all alike",
         choices=("noise", "equal"),
-    )
-    residuals: str = setting(
-        "current_parameters",
-        "parameters whose residuals the nonparametric part learns: today's for all samples, or for each sample those of"
-        " its own time (always with polk, and where several length scales are weighed)",
-        choices=RESIDUALS,
     )
     offset_forgetting: float = setting(
         1.0,
@@ -192,9 +135,8 @@ class StreamSettings(Validated):
     output_filter: str = setting(
         "smooth",
         "smooth: predictions that jump more from sample to sample than the measurements do are limited in their rate,"
-        " as little as suffices; auto: each output passes a low-pass filter whose time constant is learned, as drives"
-        " and sensors filter what they report; none: they are published as they are",
-        choices=("smooth", "auto", "none"),
+        " as little as suffices; none: they are published as they are",
+        choices=("smooth", "none"),
     )
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0

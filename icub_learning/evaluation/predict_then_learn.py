@@ -8,9 +8,11 @@ from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, real
 from icub_learning.dynamics import assembly
+from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import Sample, StateRecord
@@ -162,6 +164,8 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
         ParameterError: a negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
+    if horizon_ns or not stream.learning:
+        stream.predictor = _WithoutExperts(stream.estimator)
     comparison = _Comparison(stream.output_names, horizon_ns)
     waiting: deque[Sample] = deque()  # complete, but not yet older than the horizon
     predict_times, learn_times = array("q"), array("q")  # ns
@@ -187,7 +191,7 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
             if stream.effort:  # an effort is received with its joint state, a wrench by itself
                 comparison.receive(paired.stamp, paired.measured)
         if horizon_ns:
-            waiting.extend(stream.complete())
+            waiting.extend(replace(sample, published=None) for sample in stream.complete())
         elif stream.learn():
             learn_times.append(perf_counter_ns() - start)
     for sample in waiting:
@@ -213,6 +217,20 @@ def _teach(stream: InverseDynamicsStream, sample: Sample, times: "array[int]") -
     sample.teach(stream.estimator)
     stream.counts.learned += 1
     times.append(perf_counter_ns() - start)
+
+
+class _WithoutExperts:
+    """Predicts without telling what experts predicted, so that a stream does not judge them as measurements come.
+
+    Which experts were right is learned too, at once: that is too early where a horizon is kept, and nothing is to be
+    learned while learning is off.
+    """
+
+    def __init__(self, estimator: Predictor) -> None:
+        self._estimator = estimator
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        return replace(self._estimator.predict(q, v, a), experts=None)
 
 
 class _Comparison:

@@ -50,15 +50,8 @@ class MultiscaleFourierFeatures:
         """
         half = len(self.frequencies)
         out, work = np.empty(2 * half), np.empty(half + self.n_inputs)
-        size = 1.0 / sqrt(self.n_features // 2)
+        size = 1.0 / sqrt(half)
         if not _fourier.row(out, work, x, self._center, self.input_scales, self.frequencies, half, self.n_inputs, size):
             vector("x", x, self.n_inputs)  # which says what is not finite
             raise ParameterError("x", float(np.abs(x).max()), "small enough for a finite x / length_scale")
         return out
-
-    def rows(self, waves: Array) -> Array:
-        """The rows (n_length_scales, n_features) in what `waves` returned."""
-        result: Array = (
-            waves.reshape(2, len(self.length_scales), -1).transpose(1, 0, 2).reshape(len(self.length_scales), -1)
-        )
-        return result

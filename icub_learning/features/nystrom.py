@@ -41,8 +41,3 @@ class NystromFeatures:
         x_rows, single = rows("x", x, self.n_inputs)
         out: Array = self._kernel(x_rows) @ self.whitening
         return out[0] if single else out
-
-    def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
-        """Return the row (n_features,) of (x - mean) / scale, all of (n_inputs,), unchecked. Raises NotFiniteError."""
-        row: Array = (self._kernel(finite("x", (x - mean) / scale)[None]) @ self.whitening)[0]
-        return row

@@ -60,6 +60,7 @@ static void learn_output(double *weight, double *exponent, double *scale, double
         double next = slower * old_scale;
         if (size > FEWEST && size > next) next = size;
         if (next < NARROWEST * widest) next = NARROWEST * widest;
+        if (next < FEWEST) next = FEWEST; /* while one expert has all weight there are no regrets, and scales only fade */
         const double r = share * regret[i];
         scale[i * step] = next;
         square[i * step] = fade * square[i * step] + r * r;

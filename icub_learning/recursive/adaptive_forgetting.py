@@ -44,7 +44,7 @@ class AdaptiveForgetting:
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = integer("n_outputs", n_outputs, 1)
         self.changes = 0
-        self._memory = np.inf  # [s]
+        self._rate = 0.0  # [1/s] at which the past fades: what is saved, so that learning goes on to the bit
         self._squares, self._weight, self._elapsed = np.zeros(n_outputs), 0.0, 0.0
         self._restart()
 
@@ -54,7 +54,7 @@ class AdaptiveForgetting:
     @property
     def memory(self) -> float:
         """Time [s] in which the weight of the past falls to 1/e now; infinite while nothing is forgotten."""
-        return self._memory
+        return 1.0 / self._rate if self._rate else np.inf
 
     def follow(self, errors: Array, leverage: float | Array, elapsed: float) -> float:
         """Return the forgetting factor after the errors (n_outputs,) of one more prediction made before learning.
@@ -71,12 +71,11 @@ class AdaptiveForgetting:
         if self._elapsed >= SPAN:
             self._judge(self._squares / self._weight)
             self._squares, self._weight, self._elapsed = np.zeros(self.n_outputs), 0.0, 0.0
-        if self._memory == np.inf:
+        if not self._rate:
             return 1.0
-        factor = float(np.exp(-elapsed / self._memory))
-        self._memory += GROWTH * elapsed
-        if self._memory > ENOUGH:
-            self._memory = np.inf
+        factor = float(np.exp(-elapsed * self._rate))
+        memory = self.memory + GROWTH * elapsed
+        self._rate = 1.0 / memory if memory <= ENOUGH else 0.0
         return factor
 
     def change(self, ratio: float) -> None:
@@ -87,7 +86,7 @@ class AdaptiveForgetting:
         """
         self.changes += 1
         excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)
-        self._memory = min(self._memory, max(SHORTEST, min(10.0 / excess, LONGEST)))
+        self._rate = 1.0 / min(self.memory, max(SHORTEST, min(10.0 / excess, LONGEST)))
         self._restart()
 
     def _judge(self, mean_squares: Array) -> None:
@@ -113,7 +112,7 @@ class AdaptiveForgetting:
     def state(self) -> dict[str, Array]:
         """Return what was found, as a dict of arrays; see `from_state`."""
         numbers = {
-            "changes": self.changes, "rate": 1.0 / self._memory, "weight": self._weight, "elapsed": self._elapsed,
+            "changes": self.changes, "rate": self._rate, "weight": self._weight, "elapsed": self._elapsed,
             "variance": self._variance, "spans": self._spans, "sum": self._sum,
         }  # fmt: skip
         arrays = {"squares": self._squares.copy(), "mean": self._mean.copy()}
@@ -125,8 +124,7 @@ class AdaptiveForgetting:
         made = cls(n_outputs)
         with reading_state("a forgetting that adapts"):
             made.changes = integer("changes", int(state["changes"]), 0)
-            rate = real("rate", float(state["rate"]), 0.0)  # [1/s], 0 while nothing is forgotten
-            made._memory = 1.0 / rate if rate else np.inf
+            made._rate = real("rate", float(state["rate"]), 0.0)  # [1/s], 0 while nothing is forgotten
             made._weight, made._elapsed = (real(name, float(state[name]), 0.0) for name in ("weight", "elapsed"))
             made._variance = real("variance", float(state["variance"]), 0.0)
             made._spans, made._sum = integer("spans", int(state["spans"]), 0), real("sum", float(state["sum"]), 0.0)

@@ -83,9 +83,20 @@ class LayeredAggregation:
         return self._weights
 
     @property
+    def slowest(self) -> Array:
+        """Weights of the experts by the longest half-life, (N, m)."""
+        longest = int(np.argmax(self.half_lives))
+        return self._memories[longest].weights
+
+    @property
     def choices(self) -> Array:
         """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
-        return np.array([self.weights, *(memory.weights for memory in self._memories)])
+        first, *others = [memory.weights for memory in self._memories]
+        choices: Array = np.empty((len(others) + 2, *first.shape))
+        choices[0], choices[1] = self.weights, first
+        for place, weights in enumerate(others):
+            choices[place + 2] = weights
+        return choices
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -113,6 +124,15 @@ class LayeredAggregation:
         rivals = np.concatenate([combined[:, 1:], errors[:, self.direct]], axis=1)
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
         self._weights = None
+
+    def check_like(self, other: "LayeredAggregation") -> None:
+        """Raise StateError unless `other` has the same experts, outputs and half-lives."""
+        kinds = [
+            (one._memories[0].weights.shape, one.half_lives, one.second_half_life, tuple(one.direct))
+            for one in (self, other)
+        ]
+        if kinds[0] != kinds[1]:
+            raise StateError(f"an aggregation {kinds[0]} does not fit {kinds[1]}", name="half_lives")
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""

@@ -1,10 +1,11 @@
 """Recursive regularized least squares: a Cholesky factor and weights, updated at a fixed cost per sample."""
 
 from collections.abc import Mapping
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_solve
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
@@ -69,7 +70,7 @@ class RecursiveLeastSquares:
         self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
         self._probe = aligned_zeros(_cholesky.MAX_RANK * size)  # for leverage
         self._triangle = pack_factor(np.eye(d), self.regularization)
-        self._initial_weights = np.zeros((d, self.n_outputs))
+        self._initial_weights: Array = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
             self._weights[:, :d] = self._initial_weights.T
@@ -109,20 +110,17 @@ class RecursiveLeastSquares:
         view.flags.writeable = False
         return view
 
-    def move_weights(self, memory: Array) -> None:
-        """Keep the weights in the given memory from now on, so that those of several learners can lie side by side.
-
-        Args:
-            memory: (n_outputs, padded_size(n_features)), its first element on a cache line.
-        """
-        memory[...] = self._weights
-        self._weights = memory
-
     @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R, as a copy; without forgetting A = Z^T Z + diag(regularization)."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return np.sqrt(pivots)[:, None] * unit
+
+    @property
+    def initial_weights(self) -> Array:
+        """The weights (d, T) towards which those learned are regularized, as a copy."""
+        copy: Array = self._initial_weights.copy()
+        return copy
 
     @property
     def prior(self) -> Array:
@@ -165,6 +163,51 @@ class RecursiveLeastSquares:
                 self._learn_and_forget(z_rows[i : i + 1], y_rows[i : i + 1])
         self.n_samples += count
 
+    def absorb(self, z: Array, y: Array) -> Array:
+        """Learn one sample z (d,), y (T,) as `update` does; return what could not be foreseen of it.
+
+        These are recursive residuals (Brown, Durbin and Evans, "Techniques for testing the constancy of regression
+        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). Were
+        z W + noise the truth and the prior right, they would be independent, with the variance of the noise. With
+        forgetting the refilled prior counts as further samples, of weights that equal their initial values.
+
+        Returns:
+            (k, T): the sample's own residuals, and those of the prior that was refilled with it.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
+        """
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
+        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
+        if len(z_rows) != 1 or len(y_rows) != 1:
+            raise ShapeError("z", np.shape(z), "one sample")
+        forgetting = self.forgetting
+        if forgetting < 1.0:
+            refill = self._fade_prior()
+            z_rows, y_rows = np.vstack([z_rows, refill[0]]), np.vstack([y_rows, refill[1]])
+        self.n_samples += 1
+        if len(z_rows) == 1:
+            self._take(z_rows, y_rows, forgetting)
+            return self._residuals(z_rows)
+        left = np.empty_like(y_rows)
+        step = min(_cholesky.MAX_RANK, self.n_outputs)  # with more rows than outputs no gains are formed
+        for start in range(0, len(z_rows), step):
+            rows = z_rows[start : start + step]
+            self._take(rows, y_rows[start : start + step], forgetting)
+            left[start : start + step] = self._residuals(rows)
+            forgetting = 1.0
+        return left
+
+    def _residuals(self, z: Array) -> Array:
+        """Recursive residuals (k, T) of the rows z (k, d) that were just learned."""
+        k, begin = len(z), _cholesky.MAX_RANK * self._size
+        gains = self._work[begin : begin + k * self._size].reshape(k, -1)[:, : self.n_features]
+        errors = self._work[2 * begin : 2 * begin + k * self.n_outputs].reshape(k, -1)
+        # The covariance of the errors is I + z A^-1 z' with A of before, whose inverse is I - z A^-1 z' with A of now.
+        if k == 1:
+            return np.asarray(sqrt(max(1.0 - float(z[0] @ gains[0]), 0.0)) * errors)
+        return np.asarray(np.linalg.cholesky(np.eye(k) - z @ gains.T).T @ errors)
+
     def fade(self, count: int, factor: float) -> None:
         """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.
 
@@ -187,8 +230,9 @@ class RecursiveLeastSquares:
             return
         self._triangle[pivot_positions(self.n_features, count)] *= factor
         self._prior[:count] *= factor
-        for index in np.flatnonzero(self._prior[:count] < 0.5 * self.regularization[:count]).tolist():
-            self._refill(index, index + 1)
+        faded = np.flatnonzero(self._prior[:count] < 0.5 * self.regularization[:count])
+        if len(faded):
+            self._take(*self._refill_rows(faded), 1.0)
 
     def shift(self, change: ArrayLike) -> None:
         """Become what one would be if the target of every sample z had been larger by z @ change.
@@ -230,7 +274,7 @@ class RecursiveLeastSquares:
         triangle[:] = self._triangle
         return Certainty(triangle, self.n_features)
 
-    def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> None:
+    def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.
 
         Where samples were forgotten, each learner's samples keep their present weight. O(d^3).
@@ -238,6 +282,9 @@ class RecursiveLeastSquares:
         Args:
             other: the other learner.
             common: a learner of exactly those samples that both have seen, which then count once; None: there are none.
+
+        Returns:
+            What was pooled, for a second learner of what this one leaves.
 
         Raises:
             ParameterError: one of them is no RecursiveLeastSquares or has other sizes, or `other` has forgotten some of
@@ -255,11 +302,41 @@ class RecursiveLeastSquares:
             start, known = (np.diag(np.sqrt(other.prior)), other._initial_weights), 0
         else:
             start, known = (common.factor, common.weights), common.n_samples
-        factor, weights = pooling.pool((self.factor, self.weights), (other.factor, other.weights), start)
-        pivots = np.diag(factor) ** 2
-        self._triangle = pack_factor(factor / np.diag(factor)[:, None], pivots)
-        self._weights[:, : self.n_features] = weights.T
+        pooled = pooling.pool((self.factor, self.weights), (other.factor, other.weights), start)
+        self._replace(pooled.factor, pooled.weights)
         self.n_samples += other.n_samples - known
+        return pooled
+
+    def withdraw(self, z: Array, y: Array) -> None:
+        """Become as if samples that were learned, or rows equivalent to some of them, had never been. O(k d^2 + d^3).
+
+        Args:
+            z: (k, d).
+            y: (k, T).
+
+        Raises:
+            ShapeError, NotFiniteError: see `update`; nothing changes then.
+            ParameterError: they are more than was learned; nothing changes then.
+        """
+        z_rows = np.atleast_2d(finite_rows("z", z, self.n_features, LARGEST_VALUE))
+        y_rows = np.atleast_2d(finite_rows("y", y, self.n_outputs, LARGEST_VALUE))
+        if len(z_rows) != len(y_rows):
+            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
+        before = self.factor
+        try:
+            factor = np.linalg.cholesky(before.T @ before - z_rows.T @ z_rows).T
+        except np.linalg.LinAlgError:
+            raise ParameterError("z", "rows that are more than was learned", "among the samples learned") from None
+        weights = self.weights
+        for _ in range(2):  # the second pass removes the rounding of the first
+            gradient = before.T @ (before @ (self.weights - weights)) - z_rows.T @ (y_rows - z_rows @ weights)
+            weights = weights + cho_solve((factor, False), gradient)
+        self._replace(factor, weights)
+
+    def _replace(self, factor: Array, weights: Array) -> None:
+        diagonal = np.diag(factor)
+        self._triangle = pack_factor(factor / diagonal[:, None], diagonal**2)
+        self._weights[:, : self.n_features] = weights.T
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays, which need no pickle; see `from_state`."""
@@ -295,30 +372,28 @@ class RecursiveLeastSquares:
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Fade the past once, learn the new rows, and refill the prior of the next coordinates."""
-        d = self.n_features
-        start, stop = self._next_refill, min(self._next_refill + self._n_refill, d)
-        self._next_refill = stop % d
-        self._prior *= self.forgetting
-        self._refill(start, stop, z_rows, y_rows, self.forgetting)
-        if rest := start + self._n_refill - d if start + self._n_refill > d else 0:
-            self._next_refill = min(rest, start)  # what this round lacks is taken from the next one
-            self._refill(0, self._next_refill)
+        z, y = self._fade_prior()
+        self._take(np.vstack([z_rows, z]), np.vstack([y_rows, y]), self.forgetting)
 
-    def _refill(
-        self, start: int, stop: int, z_rows: Array | None = None, y_rows: Array | None = None, forgetting: float = 1.0
-    ) -> None:
-        """Bring the prior of coordinates start to stop back to what it was, in one step with the rows of a sample."""
-        k, d = 0 if z_rows is None else len(z_rows), self.n_features
-        # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
-        root = np.sqrt(self.regularization[start:stop] - self._prior[start:stop])
-        self._prior[start:stop] = self.regularization[start:stop]
-        z, y = np.zeros((k + stop - start, d)), np.empty((k + stop - start, self.n_outputs))
-        if k:
-            z[:k], y[:k] = z_rows, y_rows
-        z.reshape(-1)[k * d + start :: d + 1] = root
-        y[k:] = root[:, None] * self._initial_weights[start:stop]
-        sizes = self._size, d, self.n_outputs
+    def _fade_prior(self) -> tuple[Array, Array]:
+        """Let the prior fade with one sample; return the rows that refill it in the next coordinates."""
+        places = np.arange(self._next_refill, self._next_refill + self._n_refill) % self.n_features
+        self._next_refill = (self._next_refill + self._n_refill) % self.n_features
+        self._prior *= self.forgetting
+        return self._refill_rows(places)
+
+    def _take(self, z: Array, y: Array, forgetting: float) -> None:
+        sizes = self._size, self.n_features, self.n_outputs
         _cholesky.update(self._triangle, self._weights, self._work, z, y, *sizes, forgetting, inf)
+
+    def _refill_rows(self, places: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Bring the prior of coordinates back to what it was; return the rows that stand for it."""
+        # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
+        root = np.sqrt(self.regularization[places] - self._prior[places])
+        self._prior[places] = self.regularization[places]
+        z = np.zeros((len(places), self.n_features))
+        z[np.arange(len(places)), places] = root
+        return z, root[:, None] * self._initial_weights[places]
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:

@@ -1,5 +1,7 @@
 """Exact pooling of the samples that two recursive learners have seen (fleet learning)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
@@ -28,8 +30,26 @@ def append_rows(factor: Array, rows: Array) -> Array:
     return np.triu(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
 
 
-def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return factor and weights of a learner that has seen what two have seen, what both have in common once.
+@dataclass(frozen=True)
+class Pooled:
+    """A learner that has seen what two have seen.
+
+    Attributes:
+        factor: (d, d).
+        weights: (d, T).
+        gained, lost: (k, T) each: the moment of what the pooled weights leave of all targets is that of what the two
+            learners' weights leave of theirs (in the second one without what both have in common), plus
+            gained' gained, minus lost' lost.
+    """
+
+    factor: Array
+    weights: Array
+    gained: Array
+    lost: Array
+
+
+def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> Pooled:
+    """Return a learner that has seen what two have seen, what both have in common once.
 
     A = A_1 + (A_2 - A_c), and W solves A W = A_1 W_1 + (A_2 W_2 - A_c W_c). No A is formed: d equivalent rows stand for
     what the second learner has seen beyond the common part, and are appended to the first factor.
@@ -48,7 +68,8 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     lengths = np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
     equivalent = lengths[:, None] * (vectors @ root)
     # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - A_c W_c.
-    moment = (singular**2)[:, None] * (vectors @ (root @ (weights_2 - mean)))
+    beyond = singular[:, None] * (vectors @ (root @ (weights_2 - mean)))
+    moment = singular[:, None] * beyond
     safe = np.where(lengths > NOTHING_NEW, lengths, np.inf)
     targets = moment / safe[:, None] + equivalent @ mean
     factor = append_rows(factor_1, equivalent)
@@ -56,4 +77,6 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     for _ in range(2):  # the second pass removes the rounding of the first (semi-normal equations, corrected)
         gradient = equivalent.T @ (targets - equivalent @ weights) - factor_1.T @ (factor_1 @ (weights - weights_1))
         weights = weights + solve_triangular(factor, solve_triangular(factor, gradient, trans="T"))
-    return factor, weights
+    # The second learner's regularization had its share of what its weights left; so has the common part, in its place.
+    lost = beyond / safe[:, None]
+    return Pooled(factor, weights, np.vstack([factor_1 @ (weights - weights_1), targets - equivalent @ weights]), lost)

@@ -79,7 +79,7 @@ def test_given_settings_reach_the_learner():
     settings = make_settings(parser.parse_args(line.split()))
     assert settings.joints == ("a", "b", "c")
     assert (settings.friction, settings.seed, settings.prior) == (False, 7, "nominal")
-    assert settings.length_scale == Settings("").length_scale
+    assert settings.n_random_features == Settings("").n_random_features
 
 
 def test_json_is_strict_and_whole(tmp_path):

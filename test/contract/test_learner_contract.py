@@ -77,14 +77,14 @@ class TestParametricEstimator(EstimatorContract):
         return ParametricEstimator(self.regressor)
 
 
+class TestParametricEstimatorThatForgets(EstimatorContract):
+    def make(self):
+        return ParametricEstimator(self.regressor, forgetting=0.99)
+
+
 class TestNonparametricEstimator(EstimatorContract):
     def make(self):
         return NonparametricEstimator(self.regressor, n_random_features=60)
-
-
-class TestNonparametricEstimatorWithFixedSettings(TestNonparametricEstimator):
-    def make(self):
-        return NonparametricEstimator(self.regressor, n_random_features=60, length_scale=5.0, n_warm_up=20)
 
 
 class TestSemiparametricEstimator(EstimatorContract):
@@ -95,12 +95,6 @@ class TestSemiparametricEstimator(EstimatorContract):
 class TestSemiparametricEstimatorThatForgets(TestSemiparametricEstimator):
     def make(self):
         return SemiparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)
-
-
-class TestSemiparametricEstimatorWithFixedSettings(TestSemiparametricEstimator):
-    def make(self):
-        settings = {"length_scale": 5.0, "n_warm_up": 20, "forgetting": 0.999}
-        return SemiparametricEstimator(self.regressor, n_random_features=60, **settings)
 
 
 class TestIncrementalClassifier(LearnerContract):
@@ -153,27 +147,3 @@ class TestDictionaryClassifier(TestIncrementalClassifier):
 
     def make(self):
         return ClassifierAsLearner(DictionaryClassifier(6, recoding=0.0, max_dictionary=40))
-
-
-class TestNonparametricEstimatorOnNystromFeatures(TestNonparametricEstimator):
-    def make(self):
-        return NonparametricEstimator(
-            self.regressor, nonparametric="nystrom", n_random_features=50, n_warm_up=40, length_scale=3.0
-        )
-
-
-class TestSemiparametricEstimatorOnNystromFeatures(TestSemiparametricEstimator):
-    def make(self):
-        return SemiparametricEstimator(self.regressor, nonparametric="nystrom", n_random_features=50, n_warm_up=40)
-
-
-class TestNonparametricEstimatorByPolk(TestNonparametricEstimator):
-    def make(self):
-        return NonparametricEstimator(
-            self.regressor, nonparametric="polk", n_warm_up=20, length_scale=2.0, max_dictionary=60
-        )
-
-
-class TestSemiparametricEstimatorByPolk(TestSemiparametricEstimator):
-    def make(self):
-        return SemiparametricEstimator(self.regressor, nonparametric="polk", n_warm_up=20, max_dictionary=30)

@@ -79,16 +79,6 @@ def test_one_sample_several_samples_and_the_callers_arrays():
     np.testing.assert_array_equal(features.transform(x), rows)
 
 
-def test_standardized_row_is_the_row_of_the_standardized_input():
-    rng = np.random.default_rng(4)
-    features = NystromFeatures(rng.normal(size=(20, 3)))
-    x, mean, scale = rng.normal(size=3), rng.normal(size=3), rng.uniform(0.5, 2.0, 3)
-    expected = features.transform((x - mean) / scale)
-    np.testing.assert_allclose(features.standardized(x, mean, scale), expected, rtol=0.0, atol=1e-14)
-    with pytest.raises(NotFiniteError, match="x"):
-        features.standardized(np.full(3, np.inf), mean, scale)
-
-
 @pytest.mark.parametrize(
     ("centers", "length_scale", "error"),
     [

@@ -9,7 +9,6 @@ from icub_learning_msgs.srv import ModelFile
 SETTINGS = {
     "joints": list(RIGHT_ARM),
     "n_random_features": 100,
-    "n_warm_up": 20,
     "report_period": 0.05,
     "learning_backlog": 100_000,  # every sample is learned, however busy the machine is
     "answer_timeout": 200.0,

@@ -43,6 +43,24 @@ def followed(errors, fade):
     return rows, history, after
 
 
+def capped(errors, judged, elapsed=1.0):
+    """Errors (T, k, N) as they count: the squares of what is published are at most thirty times their mean of late.
+
+    Args:
+        errors: of the experts.
+        judged: (T, 1 or more, N), the first row of each the weights in what was published.
+        elapsed: time between errors [s].
+    """
+    usual, weights, rows = [0.0], [0.0], []
+    for row, choices in zip(errors, judged, strict=True):
+        loss = np.mean((row @ choices[0]) ** 2)
+        share = min(1.0, 30.0 * usual[-1] / loss) if usual[-1] > 0 else 1.0
+        weights.append(1.0 + 0.5 ** (elapsed / 10.0) * weights[-1])
+        usual.append(usual[-1] + (share * loss - usual[-1]) / weights[-1])
+        rows.append(np.sqrt(share) * row)
+    return np.array(rows)
+
+
 def sequences(rng, steps=1500, n=5):
     """Errors (T, k, N) that try to mislead: each by name."""
     noise = rng.normal(size=(steps, 1, n))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.misleading_errors import CASES, followed, within_bound
+from helpers.misleading_errors import CASES, capped, followed, within_bound
 
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import layered_aggregation
@@ -21,18 +21,6 @@ def learn(learner, errors):
         learner.update(row[:, :, None], (row @ choices.T)[:, :, None], 1.0)
         past.append(learner.choices)
     return np.array(judged)
-
-
-def capped(errors, judged):
-    """Errors (T, k, N) as they count: the squares of what is published are at most thirty times their mean of late."""
-    usual, weights, rows = [0.0], [0.0], []
-    for row, choices in zip(errors, judged, strict=True):
-        loss = np.mean((row @ choices[0]) ** 2)
-        share = min(1.0, 30.0 * usual[-1] / loss) if usual[-1] > 0 else 1.0
-        weights.append(1.0 + 0.5 ** (1.0 / 10.0) * weights[-1])
-        usual.append(usual[-1] + (share * loss - usual[-1]) / weights[-1])
-        rows.append(np.sqrt(share) * row)
-    return np.array(rows)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -134,6 +122,16 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
             LayeredAggregation.from_state({**learner.state(), **change})
     with pytest.raises(StateError):
         LayeredAggregation.from_state({**learner.state(), **{k: v for k, v in other.items() if "memory_1" in k}})
+    learner.check_like(restored)
+    for arguments in (
+        (4, 1, HALF_LIVES, SECOND, (3,)),
+        (5, 2, HALF_LIVES, SECOND, (4,)),
+        (5, 1, (20.0, 151.0), SECOND, (4,)),
+        (5, 1, HALF_LIVES, SECOND + 1.0, (4,)),
+        (5, 1, HALF_LIVES, SECOND, ()),
+    ):
+        with pytest.raises(StateError, match="does not fit"):
+            learner.check_like(LayeredAggregation(*arguments))
     before = learner.choices
     with pytest.raises(ShapeError):
         learner.update(np.zeros((1, 4, 1)), np.zeros((1, 3, 1)), 1.0)

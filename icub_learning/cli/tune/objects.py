@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from icub_learning.arrays import integer
 from icub_learning.cli import parameter_file
 from icub_learning.cli.image_sources import SUFFIXES, Folder
 from icub_learning.cli.options import progress_bar
@@ -26,7 +25,6 @@ LENGTH_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0)
 REGULARIZATIONS = tuple(10.0**power for power in range(-4, 3))  # with the kernel
 LINEAR = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # of the classifier rlsc
 SIZES = (25, 50, 100, 200, 500)
-FOLDS = 3
 
 
 def tune_objects(args: argparse.Namespace) -> Result:
@@ -37,16 +35,16 @@ def tune_objects(args: argparse.Namespace) -> Result:
         ParameterError: an option is outside its range.
     """
     shipped = Settings()
-    tuning, last = _load(args.recording, args.tune_on)
-    gap, n_folds = integer("--gap", round(args.gap), 0), args.folds or FOLDS
-    raw, unit = (tuning.folds(n_folds, gap, unit_length) for unit_length in (False, True))
+    tuning, last = _load(args.pictures, args.tune_on)
+    n_folds = args.folds
+    raw, unit = (tuning.folds(n_folds, args.gap, unit_length) for unit_length in (False, True))
     grid = Grid(
         tuple(args.length_scales or LENGTH_SCALES),
         tuple(args.regularizations or REGULARIZATIONS),
         usable_sizes(args.sizes or SIZES, unit),
     )
     linear = Grid((1.0,), tuple(args.regularizations or LINEAR), (1,)).regularizations
-    explorer = PathExplorer("centers", grid, unit, judge(shipped.recoding), args.seed)
+    explorer = PathExplorer(grid, unit, judge(shipped.recoding), args.seed)
     cells = explorer.cells()
     keys = [f"linear {index}" for index in range(n_folds)] + [cell.key for cell in cells]
 
@@ -74,7 +72,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
         for name, settings in {"tuned": tuned, "defaults": shipped, **candidates}.items()
     }
     figures = {
-        "pictures": str(args.recording),
+        "pictures": str(args.pictures),
         "labels": tuning.labels,
         "views_tuned_on": sum(map(len, tuning.features.values())),
         "views_last": sum(map(len, last.features.values())),
@@ -96,7 +94,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
         parameter_file.write_objects(path, tuned, comment)
 
     def draw(path: Path) -> None:
-        picture.draw_objects(path, args.recording.name, surface, best, shipped, figures)
+        picture.draw_objects(path, args.pictures.name, surface, best, shipped, figures)
 
     return Result(figures, report.objects_text(figures), write_parameters, draw, progress)
 
@@ -118,8 +116,7 @@ def _read(path: Path) -> Views:
     )  # fmt: skip
     if len(folders) < 2:
         raise RecordingError(
-            f"{path} holds {len(folders)} folders of images, but needs one for each of two objects or more."
-            " (A rosbag2 folder has a metadata.yaml in it)",
+            f"{path} holds {len(folders)} folders of images, but needs one for each of two objects or more",
             name=str(path), value=len(folders), bound="two folders of images",
         )  # fmt: skip
     network = CNNFeatures()

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.tuning import Choice, Grid
 from icub_learning.reporting.tables import number, table
@@ -43,48 +41,12 @@ def edge_text(found: list[str]) -> str:
 
 def verdict(what: str, ours: float, shipped: float) -> str:
     """Return in words whether the tuned error is better than that of the shipped defaults."""
-    if not np.isfinite([ours, shipped]).all():
-        return f"{what}: no comparison"
     pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
     if ours == shipped:
         return f"{pair}, no better and no worse"
     if ours > shipped:
         return f"{pair}: does NOT beat them"
     return f"{pair}, {number(shipped / ours)} times better" if ours > 0 else f"{pair}: better"
-
-
-def dynamics_text(figures: Mapping[str, Any]) -> str:
-    """Return errors, choice and check of the inverse dynamics learner."""
-    chosen, defaults, validation = figures["chosen"], figures["defaults"], figures["validation"]
-    stretch = f"{1e3 * validation['gap_s']:.0f} to {1e3 * (validation['gap_s'] + validation['horizon_s']):.0f} ms"
-    every = validation["every_which_sample"]
-    skipped = "" if every == 1 else f", every {every}. sample"
-    blocks = [
-        f"{figures['recording']}: {figures['duration_s']:.1f} s; tuned on the first {figures['tuned_on']:.0%}"
-        f" ({figures['samples']} samples{skipped})",
-        f"nMSE of what lies {stretch} after the last learned sample, geometric mean over outputs and"
-        f" {validation['folds']} moments\n"
-        + surface_table(figures["grid"], figures["errors"], chosen, "random features"),
-        f"chosen *: length scale {number(chosen['length_scale'])}, lambda {number(chosen['regularization'])},"
-        f" {chosen['size']} random features\n"
-        f"published: {number(defaults['length_scale'])}, {number(defaults['regularization'])}; by default the node"
-        f" weighs several of each while it learns, with {defaults['size']} features"
-        + edge_text(figures["at_the_edge"]),
-        f"Check with the node's code on the last {1 - figures['tuned_on']:.0%} ({figures['last_samples']} samples,"
-        " not tuned on): nMSE\n" + _check_table(figures["check"]),
-    ]
-    better = "beat" if figures["beats_defaults"] else "do NOT beat"
-    blocks.append(f"On this recording the tuned settings {better} the shipped defaults. {figures['verdict']}.")
-    return "\n\n".join(blocks)
-
-
-def _check_table(check: Mapping[str, Any]) -> str:
-    on, stopped = check["learning on"], check["learning stopped"]
-    columns = [on["tuned"], on["defaults"], on["hold"], stopped["tuned"], stopped["defaults"]]
-    rows = [[name, *(number(column["nmse"][name]) for column in columns)] for name in on["tuned"]["nmse"]]
-    rows.append(["overall", *(number(column["overall nMSE"]) for column in columns)])
-    head = ["output", "tuned", "defaults", "hold", "tuned", "defaults"]
-    return table(head, rows, [("predict, then learn", 3), ("learning stopped", 2)])
 
 
 def objects_text(figures: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What tuning returns, and what is done with it in the same way for every learner."""
+"""What tuning returns, and what is done with it."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from icub_learning.reporting.tables import save_figures
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of tuning one learner.
+    """The outcome of tuning.
 
     Attributes:
         figures: everything that is printed; "verdict" compares the choice with the shipped defaults.
@@ -32,7 +32,7 @@ class Result:
     def output(self, args: argparse.Namespace) -> None:
         """Print the tables, write the files that were asked for, and remove the intermediate results."""
         print(self.text)
-        comment = f"Chosen by icub-learning tune from {args.recording.name}: {self.figures['verdict']}"
+        comment = f"Chosen by icub-learning tune from {args.pictures.name}: {self.figures['verdict']}"
         self.write_parameters(args.parameters, [comment])
         print(f"parameters: {args.parameters}")
         if args.plot is not None:
@@ -41,7 +41,7 @@ class Result:
             with scratch_picture(args.plot) as picture:
                 if not picture.is_file():
                     self.draw(picture)
-                title = f"Settings chosen from {args.recording.name}"
+                title = f"Settings chosen from {args.pictures.name}"
                 write_report(args.report, title, [Block("Errors over the grid, and the check", self.text, [picture])])
         save_figures(args.json, self.figures)
         self.progress.done()

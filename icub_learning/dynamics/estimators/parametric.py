@@ -10,7 +10,6 @@ from icub_learning.arrays import Array, real, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
 from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.output_filter import FILTERS, FilteringPredictor, OutputFilterWeights
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
@@ -40,10 +39,9 @@ class ParametricPredictor:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(total, total, np.zeros_like(total), lambda: self._variance(rows), self.noise)
-
-    def _variance(self, rows: Array) -> Array:
-        return self.noise * (1.0 + self.certainty.leverage(self.weights[:, None] * np.take(rows, self.order, axis=1)))
+        weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
+        unlearned = self.noise * self.certainty.leverage(weighted)
+        return Prediction(total, total, np.zeros_like(total), self.noise + unlearned, unlearned)
 
 
 class ParametricEstimator:
@@ -94,7 +92,6 @@ class ParametricEstimator:
         self._last_stamp: int | None = None
         self._noise = NoiseVariance(regressor.n_outputs)
         self._weights = OutputWeights(output_weights, regressor.n_outputs)
-        self._filters = OutputFilterWeights(regressor.n_outputs)
         self.ledger = Ledger()
 
     @property
@@ -103,11 +100,28 @@ class ParametricEstimator:
         return self._rls.n_samples // self.regressor.n_outputs
 
     @property
+    def changes(self) -> int:
+        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        return 0 if self._adaptive is None else self._adaptive.changes
+
+    @property
     def parameters(self) -> Array:
         """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
         parameters = np.empty(self.regressor.n_parameters)
         parameters[self._order] = self._rls.live_weights[0]
         return parameters
+
+    @property
+    def prior(self) -> tuple[Array, Array]:
+        """Precision and mean of each parameter before any data, (n_parameters,) each."""
+        precision, mean = np.empty((2, self.regressor.n_parameters))
+        precision[self._order], mean[self._order] = self._rls.regularization, self._rls.initial_weights[:, 0]
+        return precision, mean
+
+    @property
+    def output_weights(self) -> str:
+        """How much each output counts, see OutputWeights."""
+        return self._weights.kind
 
     @property
     def base_parameters(self) -> Array:
@@ -143,16 +157,15 @@ class ParametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._filters.marked(self._predictor(self.regressor, self._rls).predict(q, v, a).evaluated())
+        return self._predictor(self.regressor, self._rls).predict(q, v, a)
 
-    def predictor(self, regressor: Regressor) -> FilteringPredictor:
+    def predictor(self, regressor: Regressor) -> ParametricPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._filters.predictor(self._predictor(regressor, self._rls.certainty()))
+        return self._predictor(regressor, self._rls.certainty())
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
         weights = self._weights.value
-        noise = self._noise.value.copy()  # predictions hand it out
-        return ParametricPredictor(regressor, self.parameters, certainty, noise, self._order, weights)
+        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value, self._order, weights)
 
     def update(
         self,
@@ -166,13 +179,12 @@ class ParametricEstimator:
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
-        The other estimators make use of `known` too, see NonparametricEstimator.update; this one does not: parameters
-        have true values, which are estimated best from the motion as it is known best.
+        The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
+        parameters have true values, which are estimated best from the motion as it is known best.
         """
         innovation, leverage = self._learn(self._rows(q, v, a), y)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
-        self._filters.update(published, np.asarray(y, dtype=np.float64), elapsed)
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, leverage, elapsed)
 
@@ -262,7 +274,6 @@ class ParametricEstimator:
             "output_weights": np.asarray(self._weights.kind),
             "weights": self._weights.value.copy(),
             "offset_forgetting": np.asarray(self._offset_forgetting),
-            **nested(FILTERS, self._filters.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
 
@@ -299,7 +310,6 @@ class ParametricEstimator:
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
-        estimator._filters = OutputFilterWeights.from_state(state, FILTERS, regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
 

@@ -34,6 +34,7 @@ class StateRecord:
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
     body: Prediction  # the part of it without the load; the same where none is carried
+    made: Prediction  # the same before it was filtered: what the model itself predicted
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults
@@ -47,13 +48,13 @@ class Sample:
         motion: smoothed by later samples.
         known: derived without delay: what the prediction was made from.
         measured: (n_outputs,).
-        published: what was predicted for the measurement.
+        published: what was predicted for the measurement, and judged by it; None: the estimator is to judge itself.
     """
 
     motion: Motion
     known: Motion
     measured: Array
-    published: Prediction
+    published: Prediction | None
 
     def teach(self, estimator: Learner) -> None:
         """Update an estimator with this sample."""

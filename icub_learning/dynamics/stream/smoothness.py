@@ -80,19 +80,17 @@ class SmoothnessFilter:
             values -= wanted - _step(wanted, self._most, max((stamp - self._stamp) * 1e-9, 0.0))
         self._state, self._stamp = values, stamp
         total, parametric = values
-        result = Prediction(total, parametric, total - parametric, lambda: made.variance, made.noise, made.tare)
-        result.unlimited, result.handed_over = made.total, made.handed_over
-        return result
+        return Prediction(total, parametric, total - parametric, made.variance, made.unlearned)
 
     def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
         """Learn how rough measurements and predictions are.
 
         Args:
             stamp: time of the joint state that both belong to [ns]; if it goes back, differences begin anew.
-            made: what `filtered` returned for it.
+            made: the prediction for it, as it was before `filtered`.
             measured: (n_outputs,).
         """
-        predicted = made.total if made.unlimited is None else made.unlimited
+        predicted = made.total
         elapsed = (stamp - self._measured_stamp) * 1e-9
         change, self._measured, self._measured_stamp = measured - self._measured, measured, stamp
         before = self._predicted

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
@@ -16,6 +17,7 @@ from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.pairing import Pairing
 from icub_learning.dynamics.stream.records import External, Learner, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
+from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
 FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
@@ -43,16 +45,14 @@ class Watch(Protocol):
     def may_learn(self, stamp: int) -> bool: ...
 
 
-class OutputFilterLike(Protocol):
-    """What a stream needs to filter predictions; see SmoothnessFilter and OutputFilter."""
+class JudgingPredictor(Predictor, Protocol):
+    """A predictor that combines experts; see JointPredictor."""
 
-    def report(self) -> dict[str, Array]: ...
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
 
-    def reset(self) -> None: ...
+    def undisturbed(self, prediction: Prediction) -> Prediction: ...
 
-    def filtered(self, stamp: int, made: Prediction) -> Prediction: ...
-
-    def follow(self, stamp: int, made: Prediction, measured: Array) -> None: ...
+    def hold(self) -> None: ...
 
 
 class MotionSource(Protocol):
@@ -111,7 +111,7 @@ class InverseDynamicsStream:
         tolerance: float = DEFAULTS.tolerance,
         watch: Watch | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
-        output_filter: OutputFilterLike | None = None,
+        output_filter: SmoothnessFilter | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
@@ -135,6 +135,7 @@ class InverseDynamicsStream:
         self._handed_out = 0  # joint states predicted when `complete` last returned samples
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
+        self._judged: int | None = None  # stamp of the last prediction that was judged [ns]
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
     def joint_state(
@@ -172,13 +173,13 @@ class InverseDynamicsStream:
             self._state_stamps.last = last
             raise
         motion = self._motions.newest()
-        prediction = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        made = body = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
         if self._output_filter is not None:
-            prediction = self._output_filter.filtered(stamp, prediction)
-        body = prediction
+            body = self._output_filter.filtered(stamp, made)
+        prediction = body
         if self.watch is not None:
             prediction, _ = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body)
+        record = StateRecord(stamp, motion, prediction, body, made)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -265,7 +266,7 @@ class InverseDynamicsStream:
         else:
             assert record.motion is not None
             assert record.measured is not None
-            return Sample(record.motion, record.known, record.measured, record.prediction)
+            return Sample(record.motion, record.known, record.measured, record.made)
         return None
 
     def take_change(self) -> float | None:
@@ -315,13 +316,33 @@ class InverseDynamicsStream:
         record.measured = measured
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
-        external = measured - record.prediction.total
-        if self._output_filter is not None and record.fault is None:
-            self._output_filter.follow(record.stamp, record.body, measured)
+        judged = self._judged_by(record)
+        undisturbed = record.made if judged is None else judged.undisturbed(record.made)
+        moved = record.made.total - undisturbed.total  # by what follows the newest errors, and would follow a push too
+        external = measured - record.prediction.total + moved
         self._paired.append(External(record.stamp, measured, external, record.known))
-        if self.watch is not None and record.fault is None:
-            of_body = measured - record.body.total + record.body.handed_over
-            self.watch.observe(record.stamp, record.known, of_body, record.body.variance)
+        if record.fault is not None:
+            return
+        if self._output_filter is not None:
+            self._output_filter.follow(record.stamp, record.made, measured)
+        if self.watch is not None:
+            self.watch.observe(record.stamp, record.known, measured - record.body.total + moved, undisturbed.unlearned)
+        self._judge(record, measured)
+
+    def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
+        """Return who learns from the measurement of a record which experts were right; None without experts."""
+        return self.predictor if record.made.experts is not None else None  # type: ignore[return-value]
+
+    def _judge(self, record: StateRecord, measured: Array) -> None:
+        """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
+        judge = self._judged_by(record)
+        if judge is None:
+            return
+        if self.watch is not None and not self.watch.may_learn(record.stamp):
+            judge.hold()
+            return
+        elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
+        judge.judge(record.made, measured, elapsed)
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""

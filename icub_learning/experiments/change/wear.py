@@ -24,14 +24,12 @@ def without_change(seed: int, minutes: float) -> dict[str, Any]:
     arm = LiveArm(seed, fixed=FIXED)
     arm.run(60.0 * minutes)
     shipped, fixed = (arm.force_error(BEGUN, arm.time, name) for name in ("shipped", "fixed"))
-    estimator: Any = arm.estimators["shipped"]
-    adaptive = estimator.method._adaptive
     return {
         "force error, automatic [N]": shipped,
         "force error, none forgotten [N]": fixed,
         "ratio": shipped / fixed,
         "false alarms": sum(arm.monitor.counts.values()),
-        "changes by errors": 0 if adaptive is None else adaptive.changes,
+        "changes by errors": arm.estimators["shipped"].changes,
     }
 
 
@@ -50,11 +48,10 @@ def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
         seconds = (result.stamps - result.stamps[0]) * 1e-9
         first, last = ((seconds >= begin) & (seconds < begin + LEVEL) for begin in (BEGUN, seconds[-1] - LEVEL))
         ratios = np.sqrt((result.errors[last] ** 2).mean(axis=0) / (result.errors[first] ** 2).mean(axis=0))
-        method: Any = getattr(estimator, "method", estimator)
         found[label] = {
             "last minute over first": float(np.exp(np.log(ratios).mean())),
             "worst joint": float(ratios.max()),
-            "changes by errors": 0 if method._adaptive is None else method._adaptive.changes,
+            "changes by errors": estimator.changes,
             "learned": result.n_learned,
         }
     return found

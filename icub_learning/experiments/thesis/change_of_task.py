@@ -7,10 +7,11 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.settings import PUBLISHED_LENGTH_SCALE, PUBLISHED_REGULARIZATION, Settings
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
+from icub_learning.experiments.thesis.thesis_method import ThesisMethod
 from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
 from icub_learning.simulation.arm.effects import Encoders
@@ -23,10 +24,11 @@ RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
 SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
 STATES_PER_SAMPLE = RATE // SAMPLE_RATE
 N_PARTS = 10  # of the second plane; each starts from what was learned in the first
-THESIS = "SP of the thesis"  # short name of the thesis' semiparametric method, with fixed settings
+THESIS = "SP of the thesis"  # short name of the thesis' semiparametric method, see ThesisMethod
 STEADY = 2 / 3  # share of the samples before the steady state
 
 Events = Iterable[JointStateEvent | WrenchEvent]
+AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], None] | None = None) -> Recording:
@@ -120,6 +122,7 @@ def learn_and_transfer(
     planes: Mapping[str, Recording],
     settings: Settings,
     watch: Callable[[Events], Events] = lambda events: events,
+    make: Callable[[Settings, assembly.AnyRegressor], AnyLearner] = assembly.make_estimator,
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
 
@@ -129,13 +132,14 @@ def learn_and_transfer(
         planes: a recording made by `record` for each of PLANES.
         settings: settings of the learner.
         watch: is given the events and passes them on, as for a progress bar.
+        make: makes the learner.
     """
     regressor = assembly.make_regressor(settings)
 
-    def pass_through(estimator: assembly.AnyEstimator, recording: Recording) -> Evaluation:
-        return evaluate(assembly.make_stream(settings, regressor, estimator), watch(recording.events()))
+    def pass_through(learner: AnyLearner, recording: Recording) -> Evaluation:
+        return evaluate(assembly.make_stream(settings, regressor, learner), watch(recording.events()))
 
-    learner = assembly.make_estimator(settings, regressor)
+    learner = make(settings, regressor)
     first, second = (planes[plane] for plane in PLANES)
     first_errors = pass_through(learner, first).errors
     learned = learner.state()
@@ -157,27 +161,19 @@ def compare(
     Returns:
         The outcomes by short names: those of ESTIMATORS, and THESIS.
     """
-    chosen = {short: replace(settings, estimator=estimator) for short, estimator in ESTIMATORS.items()}
-    chosen[THESIS] = as_in_the_thesis(settings)
-    return {short: learn_and_transfer(planes, one, watch(short)) for short, one in chosen.items()}
+    outcomes = {
+        short: learn_and_transfer(planes, replace(settings, estimator=estimator), watch(short))
+        for short, estimator in ESTIMATORS.items()
+    }
+    outcomes[THESIS] = learn_and_transfer(planes, as_in_the_thesis(settings), watch(THESIS), thesis_method)
+    return outcomes
+
+
+def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> ThesisMethod:
+    """Return a new learner of the thesis' method for `learn_and_transfer`."""
+    return ThesisMethod(regressor, seed=settings.seed)
 
 
 def as_in_the_thesis(settings: Settings) -> Settings:
-    """Return settings of the thesis' semiparametric method (8.3, fig. 8.2).
-
-    One length scale and one regularization, chosen beforehand (not those of the thesis, which had other inputs);
-    residuals under the parameters of their own time; outputs that all count alike; a sensor without offset; nothing is
-    forgotten, filtered or watched for.
-    """
-    return replace(
-        settings,
-        estimator="semiparametric",
-        length_scale=PUBLISHED_LENGTH_SCALE,
-        nonparametric_regularization=PUBLISHED_REGULARIZATION,
-        residuals="past_parameters",
-        output_weights="equal",
-        sensor_offset=False,
-        forgetting=1.0,
-        output_filter="none",
-        watch="never",
-    )
+    """Return settings for the thesis' method: a sensor without offset; nothing is filtered or watched for."""
+    return replace(settings, sensor_offset=False, output_filter="none", watch="never")

@@ -117,7 +117,7 @@ def filters_in_words(output_names: Sequence[str], found: Mapping[str, Array]) ->
 def weights_in_words(output_names: Sequence[str], estimator: Any) -> str:
     """Return the weights of P, NP and SP in the predictions of each output; empty for an estimator without experts.
 
-    The weights of experts of a kind are summed over their length scales and regularizations.
+    The weights of experts of a kind are summed over their regularizations and memories.
     """
     kinds: dict[str, Array] = {}
     for name, weights in getattr(estimator, "expert_weights", {}).items():

@@ -14,7 +14,7 @@ from icub_learning.recording import Recording, read, write
 from icub_learning.simulation.arm.recordings import simulate
 
 UR10 = ["--urdf", "ur10", "--output", "joint_torque", "--joints", *JOINTS]
-SMALL = ["--n-random-features", "100", "--n-warm-up", "50"]
+SMALL = ["--n-random-features", "100"]
 
 
 def run(*arguments: str, capsys) -> tuple[int, str, str]:
@@ -91,7 +91,7 @@ def test_bad_messages_are_shown(tmp_path, capsys):
         (["--urdf", "/no/such.urdf"], "/no/such.urdf"),
         (["--output", "wrench"], "no wrench"),
         (["--n-random-features", "7"], "n_random_features is 7"),
-        (["--length-scale", "nan"], "length_scale"),
+        (["--parametric-regularization", "nan"], "parametric_regularization"),
         (["--steady-from", "1.5"], "steady-from"),
         (["--plot", "picture.docx"], "--plot"),
         (["--joints", ","], "--joints"),

@@ -1,5 +1,7 @@
 """The stream: pairing by stamp, learning at the right instant, and every kind of bad sample refused with its reason."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
@@ -290,6 +292,84 @@ def test_any_order_and_extra_joints_of_the_robot():
     stream, _ = make(any_order=True)
     record = stream.joint_state(START, ["wrist", "elbow", "shoulder"], [9.0, 2.0, 1.0], [9.0, 0.0, 0.0])
     assert record.prediction.total[0] == pytest.approx(3.0)
+
+
+class Experts(Recorder):
+    """A recorder whose predictions are those of two experts, and that writes down what is judged."""
+
+    def __init__(self, n_outputs):
+        super().__init__(n_outputs)
+        self.events, self.now = [], None
+
+    def predict(self, q, v, a):
+        return replace(super().predict(q, v, a), experts=(q.copy(), self.now))
+
+    def judge(self, prediction, measured, elapsed):
+        self.events.append(("judged", prediction.experts[1], measured[0], elapsed))
+
+    def hold(self):
+        self.events.append(("held", self.now))
+
+    def undisturbed(self, prediction):
+        return replace(prediction, total=prediction.total - 0.5)
+
+    def update(self, *arguments, published=None, **more):
+        self.events.append(("learned", published.experts[1]))
+
+
+class Guard:
+    """A watch that lets nothing be learned of some samples."""
+
+    changed, change_ratio = 0, 1.0
+
+    def __init__(self, forbidden):
+        self.forbidden = {START + k * PERIOD for k in forbidden}
+
+    def compensated(self, prediction, motion):
+        return prediction.plus(np.ones(3)), None
+
+    def observe(self, stamp, motion, error, unlearned=None):
+        pass
+
+    def may_learn(self, stamp):
+        return stamp not in self.forbidden
+
+
+def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from_later():
+    """By the prediction that was made for the measurement, without load; learning waits for the smoothed motion."""
+    stream, _ = make(delay=2)
+    stream.estimator = stream.predictor = experts = Experts(3)
+    stream.watch = Guard(range(10, 15))
+    for k in range(30):
+        experts.now = k
+        body = send(stream, k).body.total
+        before = len(experts.events)
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        (paired,) = stream.pair()
+        np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # what the load adds
+        (event,) = experts.events[before:]
+        if k in range(10, 15):
+            assert event == ("held", k)
+        else:
+            steps = 6 if k == 15 else 1
+            assert event[:3] == ("judged", k, k)
+            assert event[3] == pytest.approx(0.01 if k == 0 else steps * PERIOD * 1e-9)
+        stream.learn()
+    learned = [event[1] for event in experts.events if event[0] == "learned"]
+    assert learned == [k for k in range(2, 28) if k not in range(10, 15)]
+    assert stream.counts.withheld == 5
+
+
+def test_predictions_without_experts_are_judged_by_nobody():
+    stream, _ = make()
+    stream.watch = Guard(range(5))
+    recorder = stream.estimator
+    recorder.judge = recorder.hold = recorder.undisturbed = None  # calling one would fail
+    for k in range(20):
+        send(stream, k)
+        stream.measurement(START + k * PERIOD, [k, 0, 0])
+        assert len(stream.pair()) == 1
+    stream.learn()
 
 
 def test_switched_off_it_predicts_but_does_not_learn():

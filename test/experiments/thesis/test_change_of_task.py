@@ -27,7 +27,7 @@ def planes():
 
 
 def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
-    chosen = settings(estimator="semiparametric", n_random_features=50, n_warm_up=10)
+    chosen = settings(estimator="semiparametric", n_random_features=60)
     outcome = change_of_task.learn_and_transfer(planes, chosen)
     assert outcome.first.shape == (60, 6)
     assert outcome.parts.shape == (10, 6, 6)

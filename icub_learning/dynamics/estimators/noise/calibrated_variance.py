@@ -8,7 +8,6 @@ import numpy as np
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.dynamics.estimators.noise.fading import fade
-from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.errors import StateError
 
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
@@ -59,20 +58,6 @@ class CalibratedVariance:
         """
         noise = self.value
         self._weigh(errors**2, noise, noise + self._factor * added, elapsed)
-
-    def judge(self, published: Prediction, measured: Array, elapsed: float) -> None:
-        """Update the variance with the errors of a published prediction, which told itself how large they would be.
-
-        What rigid bodies did for it in a new motion does not count, as the variance does not expect it.
-
-        Args:
-            published: with its noise.
-            measured: (m,), without the tare.
-            elapsed: time since the last measurement [s].
-        """
-        assert published.noise is not None
-        error = measured - published.total + published.tare + published.handed_over
-        self._weigh(error * error, published.noise, published.variance, elapsed)
 
     def _weigh(self, squares: Array, noise: Array, variance: Array, elapsed: float) -> None:
         """Take squared errors (m,) of predictions whose variance, and the noise in it, were told."""

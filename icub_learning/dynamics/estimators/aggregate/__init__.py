@@ -1,1 +1,0 @@
-"""Rigid bodies and learners on random features as experts, and their on-line aggregate."""

@@ -1,0 +1,289 @@
+"""What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
+
+from dataclasses import replace
+from math import inf
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, finite, vector
+from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
+from icub_learning.dynamics.estimators.observation import seconds_between
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.joint.bank import MEMBERS, JointBank
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.predictor import JointPredictor
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
+from icub_learning.errors import ParameterError, StateError
+from icub_learning.models import check_version, nested, part, reading_state, scalar
+from icub_learning.models.ledger import Ledger
+from icub_learning.recursive import AdaptiveForgetting
+from icub_learning.recursive.checks import finite_rows
+
+STATE_VERSION = 3
+LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
+EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
+
+
+class JointEstimator:
+    """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
+
+    The experts are P, rigid bodies alone, and NP and SP of each process: features alone, and features beside rigid
+    bodies that were learned together with them. Without rigid bodies they are NP of each process.
+
+    Features and the processes' rigid bodies learn from the motion as it was known when the measurement had to be
+    predicted: the best answer to inputs with errors is not that to inputs without. P learns from the smoothed motion.
+
+    Args:
+        regressor: a WrenchRegressor or TorqueRegressor.
+        rigid: the expert P, new; None leaves rigid bodies out, and the regressor then tells nothing but sizes.
+        n_random_features: number of features.
+        forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
+            AdaptiveForgetting. Processes with a memory of their own forget by that besides.
+        seed: seed of the random features.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    _KIND = ""  # of the saved state
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        rigid: ParametricEstimator | None,
+        n_random_features: int,
+        forgetting: float | str,
+        seed: int,
+    ) -> None:
+        n, m = regressor.n_joints, regressor.n_outputs
+        self.regressor, self._rigid = regressor, rigid
+        self._bank = JointBank(n, m, *_rigid_part(regressor, rigid), n_random_features, seed)
+        self._forgetting = first_forgetting(forgetting)
+        self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
+        self.weights = _weights(rigid is not None, m)
+        self._signal = SignalVariance(2 * m)
+        self._tare = np.zeros(m)
+        self._last_stamp: int | None = None  # [ns]
+        self._predictor: JointPredictor | None = None  # of this thread, until something is learned
+        self.ledger = Ledger()
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._bank.n_samples
+
+    @property
+    def changes(self) -> int:
+        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        return 0 if self._adaptive is None else self._adaptive.changes
+
+    @property
+    def expert_weights(self) -> dict[str, Array]:
+        """Weights (n_outputs,) of the experts by their names."""
+        return dict(zip(self.weights.names, self.weights.value, strict=True))
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self._own_predictor().predict(q, v, a)
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
+        """Learn from a measurement which experts were right; see JointPredictor.judge."""
+        self._own_predictor().judge(prediction, measured, elapsed)
+
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves; see JointPredictor.undisturbed."""
+        return self._own_predictor().undisturbed(prediction)
+
+    def hold(self) -> None:
+        """Keep to weights that no push moves; see ExpertWeights.hold."""
+        self.weights.hold()
+
+    def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
+        regressor = self.regressor if regressor is None else regressor
+        return replace(self._own_predictor(), regressor=regressor, certainty=self._bank.certainty())
+
+    def _own_predictor(self) -> JointPredictor:
+        if self._predictor is None:
+            bank, rigid = self._bank, None
+            if self._rigid is not None:
+                rigid = np.array([self._rigid.parameters, *bank.parameters()])
+            self._predictor = JointPredictor(
+                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.processes[0].live_certainty(),
+                MEMBERS[0].regularization, self._signal.value.reshape(2, -1), self.weights, self._tare,
+            )  # fmt: skip
+        return self._predictor
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,). P learns
+                from them.
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None.
+            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
+            published: what `predict` of this estimator or of its predictor made of `known`, which `judge` has had;
+                None: it is predicted and judged here.
+        """
+        m = self.regressor.n_outputs
+        measured = finite_rows("y", vector("y", y, m), m, LARGEST)
+        exact = motion_vectors(self.regressor.n_joints, q, v, a)
+        motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
+        exact_rows = None if self._rigid is None else self.regressor(*exact)
+        experts = self._already_made(published)
+        if experts is None:
+            rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
+            experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
+        if not np.isfinite(experts.values).all():
+            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        if experts.rows is not None:
+            finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
+        inner = measured - self._tare
+        if self._rigid is not None and exact_rows is not None:
+            self._rigid.learn(exact_rows, inner)  # the only step that may still refuse the sample
+        elapsed = seconds_between(self._last_stamp, stamp)
+        self._last_stamp = stamp
+        if published is None:
+            self.weights.judge(experts, measured, elapsed)
+        left = inner if self._rigid is None else measured - experts.parametric
+        self._signal.update(np.concatenate([inner, left]), elapsed)
+        factor = self._factor(experts.values, measured, experts.novelty, elapsed)
+        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor)
+        self._predictor = None
+
+    def _already_made(self, published: Prediction | None) -> ExpertPredictions | None:
+        """Return what the experts of this estimator made of a motion, with its features; None if another one's did."""
+        experts: ExpertPredictions | None = None if published is None else published.experts
+        return experts if experts is not None and experts.weighed_by is self.weights else None
+
+    def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float) -> float:
+        """Return by what all that was learned is to fade: the number given, or as the first member's errors show."""
+        if self._adaptive is None:
+            return self._forgetting
+        slow = values[0 if self._rigid is None else 2]  # NP, or SP, of the member that forgets nothing by itself
+        factor = self._adaptive.follow(slow - measured, novelty / MEMBERS[0].regularization, elapsed)
+        if self._rigid is not None:
+            self._rigid.forget(factor)
+        return factor
+
+    def body_changed(self, ratio: float) -> None:
+        """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
+        if self._adaptive is not None:
+            self._adaptive.change(ratio)
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+
+        For a sensor that was set to zero or whose offset jumped.
+
+        Args:
+            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
+                the robot's hand.
+
+        Raises:
+            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        """
+        self._tare = self._tare + vector("change", change, len(self._tare))
+        self._predictor = None
+
+    def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
+        """Pool what another estimator with the same regressor and features learned, exactly; each keeps its own tare.
+
+        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed.
+
+        Raises:
+            ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
+        """
+        if type(other) is not type(self):
+            raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
+        self.ledger.merge(self, other, common, self._pool)
+
+    def _pool(self: EstimatorT, other: EstimatorT, common: EstimatorT | None) -> None:
+        mine, theirs, shared = self._rigid, other._rigid, None if common is None else common._rigid
+        if mine is not None and theirs is not None:
+            mine.check_poolable(theirs)
+        self._bank.merge(other._bank, None if common is None else common._bank)
+        if mine is not None and theirs is not None:
+            mine.pool(theirs, shared)
+        self.weights.merge(other.weights, 0 if common is None else common.n_samples)
+        self._signal.merge(other._signal)
+        self._predictor = None
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        last = -1 if self._last_stamp is None else self._last_stamp
+        rigid = {} if self._rigid is None else nested("rigid", self._rigid.state())
+        return {
+            "estimator": np.asarray(self._KIND),
+            "version": np.asarray(STATE_VERSION),
+            **nested("regressor", describe(self.regressor)),
+            **nested("bank", self._bank.state()),
+            **nested("weights", self.weights.state()),
+            **nested("signal", self._signal.state()),
+            **{name: value for name, value in rigid.items() if not name.startswith("rigid.regressor.")},
+            **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
+            "forgetting": np.asarray(self._forgetting),
+            "tare": self._tare.copy(),
+            "last_stamp": np.asarray(last),
+        }
+
+    @classmethod
+    def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
+        check_kind(state, cls._KIND)
+        regressor = matching_regressor(state, regressor)
+        with reading_state("an estimator"):
+            if "version" not in state or "bank.seed" not in state:
+                text = "the model was learned by an earlier release, in another form; let this release learn it anew"
+                raise StateError(f"{text}, or go on with the release that saved it", name="version")
+            check_version(state, STATE_VERSION)
+            made = cls.__new__(cls)
+            rigid = None
+            if any(key.startswith("rigid.") for key in state):
+                own = part(state, "rigid") | nested("regressor", part(state, "regressor"))
+                rigid = ParametricEstimator.from_state(own, regressor)
+            JointEstimator.__init__(made, regressor, rigid, 2, float(scalar(state, "forgetting")), 0)
+            columns = _rigid_part(regressor, rigid)
+            made._bank = JointBank.from_state(part(state, "bank"), regressor.n_joints, regressor.n_outputs, *columns)
+            made.weights.restore(part(state, "weights"))
+            made._signal = SignalVariance.from_state(part(state, "signal"), 2 * regressor.n_outputs)
+            if any(key.startswith("adaptive.") for key in state):
+                made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
+            made._tare = vector("tare", finite("tare", state["tare"]), regressor.n_outputs).copy()
+            last = int(scalar(state, "last_stamp"))
+            made._last_stamp = last if last >= 0 else None
+        made.ledger = Ledger.from_state(state, made.n_samples)
+        return made
+
+
+def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tuple[BaseColumns | None, str]:
+    """The columns that the processes learn beside features, and how outputs count for them: as P has it."""
+    if rigid is None:
+        return None, "noise"
+    return BaseColumns(regressor, *rigid.prior), rigid.output_weights
+
+
+def _weights(rigid: bool, n_outputs: int) -> ExpertWeights:
+    """Equal weights of the experts, named by kind, regularization, and memory [s]."""
+    kinds = ("NP", "SP") if rigid else ("NP",)
+    experts = [(f"{kind} {one.regularization:g} {one.memory:g} s", one.memory) for one in MEMBERS for kind in kinds]
+    if rigid:
+        experts.insert(0, ("P", inf))
+    lasting = [place for place, (_, memory) in enumerate(experts) if memory == inf]
+    return ExpertWeights([name for name, _ in experts], n_outputs, (0,) if rigid else (), lasting)

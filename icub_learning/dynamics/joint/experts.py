@@ -1,0 +1,157 @@
+"""What each expert predicts, and how experts are weighed: by what has been right of late."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.models import nested, part
+from icub_learning.recursive.layered_aggregation import LayeredAggregation
+
+# [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion;
+# and the same in the choice among these.
+HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
+SECOND_HALF_LIFE = 1.0
+# [s] that the time between two measurements counts for at most: the shortest half-life is five samples or more.
+LONGEST_STEP = 0.01
+
+
+@dataclass(frozen=True)
+class ExpertPredictions:
+    """What all experts predict for one motion.
+
+    Attributes:
+        values: (n_experts, n_outputs).
+        parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
+        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
+        expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
+        unlearned: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
+        unexpected: (n_outputs,) the same of what is expected.
+        phi: (n_features,) features of the motion.
+        rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        weighed_by: the weights of the estimator that predicted: another one has other features.
+    """
+
+    values: Array
+    parametric: Array
+    novelty: float
+    expected: Array
+    unlearned: Array
+    unexpected: Array
+    phi: Array
+    rows: Array | None
+    weighed_by: "ExpertWeights | None" = None
+
+
+class ExpertWeights:
+    """Weighs experts for each output, and tells how wrong their combination may be.
+
+    The weights are those of LayeredAggregation, with its bound: the combination is not much worse than any expert that
+    contains rigid bodies alone, nor than combinations that follow the best experts of the last .05 to 3.2 s.
+
+    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise over
+    that of its own prediction, as independent estimates are combined: features alone expect nothing where they have not
+    learned, and know it.
+
+    The variance is that of errors in known motions, plus what the model itself does not know of the motion: the share
+    of its features that was not learned times the mean square of what features have to say (Rasmussen and Williams
+    2006, eq. 2.42, with the variance of the weights found from the data). One factor calibrates both, see
+    CalibratedVariance.
+
+    Args:
+        names: names of the experts.
+        n_outputs: number of outputs.
+        direct: index of rigid bodies alone, a rival of the combinations as it is; () without.
+        lasting: indices of experts that forget nothing by themselves; None: all.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        n_outputs: int,
+        direct: Sequence[int] = (),
+        lasting: Sequence[int] | None = None,
+    ) -> None:
+        self.names = tuple(names)
+        self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
+        self._noise = CalibratedVariance(n_outputs)
+        self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
+        self._rigid = bool(direct)  # whether one of them is rigid bodies alone
+        self._held = False
+
+    @property
+    def value(self) -> Array:
+        """Weights (n_experts, n_outputs), columns of sum 1."""
+        return self.steady if self._held else self._aggregation.weights
+
+    @property
+    def steady(self) -> Array:
+        """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
+        weights = np.zeros_like(self._aggregation.weights)
+        weights[self._lasting] = self._aggregation.slowest[self._lasting] + 1e-12  # where none of them had any weight
+        return np.asarray(weights / weights.sum(axis=0))
+
+    def hold(self) -> None:
+        """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
+        self._held = True
+
+    def combined(self, experts: ExpertPredictions) -> Prediction:
+        """Return the prediction that the experts make together."""
+        return self._weighed(self.value, experts)
+
+    def undisturbed(self, experts: ExpertPredictions) -> Prediction:
+        """Return the prediction that the experts make together by the steady weights.
+
+        How far rigid bodies alone and the model of all that was seen differ counts as not learned: where both learned,
+        they differ by no more than usual, and in a new motion by as much as either may be wrong.
+        """
+        made = self._weighed(self.steady, experts)
+        if not self._rigid:
+            return made
+        differing = (experts.parametric - experts.expected) ** 2
+        return replace(made, unlearned=np.asarray(differing + experts.unexpected))
+
+    def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
+        total = (self._confident(weights, experts) * experts.values).sum(axis=0)
+        unlearned = self._unlearned(total, experts)
+        variance = self._noise.value + self._noise.factor * unlearned
+        return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
+
+    def _confident(self, weights: Array, experts: ExpertPredictions) -> Array:
+        """Return weights (..., n_experts, n_outputs) times each expert's confidence, with sums of 1 over experts."""
+        noise = self._noise.value
+        if not np.isfinite(noise[0]):
+            return weights
+        confident = weights * (noise + 1e-300) / (noise + experts.unlearned + 1e-300)
+        return np.asarray(confident / confident.sum(axis=-2, keepdims=True))
+
+    @staticmethod
+    def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
+        return np.asarray((total - experts.expected) ** 2 + experts.unexpected)
+
+    def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
+        """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
+        errors = experts.values - measured
+        combined = (self._confident(self._aggregation.choices, experts) * errors).sum(axis=1)
+        self._held = False
+        self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
+        self._aggregation.update(errors[None], combined[None], min(elapsed, LONGEST_STEP))
+
+    def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
+        """Take the other one's variance where nothing is known yet."""
+        self._noise.merge(other._noise, n_common)
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `restore`."""
+        return nested("aggregation", self._aggregation.state()) | nested("noise", self._noise.state())
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` saved. Raises StateError: unchanged then."""
+        aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
+        aggregation.check_like(self._aggregation)
+        self._noise = CalibratedVariance.from_state(part(state, "noise"), self.value.shape[1])
+        self._aggregation = aggregation

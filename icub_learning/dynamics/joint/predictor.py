@@ -1,0 +1,112 @@
+"""A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
+from icub_learning.dynamics.joint.bank import FeatureShare
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.process import ProcessCertainty
+from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
+from icub_learning.features import MultiscaleFourierFeatures
+
+
+@dataclass(frozen=True)
+class JointPredictor:
+    """The Predictor of NP and SP.
+
+    Attributes:
+        regressor: regressor of the robot.
+        features: features of the motion.
+        shares: features that each member has.
+        maps: weights of the features of each member, see JointBank.maps.
+        rigid: (1 + n_members, n_parameters) parameters of P and of each member; None without rigid bodies.
+        certainty: tells what the first member does not know of a motion.
+        regularization: regularization of the first member.
+        signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
+        weights: weights of the experts; those of the estimator, so that they follow what is judged.
+        tare: (n_outputs,) offset of the sensor that was set at once.
+    """
+
+    regressor: Regressor
+    features: MultiscaleFourierFeatures
+    shares: Sequence[FeatureShare]
+    maps: Sequence[Array]
+    rigid: Array | None
+    certainty: ProcessCertainty
+    regularization: float
+    signals: Array
+    weights: ExpertWeights
+    tare: Array
+
+    @property
+    def parameters(self) -> Array | None:
+        """Parameters (n_parameters,) of P, with the tare in the offsets of the sensor; None without rigid bodies."""
+        if self.rigid is None:
+            return None
+        parameters: Array = self.rigid[0].copy()
+        offsets = list(offset_indices(self.regressor))
+        parameters[offsets] += self.tare[: len(offsets)]
+        return parameters
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        motion = motion_vectors(self.regressor.n_joints, q, v, a)
+        phi = self.features.waves(np.concatenate(motion))
+        rows = None if self.rigid is None else self.regressor(*motion)
+        return self.weights.combined(self.experts(phi, rows))
+
+    def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
+        """Return what the experts predict: P, then NP and SP of each member; without rigid bodies NP of each.
+
+        Args:
+            phi: (n_features,).
+            rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        """
+        learned = [maps @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)]
+        if rows is None or self.rigid is None:
+            values = np.concatenate(learned) + self.tare
+            parametric = np.zeros_like(self.tare)
+        else:
+            rigid = self.rigid @ rows.T
+            for own, parameters in zip(learned, rigid[1:], strict=True):
+                own[1] += parameters
+            values = np.concatenate([rigid[:1], *learned]) + self.tare
+            parametric = values[0]
+        novelty = self.regularization * self.certainty.of_features(phi)
+        expected = learned[0][-1] + self.tare
+        unlearned = self._unlearned(novelty, phi, rows)
+        return ExpertPredictions(
+            values, parametric, novelty, expected, unlearned, unlearned[0], phi, rows, self.weights
+        )
+
+    def _unlearned(self, novelty: float, phi: Array, rows: Array | None) -> Array:
+        """Variances (n_experts, n_outputs) of what was not learned, eq. 2.42 with the prior variance that data show."""
+        alone, columns = self.signals[0] * novelty, self.certainty.columns
+        if rows is None or columns is None:
+            return np.array([alone] * len(self.maps))
+        beside = self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))
+        return np.array([beside, *[alone, beside] * len(self.maps)])
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
+        """Learn which experts were right, from the measurement of what this predictor predicted.
+
+        Args:
+            prediction: from `predict`.
+            measured: (n_outputs,).
+            elapsed: time since the last measurement [s].
+        """
+        if prediction.experts is not None:
+            self.weights.judge(prediction.experts, measured, elapsed)
+
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
+        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
+
+    def hold(self) -> None:
+        """Keep to weights that no push moves; see ExpertWeights.hold."""
+        self.weights.hold()

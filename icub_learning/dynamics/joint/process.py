@@ -1,0 +1,241 @@
+"""A Gaussian process with explicit basis functions: rigid bodies and random features learned together, exactly."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.errors import StateError
+from icub_learning.models import nested, part
+from icub_learning.recursive import Certainty, RecursiveLeastSquares
+
+
+@dataclass(frozen=True)
+class ProcessCertainty:
+    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
+
+    Attributes:
+        features: gives phi' A^-1 phi.
+        columns: of the process; None without rigid bodies.
+        maps: (n_entries, n_features) weights of phi in the entries of Y_b.
+        rigid: gives the leverage of rows of beta; None without rigid bodies.
+        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
+        noise: (n_outputs,) variance of the noise.
+    """
+
+    features: Certainty | RecursiveLeastSquares
+    columns: BaseColumns | None
+    maps: Array
+    rigid: Certainty | RecursiveLeastSquares | None
+    weights: Array
+    noise: Array
+
+    def of_features(self, phi: Array) -> float:
+        """Return phi' A^-1 phi (n_features,): all that NP does not know."""
+        return float(self.features.leverage(phi))
+
+    def of_rigid_bodies(self, phi: Array, rows: Array) -> Array:
+        """Return the variance (n_outputs,) of D beta with D what features leave of Y_b: what SP does not know besides.
+
+        Args:
+            phi: (n_features,).
+            rows: (n_outputs, n_base) Y_b of the same motion.
+        """
+        if self.columns is None or self.rigid is None:
+            return np.zeros(len(self.weights))
+        left = rows.copy()
+        left[self.columns.outputs, self.columns.places] -= self.maps @ phi
+        variance = self.weights**2 * self.noise * self.rigid.leverage(left @ self.columns.root)
+        return np.asarray(variance)
+
+
+class JointProcess:
+    """Learns y_t = Y_t beta + phi' w_t + noise for all outputs t at once, sample by sample.
+
+    See docs/theory/joint_model.md. With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and beta of the
+    prior of `BaseColumns`, this is a Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and
+    Williams 2006, eq. 2.41-2.42), here on random features. One factor of A = sum phi phi' + regularization I serves all
+    outputs; its targets are the outputs y and the entries of Y that are not zero by structure. What it could not
+    foresee of a sample, the recursive residuals of Y and y, is a sample of beta alone, from which a second recursive
+    least squares learns beta. Nothing that was learned depends on beta: a new beta re-targets the past by itself.
+
+    Args:
+        columns: the columns of the regressor; None for features alone.
+        n_outputs: T.
+        n_features: d, of phi.
+        regularization: noise variance over the variance of the features' weights.
+        output_weights: how much each output counts for beta, see OutputWeights.
+    """
+
+    def __init__(
+        self,
+        columns: BaseColumns | None,
+        n_outputs: int,
+        n_features: int,
+        regularization: float,
+        output_weights: str = "noise",
+    ) -> None:
+        self.columns, self.n_outputs = columns, n_outputs
+        n_targets = n_outputs + (0 if columns is None else len(columns.outputs))
+        self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
+        self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
+        self._noise = NoiseVariance(n_outputs)
+        self._weights = OutputWeights(output_weights, n_outputs)
+        self._of_output = [] if columns is None else _slices(columns, n_outputs)
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._features.n_samples
+
+    @property
+    def coefficients(self) -> Array:
+        """Estimate of beta, (n_base,); empty without rigid bodies."""
+        if self.columns is None or self._rigid is None:
+            return np.zeros(0)
+        return self.columns.coefficients(self._rigid.live_weights[0])
+
+    @property
+    def parameters(self) -> Array | None:
+        """Estimate of all parameters of the regressor, (n_parameters,); None without rigid bodies."""
+        if self.columns is None or self._rigid is None:
+            return None
+        return self.columns.parameters(self._rigid.live_weights[0])
+
+    def maps(self) -> Array:
+        """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
+
+        NP is the first times phi, SP the second times phi plus Y_b beta.
+        """
+        learned, n = self._features.live_weights, self.n_outputs
+        if self.columns is None:
+            return np.array(learned[None])
+        both = np.empty((2, n, self._features.n_features))
+        both[:] = learned[:n]
+        beta = self.coefficients
+        for output, (own, places) in enumerate(self._of_output):
+            both[1, output] -= beta[places] @ learned[own]
+        return both
+
+    def certainty(self) -> ProcessCertainty:
+        """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
+        rigid = None if self._rigid is None else self._rigid.certainty()
+        maps = self._features.live_weights[self.n_outputs :].copy()
+        return ProcessCertainty(self._features.certainty(), self.columns, maps, rigid, self._weights.value, self._noise.value)
+
+    def live_certainty(self) -> ProcessCertainty:
+        """Return what tells the variance of predictions, always as of now."""
+        maps = self._features.live_weights[self.n_outputs :]
+        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, self._noise.value)
+
+    def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
+        """Learn one sample.
+
+        Args:
+            phi: (n_features,) features of its motion.
+            rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
+            y: (n_outputs,).
+            forgetting: in (0, 1]; factor on the weight of all past samples.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError: nothing changes then.
+        """
+        columns = self.columns
+        if self._features.forgetting != forgetting:
+            self._features.forgetting = forgetting
+        if columns is None or self._rigid is None or rows is None:
+            self._features.update(phi, y)
+            return
+        left = self._features.absorb(phi, np.concatenate([y, rows[columns.outputs, columns.places]]))
+        if self._rigid.forgetting != forgetting:
+            self._rigid.forgetting = forgetting
+        z, target = self._rigid_rows(left)
+        own = slice(0, self.n_outputs)  # those of the sample come first, then those of the features' prior
+        error = target[own] - self._rigid.predict(z[own])[:, 0]
+        leverage = self._rigid.leverage(z[own] * self._weights.value[:, None])
+        weights = np.tile(self._weights.value, len(left))
+        self._rigid.update(z * weights[:, None], (target * weights)[:, None], same_instant=True)
+        self._noise.update(error, leverage)
+        self._weights.follow(self._noise)
+
+    def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
+        """Rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
+        assert self.columns is not None
+        n = self.n_outputs
+        rows = np.zeros((len(left), n, len(self.columns.kept)))
+        rows[:, self.columns.outputs, self.columns.places] = left[:, n:]
+        flat = rows.reshape(len(left) * n, -1)
+        target = left[:, :n].reshape(-1)
+        if self.columns.start.any():
+            target = target - flat @ (self.columns.projection @ self.columns.start)
+        return flat @ self.columns.root, target
+
+    def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
+        """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
+
+        Raises:
+            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
+                not to be used then: pool into a copy.
+        """
+        pooled = self._features.merge(other._features, None if common is None else common._features)
+        if self._rigid is not None and other._rigid is not None:
+            theirs = RecursiveLeastSquares.from_state(other._rigid.state())
+            theirs.withdraw(*other._weighted(pooled.lost))
+            self._rigid.merge(theirs, None if common is None else common._rigid)
+            forgetting, n_samples = self._rigid.forgetting, self._rigid.n_samples
+            self._rigid.forgetting = 1.0
+            self._rigid.update(*self._weighted(pooled.gained))
+            self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
+        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+
+    def _weighted(self, left: Array) -> tuple[Array, Array]:
+        z, target = self._rigid_rows(left)
+        weights = np.tile(self._weights.value, len(left))
+        return z * weights[:, None], (target * weights)[:, None]
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `restored`."""
+        state = nested("features", self._features.state())
+        if self._rigid is not None:
+            state |= nested("rigid", self._rigid.state()) | nested("noise", self._noise.state())
+            state["weights"] = self._weights.value.copy()
+        return state
+
+    def restored(self, state: Mapping[str, Any]) -> "JointProcess":
+        """Return a process of the same sizes with what `state` saved. Raises StateError."""
+        made = copy(self)
+        made._features = _of_same_size(self._features, part(state, "features"))
+        if self._rigid is not None:
+            made._rigid = _of_same_size(self._rigid, part(state, "rigid"))
+            made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
+            made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
+        return made
+
+    def copy(self) -> "JointProcess":
+        """Return a process that has learned the same and learns on its own."""
+        return self.restored(self.state())
+
+
+def _of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:
+    saved = RecursiveLeastSquares.from_state(state)
+    sizes, expected = ((one.n_features, one.n_outputs) for one in (saved, made))
+    if sizes != expected:
+        raise StateError(f"saved weights {sizes} do not fit {expected}", name="weights")
+    return saved
+
+
+def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, NDArray[np.intp]]]:
+    """For each output: its targets among those of the first factor, and the columns that they belong to."""
+    ends = n_outputs + np.searchsorted(columns.outputs, np.arange(n_outputs + 1))
+    return [
+        (slice(begin, end), columns.places[begin - n_outputs : end - n_outputs])
+        for begin, end in pairwise(ends.tolist())
+    ]

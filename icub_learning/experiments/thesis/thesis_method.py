@@ -1,0 +1,130 @@
+"""Semiparametric learning as the thesis has it (8.3, fig. 8.2): rigid bodies first, then features for the rest."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.features import RandomFourierFeatures, Standardizer
+from icub_learning.models import nested, part
+from icub_learning.recursive import RecursiveLeastSquares
+
+# Chosen for inputs of unit variance, beforehand: those of the thesis fit its own inputs.
+LENGTH_SCALE, REGULARIZATION = 5.0, 0.003
+FEATURES = 1000
+SCALING_SAMPLES = 200  # first samples, which only set mean and scale of the inputs
+# Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2. Noise at rest is not magnified beyond it.
+LEAST_SCALE = (0.05, 0.05, 0.5)
+LEAST_CHANGE = 0.1  # of LEAST_SCALE: a robot that has moved by less since a sample last set the scale stands still
+
+
+class ThesisMethod:
+    """Learns y = Phi(x) pi + f([x, Phi(x) pi]), the rigid bodies Phi pi independently of the features of f.
+
+    The features learn what rigid bodies leave of each sample under the parameters of its own time. One length scale and
+    one regularization are given, inputs are standardized by the scale of the first samples, outputs count alike, and
+    nothing is forgotten.
+
+    Args:
+        regressor: regressor of the robot, without sensor offsets.
+        n_features: number of random features.
+        seed: seed of the random features.
+    """
+
+    def __init__(self, regressor: Regressor, n_features: int = FEATURES, seed: int = 0) -> None:
+        n, m = regressor.n_joints, regressor.n_outputs
+        self.regressor = regressor
+        self.parametric = ParametricEstimator(regressor, forgetting=1.0, prior="zero", output_weights="equal")
+        self._features = RandomFourierFeatures(3 * n + m, n_features, LENGTH_SCALE, seed)
+        self._rls = RecursiveLeastSquares(n_features, m, REGULARIZATION)
+        self._least_scale = np.concatenate([np.repeat(LEAST_SCALE, n), np.zeros(m)])
+        self._inputs = Standardizer(3 * n + m)
+        self._last = np.zeros(3 * n + m)  # input that was the last to set the scale
+        self._noise = NoiseVariance(m)
+
+    @property
+    def _scaled(self) -> bool:
+        return self._inputs.n_samples >= SCALING_SAMPLES
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        x, parametric = self._input(motion_vectors(self.regressor.n_joints, q, v, a))
+        if not self._scaled:
+            nothing = np.zeros_like(parametric)
+            return Prediction(parametric, parametric, nothing, self._noise.value, nothing)
+        z = self._row(x)
+        residual, unlearned = self._rls.predict(z), self._noise.value * self._rls.leverage(z)
+        return Prediction(parametric + residual, parametric, residual, self._noise.value + unlearned, unlearned)
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError.
+
+        Args:
+            q, v, a: the motion at the instant of the measurement, from which rigid bodies learn, each (n_joints,).
+            y: measured outputs (n_outputs,).
+            known: the motion as it was known when y had to be predicted, from which features learn; the same if None.
+            stamp, published: not used, see the estimators that are shipped.
+        """
+        measured = vector("y", y, self.regressor.n_outputs)
+        motion = motion_vectors(self.regressor.n_joints, q, v, a)
+        x, parametric = self._input(motion if known is None else motion_vectors(self.regressor.n_joints, *known))
+        left = measured - parametric
+        if self._scaled:
+            z = self._row(x)
+            self._noise.update(left - self._rls.predict(z), self._rls.leverage(z))
+            self._rls.update(z, left)
+        else:
+            self._set_scale(x)
+        self.parametric.learn(self.regressor(*motion), measured)
+
+    def _input(self, motion: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        """Return the features' input (3 n_joints + n_outputs,), and the prediction (n_outputs,) of rigid bodies."""
+        parametric = self.regressor(*motion) @ self.parametric.parameters
+        return np.concatenate([*motion, parametric]), parametric
+
+    def _row(self, x: Array) -> Array:
+        return self._features.standardized(x, self._inputs.mean, np.maximum(self._inputs.scale, self._least_scale))
+
+    def _set_scale(self, x: Array) -> None:
+        of_motion = self._least_scale > 0.0
+        moved = np.abs(x - self._last)[of_motion] >= LEAST_CHANGE * self._least_scale[of_motion]
+        if moved.any() or not self._inputs.n_samples:
+            self._inputs.update(x)
+            self._last = x
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        return {
+            **nested("parametric", self.parametric.state()),
+            **nested("rls", self._rls.state()),
+            **nested("inputs", self._inputs.state()),
+            **nested("noise", self._noise.state()),
+            "last": self._last.copy(),
+            "seed": np.asarray(self._features.seed),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], regressor: Regressor) -> "ThesisMethod":
+        """Rebuild from `state`, for the same regressor. Raises StateError."""
+        rls = RecursiveLeastSquares.from_state(part(state, "rls"))
+        made = cls(regressor, rls.n_features, int(state["seed"]))
+        made.parametric = ParametricEstimator.from_state(part(state, "parametric"), regressor)
+        made._rls = rls
+        made._inputs = Standardizer.from_state(part(state, "inputs"))
+        made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
+        made._last = state["last"].copy()
+        return made

@@ -1,0 +1,229 @@
+"""SP and NP as robots use them: what they learn from, what they promise about errors, and what they refuse."""
+
+import numpy as np
+import pytest
+from helpers.small_arm import PERIOD, SmallArm, learn, motions, rigid
+
+from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
+from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.testing import assert_same
+
+KINDS = pytest.mark.parametrize("kind", [NonparametricEstimator, SemiparametricEstimator])
+
+
+def made(kind=SemiparametricEstimator, n_random_features=60, **settings):
+    return kind(SmallArm(), n_random_features=n_random_features, **settings)
+
+
+@KINDS
+def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_it(kind):
+    """To the bit, with samples and judgements in the order in which a stream has them."""
+    rng = np.random.default_rng(0)
+    states, y = motions(200, rng), rng.normal(size=(200, 1))
+    at_once, apart = made(kind), made(kind)
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        at_once.update(*state, target, stamp=k * PERIOD)
+        prediction = apart.predict(*state)
+        before = apart.state()
+        apart.judge(prediction, target, 0.01)
+        chosen = apart.state()
+        assert {key for key in before if not np.array_equal(before[key], chosen[key])} <= {
+            key for key in before if key.startswith("weights.")
+        }
+        apart.update(*state, target, stamp=k * PERIOD, published=prediction)
+        after = apart.state()
+        for key in chosen:
+            if key.startswith("weights."):
+                np.testing.assert_array_equal(after[key], chosen[key], key)
+    assert_same(apart.state(), at_once.state(), "one that judges by itself")
+    assert np.ptp(list(at_once.expert_weights.values())) > 0.01
+
+
+def test_features_learn_from_the_motion_as_it_was_known_and_rigid_bodies_from_the_true_one():
+    rng = np.random.default_rng(1)
+    states = motions(300, rng)
+    known = states + 0.1 * rng.normal(size=states.shape)
+    y = rigid(states) + np.sin(3 * states[:, 0])
+    both, exact, seen = (made(output_weights="equal", forgetting=1.0) for _ in range(3))
+    for state, guess, target in zip(states, known, y, strict=True):
+        both.update(*state, target, known=tuple(guess))
+        exact.update(*state, target)
+        seen.update(*guess, target)
+    np.testing.assert_array_equal(both.parametric.parameters, exact.parametric.parameters)
+    found, expected, other = (one.predict(*states[7]).experts.values for one in (both, seen, exact))
+    np.testing.assert_array_equal(found[1:], expected[1:])
+    assert (np.abs(found - other)[1:] > 1e-6).all()
+    assert abs(found[0, 0] - expected[0, 0]) > 1e-6
+
+
+@pytest.mark.parametrize("truth", ["rigid", "features", "both"])
+def test_it_is_hardly_worse_than_the_better_of_rigid_bodies_and_features(truth):
+    rng = np.random.default_rng(2)
+    states = motions(3000, rng)
+    other = np.cos(2 * states[:, 0]) * np.tanh(2 * states[:, 1])
+    y = (truth != "features") * rigid(states) + (truth != "rigid") * other + 0.05 * rng.normal(size=other.shape)
+    totals = learn(made(n_random_features=150), states, y)[0]
+    without = learn(made(NonparametricEstimator, n_random_features=150), states, y)[0]
+    parametric, alone = made(), []
+    for state, target in zip(states, y, strict=True):
+        alone.append(parametric.predict(*state).parametric[0])
+        parametric.update(*state, target)
+    errors = [np.mean((told[2000:] - y[2000:, 0]) ** 2) for told in (totals, without, np.array(alone))]
+    assert errors[0] <= 1.1 * min(errors[1:])
+
+
+def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
+    rng = np.random.default_rng(3)
+    states = motions(1500, rng)
+    far = states[::20].copy()
+    far[:, 0] += 2.0  # rad
+    effect = 0.1 * np.sin(3 * states[:, 0])
+    estimator = made(n_random_features=150, parametric_regularization=1e-3)
+    learn(estimator, states, rigid(states) + effect + 0.005 * rng.normal(size=effect.shape))
+    errors = np.array([estimator.predict(*state).experts.values[:, 0] for state in far]) - rigid(far)
+    roots = dict(zip(estimator.expert_weights, np.sqrt(np.mean(errors**2, axis=0)), strict=True))
+    slow = next(name[2:] for name in roots if name.startswith("SP") and name.endswith("inf s"))
+    assert roots["SP" + slow] < 0.3 * roots["NP" + slow]
+    assert roots["NP" + slow] > 0.3 * np.sqrt(np.mean(rigid(far) ** 2))
+
+
+def test_two_deviations_hold_95_percent_where_errors_are_not_gaussian_and_grow():
+    rng = np.random.default_rng(3)
+    states = motions(6000, rng)
+    y = rigid(states) + rng.standard_t(2.5, size=(6000, 1)) * np.linspace(0.05, 0.5, 6000)[:, None]
+    totals, variances = learn(made(n_random_features=40), states, y)
+    inside = np.abs(totals - y[:, 0])[1000:] <= 2 * np.sqrt(variances[1000:])
+    assert 0.93 <= inside.mean() <= 0.97
+
+
+@KINDS
+def test_a_motion_far_from_what_was_learned_is_less_certain(kind):
+    rng = np.random.default_rng(7)
+    states = motions(800, rng)
+    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.01 * rng.normal(size=(800, 1))
+    estimator = made(kind)
+    assert np.isinf(estimator.predict(*states[0]).variance).all()
+    learn(estimator, states, y)
+    near, far = (estimator.predict(*state).variance[0] for state in (states[400], 5.0 + states[400]))
+    assert far > 5.0 * near
+
+
+def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
+    rng = np.random.default_rng(4)
+    states = motions(1500, rng)
+    states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors; then it moves
+    y = rigid(states) + 0.01 * rng.normal(size=(1500, 1))
+    totals = learn(made(), states, y)[0]
+    assert np.abs(totals - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
+
+
+def test_large_errors_of_the_first_second_do_not_widen_the_band_for_long():
+    rng, variance = np.random.default_rng(6), CalibratedVariance(2)
+    errors = rng.normal(size=(3000, 2)) * np.where(np.arange(3000) < 100, 100.0, 1.0)[:, None]
+    inside = []
+    for error in errors:
+        inside.append(error**2 <= 4.0 * variance.value)
+        variance.update(error, np.zeros(2), 0.01)
+    share = np.mean(inside[1500:], axis=0)  # from 15 s on
+    assert (share >= 0.92).all()
+    assert (share <= 0.98).all()
+
+
+def test_a_jump_that_was_tared_does_not_widen_the_band():
+    rng = np.random.default_rng(8)
+    states = motions(3000, rng)
+    y = rigid(states) + 0.01 * rng.normal(size=(3000, 1))
+    found = []
+    for jump in (0.0, 70.0):
+        estimator = made(n_random_features=40)
+        learn(estimator, states[:2000], y[:2000])
+        estimator.tare([jump])
+        found.append(learn(estimator, states[2000:], y[2000:] + jump, first=2000)[1])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+
+
+def changed(forgetting, announced=False):
+    """How far parameters are from right 15 s after half of the mass was lost."""
+    rng = np.random.default_rng(9)
+    states = motions(3000, rng)
+    y = rigid(states) + 0.02 * rng.normal(size=(3000, 1))
+    y[1500:] -= 0.5 * rigid(states[1500:])
+    estimator = made(n_random_features=40, forgetting=forgetting, parametric_regularization=1e-3)
+    learn(estimator, states[:1500], y[:1500])
+    if announced:
+        estimator.body_changed(100.0)
+    learn(estimator, states[1500:], y[1500:], first=1500)
+    return np.abs(estimator.parametric.parameters - 0.5 * SmallArm.nominal_parameters).max()
+
+
+def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with():
+    never = changed(1.0)
+    assert never > 0.1
+    assert changed(1.0, announced=True) == never  # a number is kept to
+    assert changed("auto") < 0.5 * never
+    assert changed("auto", announced=True) < 0.2 * never
+    assert changed(0.995) < 0.1 * never
+
+
+def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving():
+    rng = np.random.default_rng(10)
+    states, y = motions(600, rng), rng.normal(size=(600, 1))
+    one = made()
+    learn(one, states[:200], y[:200])
+    one.body_changed(7.3)
+    learn(one, states[200:333], y[200:333], first=200)
+    other = SemiparametricEstimator.from_state(one.state(), SmallArm())
+    for each in (one, other):
+        learn(each, states[333:], y[333:], first=333)
+    assert_same(other.state(), one.state(), "the one that was not saved")
+
+
+@KINDS
+def test_bad_samples_are_refused_and_change_nothing(kind):
+    """What the contract of learners does not try: a motion known badly, and numbers too large."""
+    states, rng = motions(60, np.random.default_rng(11)), np.random.default_rng(12)
+    estimator = made(kind, forgetting=0.99)
+    learn(estimator, states[:50], rng.normal(size=(50, 1)))
+    good, huge, nan, long = np.array([0.1]), np.array([1e200]), np.array([np.nan]), np.zeros(2)
+    cases = [
+        ((good, good, good, 1e60 * good), None, ParameterError),
+        ((good, good, good, good), (good, nan, good), NotFiniteError),
+        ((good, good, good, good), (good, long, good), ShapeError),
+    ]
+    if kind is SemiparametricEstimator:  # features of such a motion are as good as any
+        cases.append(((good, good, huge, good), None, ParameterError))
+        cases.append(((good, good, good, good), (good, good, huge), ParameterError))
+    before = estimator.state()
+    for arguments, known, error in cases:
+        with pytest.raises(error):
+            estimator.update(*arguments, known=known, stamp=10**12)
+        assert_same(estimator.state(), before, f"what was known before {arguments}, {known}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_random_features", 0), ("n_random_features", 2.5), ("forgetting", "never"), ("forgetting", 1.1), ("seed", -1)],
+)
+@KINDS
+def test_bad_settings_are_refused_by_name(kind, name, value):
+    with pytest.raises(ParameterError, match=name):
+        kind(SmallArm(), **{name: value})
+
+
+@KINDS
+def test_a_model_of_an_earlier_release_is_refused_with_what_to_do(kind):
+    estimator = made(kind)
+    state = estimator.state()
+    older = {key: value for key, value in state.items() if not key.startswith(("bank", "weights"))} | {
+        "version": np.asarray(2), "method": np.asarray("automatic"), "pool.seed": np.asarray(0),
+    }  # fmt: skip
+    oldest = {key: value for key, value in older.items() if key != "version"}
+    for saved in (older, oldest):
+        with pytest.raises(StateError, match=r"earlier release.*learn it anew"):
+            kind.from_state(saved, SmallArm())
+    with pytest.raises(StateError, match="version"):
+        kind.from_state({**state, "version": np.asarray(99)}, SmallArm())
+    for key, value in (("tare", np.zeros(2)), ("tare", np.array([np.nan])), ("bank.members", np.zeros((1, 3)))):
+        with pytest.raises(StateError):
+            kind.from_state({**state, key: value}, SmallArm())

@@ -1,0 +1,293 @@
+"""The joint process beside the batch formulas of Rasmussen and Williams (2006), eq. 2.41-2.42."""
+
+import numpy as np
+import pytest
+from helpers.batch_solution import batch_solution
+from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import solve_triangular
+
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.dynamics.joint.process import JointProcess
+from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.dynamics.regressors.regressor import relative_regularization
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.models import part
+from icub_learning.testing import assert_same
+
+D, T, REGULARIZATION = 17, 3, 0.05
+EQUAL, OTHER = np.ones(T), np.array([1.0, 0.3, 4.0])
+ZERO, START = np.zeros(6), np.array([1.0, 0.5, 0.0, -1.0, 0.2, 3.0])
+
+
+class MadeUpRegressor:
+    """A regressor with entries that are always zero, and with columns that depend on others."""
+
+    n_joints, n_outputs, n_parameters = 2, T, 6
+
+    def __call__(self, q, v, a):
+        one, two = np.sin(q)
+        return np.array(
+            [
+                [one, 0.0, 2.0 * one, 0.0, 1.0, 0.0],
+                [0.0, v[0], v[0], a[1], 0.0, 0.0],
+                [two, a[0], 2.0 * two + a[0], 0.0, 0.0, 0.0],
+            ]
+        )
+
+    @property
+    def base_projection(self):
+        return base_projection(self, self.n_joints, self.n_parameters)
+
+
+PRECISION = 0.7 * np.array([1.0, 1.0, 0.3, 1.0, 2.0, 1.0])
+COLUMNS = {start.any(): BaseColumns(MadeUpRegressor(), PRECISION, start) for start in (ZERO, START)}
+
+
+def stream(n, seed, noise=0.1, effect=1.0):
+    """Features (n, D), rows (n, T, 6) of the regressor and outputs (n, T) of a motion."""
+    rng = np.random.default_rng(seed)
+    frequencies = rng.normal(size=(D, 6))
+    x = np.cumsum(rng.normal(scale=0.3, size=(n, 6)), axis=0)
+    phi = np.cos(x @ frequencies.T) / np.sqrt(D)
+    rows = np.array([MadeUpRegressor()(*np.split(one, 3)) for one in x])
+    y = rows @ np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0]) + effect * np.sin(x[:, :T])
+    return phi, rows, y + noise * rng.normal(size=(n, T))
+
+
+def made(start=ZERO, weights=EQUAL):
+    """A process whose outputs count by constant weights."""
+    process = JointProcess(COLUMNS[start.any()], T, D, REGULARIZATION, "equal")
+    return process.restored({**process.state(), "weights": weights})
+
+
+def learn(process, samples, factors=1.0):
+    phi, rows, y = samples
+    for f, r, o, factor in zip(phi, rows, y, np.broadcast_to(factors, len(phi)), strict=True):
+        process.learn(f, process.columns.of(r), o, float(factor))
+    return process
+
+
+def chosen(samples, *parts):
+    return tuple(np.concatenate([each[p] for p in parts]) for each in samples)
+
+
+class Batch:
+    """One weighted least squares problem over gamma and the features' weights of every output, in extended precision.
+
+    Minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 with the priors that are in force, pi of gamma.
+    """
+
+    def __init__(self, process, samples, faded):
+        self.columns, state = process.columns, process.state()
+        self.weights = state["weights"]
+        n, n_outputs, self.p = len(faded), len(self.weights), len(self.columns.kept)
+        self.width = self.p + n_outputs * samples[0].shape[1]
+        z, y = np.zeros((n, n_outputs, self.width)), np.zeros((n, n_outputs))
+        sample_weights = np.zeros((n, n_outputs))
+        for t in range(n_outputs):
+            z[:, t], y[:, t] = self.row(t, samples[0], samples[1])
+            y[:, t] = samples[2][:, t] - y[:, t]
+            sample_weights[:, t] = self.weights[t] ** 2 * faded
+        prior = np.concatenate(
+            [part(state, "rigid")["prior"], *(weight**2 * part(state, "features")["prior"] for weight in self.weights)]
+        )
+        factor, solution = batch_solution(
+            z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1)
+        )
+        self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
+        self.beta = self.columns.projection @ self.columns.start + self.columns.root @ self.solution[: self.p]
+
+    def row(self, t, phi, rows):
+        """Row of the problem for output t, and what the most probable parameters before all data predict."""
+        own, d = rows[..., t, :][..., self.columns.kept], phi.shape[-1]
+        z = np.zeros((*own.shape[:-1], self.width))
+        z[..., : self.p] = own @ self.columns.root
+        z[..., self.p + t * d : self.p + (t + 1) * d] = phi
+        return z, rows[..., t, :] @ self.columns.start
+
+    def predictions(self, phi, rows):
+        """SP (T,), and its variance over that of the noise of each output."""
+        found = []
+        for t in range(len(self.weights)):
+            z, offset = self.row(t, phi, rows)
+            spread = solve_triangular(self.factor, z, trans="T")
+            found.append((offset + z @ self.solution, self.weights[t] ** 2 * spread @ spread))
+        return np.array(found).T
+
+
+def predictions(process, phi, rows):
+    alone, beside = process.maps() @ phi
+    certainty = process.certainty()
+    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))
+    return alone, beside + rows @ process.parameters, certainty.of_features(phi) + of_rigid
+
+
+def faded(factors):
+    """Weights that samples have after all factors: each past sample fades with every later one."""
+    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
+
+
+def assert_batch(process, samples, weights_of_samples, probe, atol=1e-9):
+    batch = Batch(process, samples, weights_of_samples)
+    alone, both, variance = predictions(process, *probe)
+    expected, spread = batch.predictions(*probe)
+    np.testing.assert_allclose(both, expected, rtol=0.0, atol=atol)
+    np.testing.assert_allclose(variance, spread, rtol=1e-8)
+    np.testing.assert_allclose(process.coefficients, batch.beta, rtol=0.0, atol=atol)
+    _, w = batch_solution(samples[0], samples[2], part(process.state(), "features")["prior"], weights_of_samples)
+    np.testing.assert_allclose(alone, probe[0] @ w.astype(float), rtol=0.0, atol=atol)
+
+
+@pytest.mark.parametrize("start", [ZERO, START])
+@pytest.mark.parametrize("weights", [EQUAL, OTHER])
+@pytest.mark.parametrize("memory", [np.inf, 2.0, 0.05, 0.005])  # s; the last one refills every coordinate each time
+def test_equals_the_weighted_batch(memory, weights, start):
+    phi, rows, y = stream(601, 3)
+    factors = np.full(600, np.exp(-0.01 / memory))
+    process = learn(made(start, weights), (phi[:600], rows[:600], y[:600]), factors)
+    assert_batch(process, (phi[:600], rows[:600], y[:600]), faded(factors), (phi[600], rows[600]))
+    assert process.n_samples == 600
+
+
+def test_equals_the_batch_after_ten_thousand_samples():
+    phi, rows, y = stream(10_001, 4)
+    samples = phi[:-1], rows[:-1], y[:-1]
+    process = learn(made(START, OTHER), samples)
+    assert_batch(process, samples, np.ones(10_000), (phi[-1], rows[-1]))
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.98])
+@pytest.mark.parametrize("robot", ["wrench", "torques"])
+def test_wrench_and_torques_of_real_robots_equal_the_batch(robot, factor):
+    if robot == "wrench":
+        regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    else:
+        regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
+    rng, n = np.random.default_rng(11), regressor.n_joints
+    x = np.cumsum(rng.normal(scale=0.2, size=(201, 3 * n)), axis=0)
+    rows = np.array([regressor(*np.split(one, 3)) for one in x])
+    phi = np.cos(x @ rng.normal(size=(3 * n, 12))) / np.sqrt(12)
+    y = rows @ regressor.nominal_parameters + np.sin(x[:, : regressor.n_outputs])
+    precision = 10.0 * relative_regularization(regressor)
+    columns = BaseColumns(regressor, precision, 0.5 * regressor.nominal_parameters)
+    process = JointProcess(columns, regressor.n_outputs, 12, REGULARIZATION, "equal")
+    samples = phi[:200], rows[:200], y[:200]
+    learn(process, samples, factor)
+    assert_batch(process, samples, factor ** np.arange(200)[::-1], (phi[200], rows[200]), np.abs(y).max() * 1e-9)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.sampled_from([0.2, 0.7, 0.99, 0.9999, 1.0]), min_size=1, max_size=40),
+    st.lists(st.floats(0.05, 20.0), min_size=T, max_size=T),
+)
+@settings(deadline=None, max_examples=40)
+def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, weights):
+    phi, rows, y = stream(len(factors) + 1, seed)
+    samples = phi[:-1], rows[:-1], y[:-1]
+    process = learn(made(START, np.array(weights)), samples, factors)
+    assert_batch(process, samples, faded(np.array(factors)), (phi[-1], rows[-1]), atol=1e-8)
+
+
+def test_outputs_count_by_the_noise_that_was_found():
+    """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
+    scales = np.array([0.02, 0.2, 1.0])
+    phi, rows, y = stream(400, 7, scales, effect=0.0)
+    process, columns, gathered = JointProcess(COLUMNS[False], T, D, REGULARIZATION), COLUMNS[False], []
+    for k in range(400):
+        weights = process.state()["weights"]
+        a = phi[:k].T @ phi[:k] + REGULARIZATION * np.eye(D)
+        targets = np.concatenate([rows[:, :, columns.kept].reshape(400, -1), y], axis=1)
+        left = targets[k] - phi[k] @ np.linalg.solve(a, phi[:k].T @ targets[:k])
+        left /= np.sqrt(1.0 + phi[k] @ np.linalg.solve(a, phi[k]))
+        gathered.append((weights[:, None] * left[:-T].reshape(T, -1) @ columns.root, weights * left[-T:]))
+        process.learn(phi[k], columns.of(rows[k]), y[k])
+    z, target = (np.concatenate(each) for each in zip(*gathered, strict=True))
+    gamma = np.linalg.solve(z.T @ z + np.eye(z.shape[1]), z.T @ target)
+    np.testing.assert_allclose(process.parameters, columns.parameters(gamma), atol=1e-9)
+    np.testing.assert_allclose(process.state()["weights"], 1.0 / scales, rtol=0.35)
+
+
+@pytest.mark.parametrize("start", [ZERO, START])
+@pytest.mark.parametrize("factor", [1.0, 0.99])
+def test_pools_two_that_share_nothing(start, factor):
+    """The batch of both, each sample with the weight that it has there, under the first one's prior."""
+    samples = stream(501, 8)
+    parts = slice(0, 200), slice(200, 500)
+    one, other = (learn(made(start, OTHER), chosen(samples, each), factor) for each in parts)
+    before = other.state()
+    one.merge(other)
+    assert one.n_samples == 500
+    assert_same(other.state(), before, "the other one before")
+    ages = np.concatenate([np.arange(200)[::-1], np.arange(300)[::-1]])
+    assert_batch(one, chosen(samples, slice(0, 500)), factor**ages, (samples[0][500], samples[1][500]))
+
+
+def test_pools_what_both_have_in_common_once():
+    samples = stream(901, 5)
+    common = learn(made(START, OTHER), chosen(samples, slice(0, 200)))
+    one, other = common.copy(), common.copy()
+    learn(one, chosen(samples, slice(200, 500)))
+    learn(other, chosen(samples, slice(500, 900)))
+    one.merge(other, common)
+    assert one.n_samples == 900
+    assert_batch(one, chosen(samples, slice(0, 900)), np.ones(900), (samples[0][900], samples[1][900]))
+    assert common.n_samples == 200  # copies learn on their own
+
+
+@pytest.mark.parametrize("memory", [np.inf, 3.0])
+def test_goes_on_to_the_bit_after_saving(memory):
+    samples, factor = stream(400, 9), np.exp(-0.01 / memory)
+    first = JointProcess(COLUMNS[True], T, D, REGULARIZATION)
+    learn(first, chosen(samples, slice(0, 300)), factor)
+    second = JointProcess(COLUMNS[True], T, D, REGULARIZATION).restored(first.state())
+    for process in (first, second):
+        learn(process, chosen(samples, slice(300, 400)), factor)
+    assert_same(second.state(), first.state(), "the one that was not saved")
+    with pytest.raises(StateError):
+        JointProcess(COLUMNS[True], T, D + 1, REGULARIZATION).restored(first.state())
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.9])
+def test_a_bad_sample_is_refused_and_changes_nothing(factor):
+    phi, rows, y = stream(31, 2)
+    process = learn(made(), (phi[:30], rows[:30], y[:30]), factor)
+    before, base = process.state(), process.columns.of(rows[30])
+    for place, value, error in (
+        (0, np.full(D, np.nan), NotFiniteError),
+        (1, np.full(base.shape, np.inf), NotFiniteError),
+        (2, np.full(T, 1e150), ParameterError),
+        (2, np.zeros(T + 1), ShapeError),
+    ):
+        sample = [phi[30], base, y[30]]
+        sample[place] = value
+        with pytest.raises(error):
+            process.learn(*sample, factor)
+        assert_same(process.state(), before, "what was known before")
+
+
+def test_certainty_is_that_of_its_moment():
+    phi, rows, y = stream(80, 12)
+    process = learn(made(), (phi[:40], rows[:40], y[:40]))
+    kept, live, base = process.certainty(), process.live_certainty(), process.columns.of(rows[79])
+    before = kept.of_features(phi[79]), kept.of_rigid_bodies(phi[79], base)
+    learn(process, (phi[40:], rows[40:], y[40:]))
+    for certainty, moves in ((kept, False), (live, True)):
+        assert (certainty.of_features(phi[79]) < 0.9 * before[0]) == moves
+        assert (certainty.of_rigid_bodies(phi[79], base) < 0.9 * before[1]).all() == moves
+        assert moves or (certainty.of_rigid_bodies(phi[79], base) == before[1]).all()
+
+
+def test_features_alone():
+    phi, _, y = stream(300, 2)
+    process = JointProcess(None, T, D, REGULARIZATION)
+    for f, o in zip(phi, y, strict=True):
+        process.learn(f, None, o)
+    expected = np.linalg.solve(phi.T @ phi + REGULARIZATION * np.eye(D), phi.T @ y).T
+    assert process.maps().shape == (1, T, D)
+    np.testing.assert_allclose(process.maps()[0], expected, atol=1e-10)
+    assert process.parameters is None
+    assert not process.coefficients.size

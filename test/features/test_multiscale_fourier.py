@@ -1,0 +1,69 @@
+"""Random Fourier features of several length scales, written out and beside the kernels that they stand for."""
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import NotFiniteError, ParameterError
+from icub_learning.features import MultiscaleFourierFeatures
+
+SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)
+
+
+def test_waves_are_cosines_then_sines_of_unit_length():
+    features = MultiscaleFourierFeatures(SCALES, 8, LENGTHS, seed=5)
+    draw = np.random.default_rng(5).standard_normal((12, 3)) / np.repeat(LENGTHS, 4)[:, None]
+    for x in np.random.default_rng(0).normal(size=(20, 3)) * 10.0:
+        phase = draw @ (x / SCALES)
+        expected = np.concatenate([np.cos(phase), np.sin(phase)]) / np.sqrt(12)
+        found = features.waves(x)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12)
+        assert found @ found == pytest.approx(1.0)
+
+
+def test_products_of_rows_are_the_mean_of_the_kernels():
+    features = MultiscaleFourierFeatures(SCALES, 40_000, LENGTHS, seed=1)
+    for a, b in np.random.default_rng(2).normal(size=(10, 2, 3)) * SCALES:
+        square = np.sum(((a - b) / SCALES) ** 2)
+        expected = np.mean([np.exp(-square / (2 * length**2)) for length in LENGTHS])
+        assert features.waves(a) @ features.waves(b) == pytest.approx(expected, abs=0.015)  # five standard errors
+
+
+def test_seeds_and_the_callers_arrays():
+    scales = SCALES.copy()
+    one, same, other = (MultiscaleFourierFeatures(scales, 8, LENGTHS, seed) for seed in (3, 3, 4))
+    x = np.ones(3)
+    before = one.waves(x)
+    scales[:] = 9.0
+    x.flags.writeable = False
+    np.testing.assert_array_equal(one.waves(x), before)
+    np.testing.assert_array_equal(same.waves(x), before)
+    assert not np.allclose(other.waves(x), before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ((np.array([1.0, 0.0, 1.0]), 8, LENGTHS), ParameterError),
+        ((np.array([1.0, np.nan, 1.0]), 8, LENGTHS), NotFiniteError),
+        ((SCALES, 7, LENGTHS), ParameterError),
+        ((SCALES, 0, LENGTHS), ParameterError),
+        ((SCALES, 8, (1.0, 0.0)), ParameterError),
+        ((SCALES, 8, LENGTHS, -1), ParameterError),
+    ],
+)
+def test_bad_settings_are_refused(arguments, error):
+    with pytest.raises(error):
+        MultiscaleFourierFeatures(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("x", "error"),
+    [
+        (np.array([0.0, np.nan, 0.0]), NotFiniteError),
+        (np.array([0.0, np.inf, 0.0]), NotFiniteError),
+        (np.full(3, 1e308), ParameterError),
+    ],
+)
+def test_bad_inputs_are_refused(x, error):
+    with pytest.raises(error):
+        MultiscaleFourierFeatures(SCALES, 8, LENGTHS).waves(x)

@@ -1,0 +1,157 @@
+"""What could not be foreseen of samples, beside batch solutions: recursive residuals, withdrawing, and pooling."""
+
+import numpy as np
+import pytest
+from helpers.batch_solution import batch_solution, relative_error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.testing import assert_same
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def absorbed(learner, z, y, factors):
+    """Learn rows with the factors; return the faded sum of outer products of what could not be foreseen."""
+    moment = np.zeros((learner.n_outputs, learner.n_outputs))
+    for row, target, factor in zip(z, y, factors, strict=True):
+        learner.forgetting = factor
+        left = learner.absorb(row, target)
+        moment = factor * moment + left.T @ left
+    return moment
+
+
+def left_over(z, y, prior, start, weights, faded=1.0):
+    """Moment (T, T) of what weights leave of the targets and of the prior, in extended precision."""
+    errors = y - z @ weights
+    away = np.sqrt(np.asarray(prior, np.longdouble))[:, None] * (weights - start)
+    return (errors.T @ (np.reshape(faded, (-1, 1)) * errors) + away.T @ away).astype(float)
+
+
+def faded(factors):
+    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
+
+
+@given(
+    SEEDS,
+    st.sampled_from([1, 2, 5, 13, 40]),
+    st.sampled_from([1, 2, 3, 20]),
+    st.lists(st.sampled_from([1e-9, 0.3, 0.9, 0.999, 1.0]), min_size=1, max_size=30),
+)
+@settings(deadline=None, max_examples=80)
+def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, factors):
+    """At 1e-9 every coordinate is refilled at once: more rows than the core takes at a time."""
+    rng = np.random.default_rng(seed)
+    n, factors = len(factors), np.array(factors)
+    z, y, start = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.normal(size=(d, n_outputs))
+    learner = RecursiveLeastSquares(d, n_outputs, rng.uniform(0.1, 2.0, d), 1.0, start)
+    moment = absorbed(learner, z, y, factors)
+    factor, weights = batch_solution(z, y, learner.prior, faded(factors), start)
+    expected = left_over(z, y, learner.prior, start, weights, faded(factors))
+    np.testing.assert_allclose(moment, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
+    assert relative_error(learner.factor, factor) < 1e-12
+    assert relative_error(learner.weights, weights) < 1e-8
+    assert learner.n_samples == n
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.6])
+def test_learns_as_update_does_and_the_samples_own_come_first(forgetting):
+    rng = np.random.default_rng(1)
+    z, y = rng.normal(size=(60, 8)), rng.normal(size=(60, 12))
+    one, other = (RecursiveLeastSquares(8, 12, 0.2, forgetting) for _ in range(2))
+    for row, target in zip(z, y, strict=True):
+        known, prior, weights = forgetting * one.factor.T @ one.factor, forgetting * one.prior, one.weights
+        left = one.absorb(row, target)
+        other.update(row, target)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(one.factor, other.factor, rtol=0.0, atol=1e-12 * one.factor.max())
+        refilled = known + np.diag(one.prior - prior)  # towards weights of zero, before the sample
+        foreseen = row @ np.linalg.solve(refilled, known @ weights)
+        expected = (target - foreseen) / np.sqrt(1.0 + row @ np.linalg.solve(refilled, row))
+        np.testing.assert_allclose(left[0], expected, rtol=0.0, atol=1e-12)
+    refills = 0 if forgetting == 1.0 else min(8, int(np.ceil(8 * np.log(forgetting) / np.log(0.5))))
+    assert len(left) == 1 + refills
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+def test_absorbing_refuses_bad_samples_and_changes_nothing(forgetting):
+    learner = RecursiveLeastSquares(4, 2, 0.5, forgetting)
+    learner.absorb(np.ones(4), np.ones(2))
+    before = learner.state()
+    for z, y, error in (
+        (np.full(4, np.nan), np.ones(2), NotFiniteError),
+        (np.ones(4), np.array([1.0, np.inf]), NotFiniteError),
+        (np.full(4, 1e101), np.ones(2), ParameterError),
+        (np.ones(5), np.ones(2), ShapeError),
+        (np.ones((2, 4)), np.ones((2, 2)), ShapeError),
+        (np.ones((0, 4)), np.ones((0, 2)), ShapeError),
+    ):
+        with pytest.raises(error):
+            learner.absorb(z, y)
+        assert_same(learner.state(), before, "what was known before")
+
+
+@given(SEEDS, st.integers(1, 20), st.integers(1, 3), st.integers(0, 30), st.integers(1, 25))
+@settings(deadline=None, max_examples=60)
+def test_withdrawing_undoes_learning(seed, d, n_outputs, n_kept, n_taken):
+    rng = np.random.default_rng(seed)
+    z, y = rng.normal(size=(n_kept + n_taken, d)), rng.normal(size=(n_kept + n_taken, n_outputs))
+    start, prior = rng.normal(size=(d, n_outputs)), rng.uniform(0.1, 2.0, d)
+    learner = RecursiveLeastSquares(d, n_outputs, prior, 1.0, start)
+    learner.update(z, y)
+    learner.withdraw(z[n_kept:], y[n_kept:])
+    factor, weights = batch_solution(z[:n_kept], y[:n_kept], prior, None, start)
+    assert relative_error(learner.factor, factor) < 1e-10
+    assert relative_error(learner.weights, weights) < 1e-8
+    rotation = np.linalg.qr(rng.normal(size=(n_kept, n_kept)))[0] if n_kept else np.eye(0)
+    learner.withdraw(rotation @ z[:n_kept], rotation @ y[:n_kept])  # rows equivalent to all that is left
+    np.testing.assert_allclose(learner.factor, np.diag(np.sqrt(prior)), atol=1e-8)
+    np.testing.assert_allclose(learner.weights, start, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("z", "y", "error"),
+    [
+        (3.0 * np.ones((1, 4)), np.ones((1, 2)), ParameterError),
+        (np.full((1, 4), np.nan), np.ones((1, 2)), NotFiniteError),
+        (np.ones((1, 4)), np.full((1, 2), np.inf), NotFiniteError),
+        (np.ones((1, 3)), np.ones((1, 2)), ShapeError),
+        (np.ones((1, 4)), np.ones((2, 2)), ShapeError),
+    ],
+)
+def test_what_was_never_learned_cannot_be_withdrawn(z, y, error):
+    learner = RecursiveLeastSquares(4, 2, 0.5)
+    learner.update(np.ones(4), np.ones(2))
+    before = learner.state()
+    with pytest.raises(error):
+        learner.withdraw(z, y)
+    assert_same(learner.state(), before, "what was known before")
+
+
+@given(SEEDS, st.integers(1, 15), st.integers(1, 4), st.tuples(*[st.integers(0, 30)] * 3), st.booleans())
+@settings(deadline=None, max_examples=80)
+def test_pooling_tells_what_is_gained_and_lost_of_what_is_left(seed, d, n_outputs, counts, shares):
+    """M = M_1 + (M_2 - M_common) + gained' gained - lost' lost, for moments M of what a batch solution leaves."""
+    rng = np.random.default_rng(seed)
+    n_common, n_mine, n_theirs = counts if shares else (0, *counts[1:])
+    n = n_common + n_mine + n_theirs
+    z, y, start = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.normal(size=(d, n_outputs))
+    prior, places = rng.uniform(0.1, 2.0, d), np.arange(n)
+    parts = {
+        "common": places < n_common,
+        "mine": places < n_common + n_mine,
+        "theirs": (places < n_common) | (places >= n_common + n_mine),
+        "all": places >= 0,
+    }
+    learners, moments = {}, {}
+    for name, part in parts.items():
+        learners[name] = RecursiveLeastSquares(d, n_outputs, prior, 1.0, start)
+        learners[name].update(z[part], y[part])
+        _, weights = batch_solution(z[part], y[part], prior, None, start)
+        moments[name] = left_over(z[part], y[part], prior, start, weights)
+    pooled = learners["mine"].merge(learners["theirs"], learners["common"] if shares else None)
+    difference = pooled.gained.T @ pooled.gained - pooled.lost.T @ pooled.lost
+    found = moments["mine"] + moments["theirs"] - moments["common"] + difference
+    np.testing.assert_allclose(found, moments["all"], rtol=0.0, atol=1e-8 * (1.0 + moments["all"].max()))
