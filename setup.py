@@ -49,6 +49,7 @@ setup(
             "features/_fourier",
             "dynamics/_checks",
             "dynamics/changes/_evidence",
+            "dynamics/joint/_joint",
             "dynamics/motion/_motion_filter",
             "recursive/_aggregation",
         )

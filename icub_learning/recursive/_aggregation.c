@@ -76,29 +76,29 @@ static void learn_output(double *weight, double *exponent, double *scale, double
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, work, errors, factors, ages, experts, outputs, fade, spread)\n\n"
+PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, work, errors, factors, fades, ages, experts, outputs, spread)\n\n"
              "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs) times factors (outputs,);\n"
-             "work (experts,).");
+             "the past fades by fades (outputs,); work (experts,).");
 static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *objects[8];
+    PyObject *objects[9];
     Py_ssize_t ages, experts, outputs;
-    double fade, spread;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOnnndd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &objects[6], &objects[7], &ages, &experts, &outputs, &fade, &spread))
+    double spread;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
+                          &objects[6], &objects[7], &objects[8], &ages, &experts, &outputs, &spread))
         return NULL;
     if (ages < 1 || experts < 1 || outputs < 1 || experts > PY_SSIZE_T_MAX / 64 / outputs / ages) {
         PyErr_Format(PyExc_ValueError, "(ages, experts, outputs) is (%zd, %zd, %zd)", ages, experts, outputs);
         return NULL;
     }
-    Py_buffer views[8];
-    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "work", "errors", "factors"};
-    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, experts, ages * table, outputs};
-    if (!take_all(objects, views, names, least, 8, 6)) return NULL;
+    Py_buffer views[9];
+    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "work", "errors", "factors", "fades"};
+    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, experts, ages * table, outputs, outputs};
+    if (!take_all(objects, views, names, least, 9, 6)) return NULL;
     for (Py_ssize_t j = 0; j < outputs; j++)
         learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j, (double *)views[3].buf + j,
                      (double *)views[4].buf + j, (const double *)views[6].buf + j, ((const double *)views[7].buf)[j], views[5].buf, ages,
-                     experts, outputs, fade, spread);
-    release_all(views, 8);
+                     experts, outputs, ((const double *)views[8].buf)[j], spread);
+    release_all(views, 9);
     Py_RETURN_NONE;
 }
 

@@ -9,10 +9,10 @@ def learn(
     work: Array,
     errors: Array,
     factors: Array,
+    fades: Array,
     ages: int,
     experts: int,
     outputs: int,
-    fade: float,
     spread: float,
     /,
 ) -> None: ...

@@ -128,6 +128,16 @@ static void learn(double *triangle, double *weights, double *rows, const double 
         CHOSEN(correct)(weights, gain, innovation, size, outputs, rank);
 }
 
+/* Learn rows; the past is multiplied by `forgetting` once. */
+static void learn_all(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
+                      ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
+    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
+        learn(triangle, weights, work, z + start * features, y + start * outputs, size, features, outputs, rank_at(start, count),
+              start ? 1.0 : forgetting);
+    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
+    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+}
+
 PyDoc_STRVAR(update_doc,
              "update(triangle, weights, work, z, y, size, features, outputs, forgetting, limit)\n--\n\n"
              "Learn the rows z (k, features), y (k, outputs) in place; the past is multiplied by `forgetting` once.\n"
@@ -150,11 +160,7 @@ static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args
             double *triangle = views[0].buf;
             /* Other threads may run meanwhile, where it takes long enough to be worth the hand-over. */
             PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
-            for (Py_ssize_t start = 0; start < count; start += MAX_RANK)
-                learn(triangle, views[1].buf, views[2].buf, (double *)z.buf + start * features, (double *)y.buf + start * outputs,
-                      size, features, outputs, rank_at(start, count), start ? 1.0 : forgetting);
-            double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
-            for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+            learn_all(triangle, views[1].buf, views[2].buf, z.buf, y.buf, size, features, outputs, count, forgetting);
             if (thread) PyEval_RestoreThread(thread);
             PyBuffer_Release(&y);
         }
@@ -164,6 +170,89 @@ static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args
     if (PyErr_Occurred()) return NULL;
     if (count < 0) Py_RETURN_NONE;
     return PyLong_FromSsize_t(count);
+}
+
+PyDoc_STRVAR(observe_doc,
+             "observe(triangle, weights, work, errors, leverages, z, y, size, features, outputs, forgetting)\n--\n\n"
+             "As update, for arrays of the right kind; errors (n, outputs), leverages (n,): y - z W and z^T A^-1 z of the first n rows,\n"
+             "each before any of them was learned.");
+static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features, outputs;
+    if (!check_count("observe", n_args, 11) || !take_sizes(args + 7, &size, &features, &outputs)) return NULL;
+    const double forgetting = PyFloat_AsDouble(args[10]);
+    Py_buffer views[7];
+    static const char *const names[] = {"triangle", "weights", "work", "errors", "leverages", "z", "y"};
+    const ptrdiff_t least[] = {PACKED(size), outputs * size, MAX_RANK * (2 * size + outputs), 0, 0, 0, 0};
+    if (PyErr_Occurred() || !take_all(args, views, names, least, 7, 5)) return NULL;
+    const ptrdiff_t count = length_of(&views[5]) / features, own = length_of(&views[4]);
+    const int fit = length_of(&views[5]) == count * features && length_of(&views[6]) == count * outputs && own <= count &&
+                    length_of(&views[3]) == own * outputs;
+    if (fit) {
+        double *work = views[2].buf, *errors = views[3].buf;
+        const double *z = views[5].buf, *y = views[6].buf;
+        for (ptrdiff_t start = 0; start < own; start += MAX_RANK) {
+            pad(work, z + start * features, size, features, rank_at(start, own));
+            CHOSEN(leverage)(views[0].buf, work, (double *)views[4].buf + start, size, rank_at(start, own));
+        }
+        CHOSEN(predict)(views[1].buf, z, errors, size, features, outputs, own);
+        for (ptrdiff_t n = 0; n < own * outputs; n++) errors[n] = y[n] - errors[n];
+        learn_all(views[0].buf, views[1].buf, work, z, y, size, features, outputs, count, forgetting);
+    } else
+        PyErr_SetString(PyExc_ValueError, "errors, leverages, z and y do not fit");
+    release_all(views, 7);
+    if (!fit) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `learn` left in work are the gains G and the innovation. */
+static void residuals(double *left, const double *work, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs,
+                      ptrdiff_t rank) {
+    const double *gain = work + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+    double root[MAX_RANK][MAX_RANK];
+    CHOSEN(predict)(gain, z, &root[0][0], size, features, rank, rank); /* z G^T, rows of `rank` numbers */
+    double product[MAX_RANK * MAX_RANK];
+    memcpy(product, root, rank * rank * sizeof(double));
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double sum = (i == j) - product[i * rank + j];
+            for (ptrdiff_t l = 0; l < j; l++) sum -= root[i][l] * root[j][l];
+            root[i][j] = i == j ? sqrt(sum > 0.0 ? sum : 0.0) : root[j][j] > 0.0 ? sum / root[j][j] : 0.0;
+        }
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t o = 0; o < outputs; o++) {
+            double sum = 0.0;
+            for (ptrdiff_t l = i; l < rank; l++) sum += root[l][i] * innovation[l * outputs + o];
+            left[i * outputs + o] = sum;
+        }
+}
+
+PyDoc_STRVAR(absorb_doc,
+             "absorb(triangle, weights, work, left, z, y, size, features, outputs, forgetting)\n--\n\n"
+             "As update, for arrays of the right kind; left (k, outputs): recursive residuals of the rows z (k, features), y (k, outputs).\n"
+             "At least min(k, MAX_RANK) outputs.");
+static PyObject *absorb(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    Py_ssize_t size, features, outputs;
+    if (!check_count("absorb", n_args, 10) || !take_sizes(args + 6, &size, &features, &outputs)) return NULL;
+    double forgetting = PyFloat_AsDouble(args[9]);
+    Py_buffer views[6];
+    static const char *const names[] = {"triangle", "weights", "work", "left", "z", "y"};
+    const ptrdiff_t least[] = {PACKED(size), outputs * size, MAX_RANK * (2 * size + outputs), 0, 0, 0};
+    if (PyErr_Occurred() || !take_all(args, views, names, least, 6, 4)) return NULL;
+    const ptrdiff_t count = length_of(&views[4]) / features, at_once = outputs < MAX_RANK ? outputs : MAX_RANK;
+    const int fit = length_of(&views[4]) == count * features && length_of(&views[3]) == count * outputs &&
+                    length_of(&views[5]) == count * outputs;
+    PyThreadState *thread = fit && size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+    for (ptrdiff_t start = 0; fit && start < count; start += at_once) { /* with more rows than outputs no gains are formed */
+        const ptrdiff_t rank = count - start < at_once ? count - start : at_once;
+        const double *z = (double *)views[4].buf + start * features, *y = (double *)views[5].buf + start * outputs;
+        learn_all(views[0].buf, views[1].buf, views[2].buf, z, y, size, features, outputs, rank, start ? 1.0 : forgetting);
+        residuals((double *)views[3].buf + start * outputs, views[2].buf, z, size, features, outputs, rank);
+    }
+    if (thread) PyEval_RestoreThread(thread);
+    if (!fit) PyErr_SetString(PyExc_ValueError, "left, z and y do not fit");
+    release_all(views, 6);
+    if (!fit) return NULL;
+    Py_RETURN_NONE;
 }
 
 /* Releases z and the first `count` views; None, or NULL after an error. */
@@ -276,6 +365,8 @@ static PyObject *solve(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
 static PyMethodDef methods[] = {
     {"plain", (PyCFunction)(void (*)(void))plain, METH_FASTCALL, plain_doc},
     {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL, update_doc},
+    {"observe", (PyCFunction)(void (*)(void))observe, METH_FASTCALL, observe_doc},
+    {"absorb", (PyCFunction)(void (*)(void))absorb, METH_FASTCALL, absorb_doc},
     {"rotate", (PyCFunction)(void (*)(void))rotate, METH_FASTCALL, rotate_doc},
     {"predict", (PyCFunction)(void (*)(void))predict, METH_FASTCALL, predict_doc},
     {"leverage", (PyCFunction)(void (*)(void))leverage, METH_FASTCALL, leverage_doc},

@@ -10,6 +10,14 @@ def update(
     triangle: Array, weights: Array, work: Array, z: Any, y: Any, size: int, features: int, outputs: int,
     forgetting: float, limit: float, /,
 ) -> int | None: ...  # fmt: skip
+def observe(
+    triangle: Array, weights: Array, work: Array, errors: Array, leverages: Array, z: Array, y: Array, size: int,
+    features: int, outputs: int, forgetting: float, /,
+) -> None: ...  # fmt: skip
+def absorb(
+    triangle: Array, weights: Array, work: Array, left: Array, z: Array, y: Array, size: int, features: int,
+    outputs: int, forgetting: float, /,
+) -> None: ...  # fmt: skip
 def rotate(triangle: Array, work: Array, z: Array, size: int, features: int, /) -> None: ...
 def predict(weights: Array, z: Any, size: int, features: int, outputs: int, /) -> Array | None: ...
 def leverage(out: Array, work: Array, triangle: Array, z: Array, size: int, features: int, /) -> None: ...

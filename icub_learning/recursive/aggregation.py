@@ -70,12 +70,12 @@ class ConvexAggregation:
             result: Array = np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
             return result
 
-    def update(self, errors: Array, fade: float = 1.0, factors: Array | None = None) -> None:
+    def update(self, errors: Array, fade: float | Array = 1.0, factors: Array | None = None) -> None:
         """Learn from errors (k, N, m), predicted minus measured, of predictions made at k ages.
 
         Args:
             errors: finite; see above.
-            fade: b in (0, 1], by which all earlier samples lose weight.
+            fade: b in (0, 1], by which all earlier samples lose weight; one for all outputs, or (m,).
             factors: (m,) by which the errors of all experts are multiplied; None: as they are.
 
         Raises:
@@ -92,10 +92,10 @@ class ConvexAggregation:
             self._work,
             np.ascontiguousarray(errors, dtype=np.float64),
             self._once if factors is None else factors,
+            fade if isinstance(fade, np.ndarray) else fade * self._once,
             len(errors),
             self.n_experts,
             self.n_outputs,
-            fade,
             self._spread,
         )
 

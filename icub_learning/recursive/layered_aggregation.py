@@ -61,42 +61,38 @@ class LayeredAggregation:
             raise ParameterError("half_lives", tuple(half_lives), "at least one")
         self.half_lives = tuple(real("half_lives", value, 0.0, low_open=True) for value in half_lives)
         self.second_half_life = real("second_half_life", second_half_life, 0.0, low_open=True)
-        self._memories = [ConvexAggregation(n_experts, n_outputs) for _ in self.half_lives]
+        # All memories in one, side by side as if they were further outputs.
+        self._memories = ConvexAggregation(n_experts, len(self.half_lives) * n_outputs)
         self.direct = [integer("direct", index, 0) for index in direct]
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
         self._usual, self._factors = np.zeros(n_outputs), np.ones(n_outputs)  # squared error; of the sample at hand
         self._samples = 0.0  # in the mean of the usual squared error, fading
-        self._weights: Array | None = None  # until something is learned; never changed in place
+        self._choices: Array | None = None  # until something is learned; never changed in place
 
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
-        if self._weights is None:
-            shares = self._second.weights
-            published = shares[0] * self._memories[0].weights
-            for share, memory in zip(shares[1:], self._memories[1:], strict=False):
-                published += share * memory.weights
-            published[self.direct] += shares[len(self._memories) :]
-            self._weights = published
-        return self._weights
+        return self.choices[0]
 
     @property
     def slowest(self) -> Array:
         """Weights of the experts by the longest half-life, (N, m)."""
-        longest = int(np.argmax(self.half_lives))
-        return self._memories[longest].weights
+        return self.choices[1 + int(np.argmax(self.half_lives))]
 
     @property
     def choices(self) -> Array:
         """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
-        first, *others = [memory.weights for memory in self._memories]
-        choices: Array = np.empty((len(others) + 2, *first.shape))
-        choices[0], choices[1] = self.weights, first
-        for place, weights in enumerate(others):
-            choices[place + 2] = weights
-        return choices
+        if self._choices is None:
+            count, n_experts = len(self.half_lives), len(self._memories.weights)
+            choices = np.empty((1 + count, n_experts, len(self._factors)))
+            choices[1:] = self._memories.weights.reshape(n_experts, count, -1).transpose(1, 0, 2)
+            shares = self._second.weights
+            np.einsum("km,knm->nm", shares[:count], choices[1:], out=choices[0])
+            choices[0, self.direct] += shares[count:]
+            self._choices = choices
+        return self._choices
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -110,7 +106,7 @@ class LayeredAggregation:
         Raises:
             ShapeError: the arrays do not fit; nothing changes then.
         """
-        n_experts, n_outputs = self._memories[0].weights.shape
+        n_experts, n_outputs = self._memories.n_experts, len(self._factors)
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
         expected = (len(errors), 1 + len(self.half_lives), n_outputs)
@@ -119,16 +115,19 @@ class LayeredAggregation:
         combined = np.ascontiguousarray(combined, dtype=np.float64)
         self._samples = 1.0 + 0.5 ** (elapsed / USUAL_HALF_LIFE) * self._samples
         _aggregation.cap(self._factors, self._usual, combined, *expected, CAP, self._samples)
-        for memory, half_life in zip(self._memories, self.half_lives, strict=True):
-            memory.update(errors, 0.5 ** (elapsed / half_life), self._factors)
+        count = len(self.half_lives)
+        fades = 0.5 ** (elapsed / np.array(self.half_lives))
+        self._memories.update(
+            np.concatenate([errors] * count, axis=2), fades.repeat(n_outputs), np.concatenate([self._factors] * count)
+        )
         rivals = np.concatenate([combined[:, 1:], errors[:, self.direct]], axis=1)
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
-        self._weights = None
+        self._choices = None
 
     def check_like(self, other: "LayeredAggregation") -> None:
         """Raise StateError unless `other` has the same experts, outputs and half-lives."""
         kinds = [
-            (one._memories[0].weights.shape, one.half_lives, one.second_half_life, tuple(one.direct))
+            (one._memories.weights.shape, one.half_lives, one.second_half_life, tuple(one.direct))
             for one in (self, other)
         ]
         if kinds[0] != kinds[1]:
@@ -136,25 +135,23 @@ class LayeredAggregation:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
-        layers = {f"memory_{place}": memory for place, memory in enumerate(self._memories)} | {"second": self._second}
         state = {"half_lives": np.array(self.half_lives), "second_half_life": np.asarray(self.second_half_life)}
         state["direct"] = np.array(self.direct, dtype=np.int64)
         state["usual"], state["samples"] = self._usual.copy(), np.asarray(self._samples)
-        for name, layer in layers.items():
-            state |= nested(name, layer.state())
-        return state
+        return state | nested("memories", self._memories.state()) | nested("second", self._second.state())
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Rebuild from `state`. Raises StateError."""
         with reading_state("an aggregation"):
             half_lives = finite("half_lives", state["half_lives"]).ravel().tolist()
-            memories = [ConvexAggregation.from_state(part(state, f"memory_{i}")) for i in range(len(half_lives))]
+            memories = ConvexAggregation.from_state(part(state, "memories"))
             second = ConvexAggregation.from_state(part(state, "second"))
             direct = np.asarray(state["direct"]).ravel().tolist()
-            made = cls(*memories[0].weights.shape, half_lives, float(state["second_half_life"]), direct)
-            shapes = [layer.weights.shape for layer in (*memories, second)]
-            expected = [layer.weights.shape for layer in (*made._memories, made._second)]
+            n_outputs = second.n_outputs
+            made = cls(memories.n_experts, n_outputs, half_lives, float(state["second_half_life"]), direct)
+            shapes = [layer.weights.shape for layer in (memories, second)]
+            expected = [layer.weights.shape for layer in (made._memories, made._second)]
             if shapes != expected:
                 raise StateError(f"layers of sizes {shapes} do not fit {expected}", name="second")
             made._memories, made._second = memories, second

@@ -1,10 +1,10 @@
 """Recursive regularized least squares: a Cholesky factor and weights, updated at a fixed cost per sample."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve
 
 from icub_learning.arrays import Array, finite, integer, real
@@ -66,6 +66,7 @@ class RecursiveLeastSquares:
         self.n_samples = 0
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
+        self._sizes = size, d, self.n_outputs  # as the compiled functions take them
         self._weights = aligned_zeros(self.n_outputs, size)
         self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
         self._probe = aligned_zeros(_cholesky.MAX_RANK * size)  # for leverage
@@ -109,6 +110,11 @@ class RecursiveLeastSquares:
         view: Array = self._weights[:, : self.n_features]
         view.flags.writeable = False
         return view
+
+    @property
+    def padded_weights(self) -> Array:
+        """The current solution, (T, d or some more), with zeros behind it: it changes with the next update."""
+        return self._weights
 
     @property
     def factor(self) -> Array:
@@ -181,32 +187,37 @@ class RecursiveLeastSquares:
         y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
         if len(z_rows) != 1 or len(y_rows) != 1:
             raise ShapeError("z", np.shape(z), "one sample")
-        forgetting = self.forgetting
-        if forgetting < 1.0:
-            refill = self._fade_prior()
-            z_rows, y_rows = np.vstack([z_rows, refill[0]]), np.vstack([y_rows, refill[1]])
-        self.n_samples += 1
-        if len(z_rows) == 1:
-            self._take(z_rows, y_rows, forgetting)
-            return self._residuals(z_rows)
+        z_rows, y_rows = self._with_refill(z_rows, y_rows)
         left = np.empty_like(y_rows)
-        step = min(_cholesky.MAX_RANK, self.n_outputs)  # with more rows than outputs no gains are formed
-        for start in range(0, len(z_rows), step):
-            rows = z_rows[start : start + step]
-            self._take(rows, y_rows[start : start + step], forgetting)
-            left[start : start + step] = self._residuals(rows)
-            forgetting = 1.0
+        _cholesky.absorb(self._triangle, self._weights, self._work, left, z_rows, y_rows, *self._sizes, self.forgetting)
+        self.n_samples += 1
         return left
 
-    def _residuals(self, z: Array) -> Array:
-        """Recursive residuals (k, T) of the rows z (k, d) that were just learned."""
-        k, begin = len(z), _cholesky.MAX_RANK * self._size
-        gains = self._work[begin : begin + k * self._size].reshape(k, -1)[:, : self.n_features]
-        errors = self._work[2 * begin : 2 * begin + k * self.n_outputs].reshape(k, -1)
-        # The covariance of the errors is I + z A^-1 z' with A of before, whose inverse is I - z A^-1 z' with A of now.
-        if k == 1:
-            return np.asarray(sqrt(max(1.0 - float(z[0] @ gains[0]), 0.0)) * errors)
-        return np.asarray(np.linalg.cholesky(np.eye(k) - z @ gains.T).T @ errors)
+    def observe(self, z: Array, y: Array, n_own: int | None = None) -> tuple[Array, Array]:
+        """Learn the rows of one sample as `update` does; return how wrong and how unsure the learner was of them.
+
+        Args:
+            z, y: rows of one instant.
+            n_own: how many of the rows, the first ones, to tell about; None: all.
+
+        Returns:
+            Errors (n_own, T), measured minus predicted, and leverages (n_own,), see `leverage`, before any was learned.
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
+        """
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
+        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
+        if len(z_rows) != len(y_rows):
+            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
+        count = len(z_rows)
+        own = count if n_own is None else min(n_own, count)
+        errors, leverages = np.empty((own, self.n_outputs)), np.empty(own)
+        rows = self._with_refill(z_rows, y_rows)
+        state = self._triangle, self._weights, self._work
+        _cholesky.observe(*state, errors, leverages, *rows, *self._sizes, self.forgetting)
+        self.n_samples += count
+        return errors, leverages
 
     def fade(self, count: int, factor: float) -> None:
         """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.
@@ -232,7 +243,7 @@ class RecursiveLeastSquares:
         self._prior[:count] *= factor
         faded = np.flatnonzero(self._prior[:count] < 0.5 * self.regularization[:count])
         if len(faded):
-            self._take(*self._refill_rows(faded), 1.0)
+            self._take(*self._refill_rows(faded.tolist()), 1.0)
 
     def shift(self, change: ArrayLike) -> None:
         """Become what one would be if the target of every sample z had been larger by z @ change.
@@ -372,28 +383,31 @@ class RecursiveLeastSquares:
 
     def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
         """Fade the past once, learn the new rows, and refill the prior of the next coordinates."""
-        z, y = self._fade_prior()
-        self._take(np.vstack([z_rows, z]), np.vstack([y_rows, y]), self.forgetting)
+        self._take(*self._with_refill(z_rows, y_rows), self.forgetting)
 
-    def _fade_prior(self) -> tuple[Array, Array]:
-        """Let the prior fade with one sample; return the rows that refill it in the next coordinates."""
-        places = np.arange(self._next_refill, self._next_refill + self._n_refill) % self.n_features
+    def _with_refill(self, z: Array, y: Array) -> tuple[Array, Array]:
+        """Let the prior fade with one sample; return its rows and those that refill the prior."""
+        if not self._n_refill:
+            return z, y
+        places = [(self._next_refill + place) % self.n_features for place in range(self._n_refill)]
         self._next_refill = (self._next_refill + self._n_refill) % self.n_features
         self._prior *= self.forgetting
-        return self._refill_rows(places)
+        refill = self._refill_rows(places)
+        return np.concatenate([z, refill[0]]), np.concatenate([y, refill[1]])
 
     def _take(self, z: Array, y: Array, forgetting: float) -> None:
-        sizes = self._size, self.n_features, self.n_outputs
-        _cholesky.update(self._triangle, self._weights, self._work, z, y, *sizes, forgetting, inf)
+        _cholesky.update(self._triangle, self._weights, self._work, z, y, *self._sizes, forgetting, inf)
 
-    def _refill_rows(self, places: NDArray[np.intp]) -> tuple[Array, Array]:
+    def _refill_rows(self, places: Sequence[int]) -> tuple[Array, Array]:
         """Bring the prior of coordinates back to what it was; return the rows that stand for it."""
         # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
-        root = np.sqrt(self.regularization[places] - self._prior[places])
-        self._prior[places] = self.regularization[places]
-        z = np.zeros((len(places), self.n_features))
-        z[np.arange(len(places)), places] = root
-        return z, root[:, None] * self._initial_weights[places]
+        z, y = np.zeros((len(places), self.n_features)), np.empty((len(places), self.n_outputs))
+        for row, place in enumerate(places):
+            root = sqrt(self.regularization[place] - self._prior[place])
+            self._prior[place] = self.regularization[place]
+            z[row, place] = root
+            np.multiply(root, self._initial_weights[place], out=y[row])
+        return z, y
 
 
 def _check_weights(name: str, value: ArrayLike, n_features: int, n_outputs: int) -> Array:

@@ -121,7 +121,7 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
         with pytest.raises(StateError):
             LayeredAggregation.from_state({**learner.state(), **change})
     with pytest.raises(StateError):
-        LayeredAggregation.from_state({**learner.state(), **{k: v for k, v in other.items() if "memory_1" in k}})
+        LayeredAggregation.from_state({**learner.state(), **{k: v for k, v in other.items() if "memories" in k}})
     learner.check_like(restored)
     for arguments in (
         (4, 1, HALF_LIVES, SECOND, (3,)),

@@ -210,13 +210,12 @@ class ParametricEstimator:
         measured = vector("y", y, self.regressor.n_outputs)
         weights = self._weights.value
         weighted = weights[:, None] * np.take(rows, self._order, axis=1)  # rows[:, order] would not be contiguous
-        innovation = measured - self._rls.predict(weighted)[:, 0] / weights
-        leverage = self._rls.leverage(weighted)
-        self._rls.update(weighted, (weights * measured)[:, None], same_instant=True)
+        errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
+        innovation = errors[:, 0] / weights
         self._noise.update(innovation, leverage)
         self._weights.follow(self._noise)
         self._rls.fade(len(self._offsets), self._offset_forgetting)
-        return innovation, np.asarray(leverage)
+        return innovation, leverage
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.

@@ -29,7 +29,9 @@ class BaseColumns:
     Attributes:
         kept: (n_base,) indices of the columns Y_b.
         outputs, places: (n_entries,) each: row and column of the entries of Y_b that are not zero by structure.
+        entries: (n_entries,) indices of the same entries in Y_b, row by row.
         projection: (n_base, n_parameters) B.
+        offset: (n_base,) B pi_0.
         start: as given.
         root: (n_base, n_base) L.
         back: (n_parameters, n_base), D^-1 B' L'^-1.
@@ -42,7 +44,9 @@ class BaseColumns:
         spread = self.projection.T / precision[:, None]  # D^-1 B'
         self.root = np.linalg.cholesky(self.projection @ spread)
         self.back = solve_triangular(self.root, spread.T, lower=True).T
-        self.outputs, self.places = np.nonzero(_pattern(regressor, self.kept))
+        self.offset: Array = self.projection @ start
+        self.outputs, self.places = map(np.ascontiguousarray, np.nonzero(_pattern(regressor, self.kept)))
+        self.entries: NDArray[np.intp] = self.outputs * len(self.kept) + self.places
 
     def of(self, rows: Array) -> Array:
         """Return Y_b (n_outputs, n_base) of the regressor's rows (n_outputs, n_parameters)."""
@@ -54,7 +58,7 @@ class BaseColumns:
 
     def coefficients(self, gamma: Array) -> Array:
         """Return beta (n_base,)."""
-        return np.asarray(self.projection @ self.start + self.root @ gamma)
+        return np.asarray(self.offset + self.root @ gamma)
 
 
 def _pattern(regressor: Regressor, kept: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.joint import _joint
 from icub_learning.models import nested, part
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
@@ -53,9 +54,9 @@ class ExpertWeights:
     The weights are those of LayeredAggregation, with its bound: the combination is not much worse than any expert that
     contains rigid bodies alone, nor than combinations that follow the best experts of the last .05 to 3.2 s.
 
-    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise over
-    that of its own prediction, as independent estimates are combined: features alone expect nothing where they have not
-    learned, and know it.
+    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise
+    over that of its own prediction, as independent estimates are combined: features alone expect nothing where they
+    have not learned, and know it.
 
     The variance is that of errors in known motions, plus what the model itself does not know of the motion: the share
     of its features that was not learned times the mean square of what features have to say (Rasmussen and Williams
@@ -82,6 +83,7 @@ class ExpertWeights:
         self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
         self._rigid = bool(direct)  # whether one of them is rigid bodies alone
         self._held = False
+        self._steady: Array | None = None  # until errors are judged
 
     @property
     def value(self) -> Array:
@@ -91,9 +93,13 @@ class ExpertWeights:
     @property
     def steady(self) -> Array:
         """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
-        weights = np.zeros_like(self._aggregation.weights)
-        weights[self._lasting] = self._aggregation.slowest[self._lasting] + 1e-12  # where none of them had any weight
-        return np.asarray(weights / weights.sum(axis=0))
+        if self._steady is None:
+            weights = np.zeros_like(self._aggregation.weights)
+            weights[self._lasting] = (
+                self._aggregation.slowest[self._lasting] + 1e-12
+            )  # where none of them had any weight
+            self._steady = np.asarray(weights / weights.sum(axis=0))
+        return self._steady
 
     def hold(self) -> None:
         """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
@@ -116,18 +122,16 @@ class ExpertWeights:
         return replace(made, unlearned=np.asarray(differing + experts.unexpected))
 
     def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
-        total = (self._confident(weights, experts) * experts.values).sum(axis=0)
+        total = self._mean(experts.values, weights[None], experts)[0]
         unlearned = self._unlearned(total, experts)
         variance = self._noise.value + self._noise.factor * unlearned
         return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
 
-    def _confident(self, weights: Array, experts: ExpertPredictions) -> Array:
-        """Return weights (..., n_experts, n_outputs) times each expert's confidence, with sums of 1 over experts."""
-        noise = self._noise.value
-        if not np.isfinite(noise[0]):
-            return weights
-        confident = weights * (noise + 1e-300) / (noise + experts.unlearned + 1e-300)
-        return np.asarray(confident / confident.sum(axis=-2, keepdims=True))
+    def _mean(self, values: Array, weights: Array, experts: ExpertPredictions) -> Array:
+        """Return means (k, n_outputs) of values (n_experts, n_outputs) by k tables of weights times confidences."""
+        means = np.empty((len(weights), weights.shape[2]))
+        _joint.combine(means, weights, values, experts.unlearned, self._noise.value, len(values))
+        return means
 
     @staticmethod
     def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
@@ -136,10 +140,11 @@ class ExpertWeights:
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
-        combined = (self._confident(self._aggregation.choices, experts) * errors).sum(axis=1)
+        combined = self._mean(errors, self._aggregation.choices, experts)
         self._held = False
         self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
         self._aggregation.update(errors[None], combined[None], min(elapsed, LONGEST_STEP))
+        self._steady = None
 
     def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
         """Take the other one's variance where nothing is known yet."""
@@ -154,4 +159,4 @@ class ExpertWeights:
         aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
         aggregation.check_like(self._aggregation)
         self._noise = CalibratedVariance.from_state(part(state, "noise"), self.value.shape[1])
-        self._aggregation = aggregation
+        self._aggregation, self._steady = aggregation, None

@@ -67,30 +67,28 @@ class JointPredictor:
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        learned = [maps @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)]
-        if rows is None or self.rigid is None:
-            values = np.concatenate(learned) + self.tare
-            parametric = np.zeros_like(self.tare)
-        else:
-            rigid = self.rigid @ rows.T
-            for own, parameters in zip(learned, rigid[1:], strict=True):
-                own[1] += parameters
-            values = np.concatenate([rigid[:1], *learned]) + self.tare
-            parametric = values[0]
+        n_outputs = len(self.tare)
+        learned = [
+            maps.reshape(-1, maps.shape[2]) @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)
+        ]
         novelty = self.regularization * self.certainty.of_features(phi)
-        expected = learned[0][-1] + self.tare
-        unlearned = self._unlearned(novelty, phi, rows)
+        alone, columns = self.signals[0] * novelty, self.certainty.columns
+        if rows is None or self.rigid is None or columns is None:
+            values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
+            unlearned, parametric, expected = np.tile(alone, (len(values), 1)), np.zeros(n_outputs), values[0]
+        else:
+            rigid = self.rigid @ rows.T  # of P, and of the SP of each member
+            values = np.concatenate([rigid[0], *learned]).reshape(-1, n_outputs)
+            values[2::2] += rigid[1:]
+            values += self.tare
+            parametric, expected = values[0], values[2]
+            # Eq. 2.42, with the prior variance that the data show.
+            unlearned = np.empty_like(values)
+            unlearned[:] = self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))
+            unlearned[1::2] = alone
         return ExpertPredictions(
             values, parametric, novelty, expected, unlearned, unlearned[0], phi, rows, self.weights
         )
-
-    def _unlearned(self, novelty: float, phi: Array, rows: Array | None) -> Array:
-        """Variances (n_experts, n_outputs) of what was not learned, eq. 2.42 with the prior variance that data show."""
-        alone, columns = self.signals[0] * novelty, self.certainty.columns
-        if rows is None or columns is None:
-            return np.array([alone] * len(self.maps))
-        beside = self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))
-        return np.array([beside, *[alone, beside] * len(self.maps)])
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.joint import _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
@@ -51,10 +50,12 @@ class ProcessCertainty:
         """
         if self.columns is None or self.rigid is None:
             return np.zeros(len(self.weights))
-        left = rows.copy()
-        left[self.columns.outputs, self.columns.places] -= self.maps @ phi
-        variance = self.weights**2 * self.noise * self.rigid.leverage(left @ self.columns.root)
-        return np.asarray(variance)
+        columns, n = self.columns, len(self.weights)
+        left = np.zeros((1, n + len(columns.entries)))  # of the outputs themselves nothing
+        np.subtract(rows.take(columns.entries), self.maps @ phi, out=left[0, n:])
+        z, target = np.empty((n, len(columns.kept))), np.empty(n)
+        _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self.weights)
+        return np.asarray(self.noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
 
 
 class JointProcess:
@@ -89,7 +90,6 @@ class JointProcess:
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
         self._noise = NoiseVariance(n_outputs)
         self._weights = OutputWeights(output_weights, n_outputs)
-        self._of_output = [] if columns is None else _slices(columns, n_outputs)
 
     @property
     def n_samples(self) -> int:
@@ -119,17 +119,15 @@ class JointProcess:
         if self.columns is None:
             return np.array(learned[None])
         both = np.empty((2, n, self._features.n_features))
-        both[:] = learned[:n]
-        beta = self.coefficients
-        for output, (own, places) in enumerate(self._of_output):
-            both[1, output] -= beta[places] @ learned[own]
+        _joint.maps(both, self._features.padded_weights, self.columns.outputs, self.columns.places, self.coefficients)
         return both
 
     def certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
         rigid = None if self._rigid is None else self._rigid.certainty()
         maps = self._features.live_weights[self.n_outputs :].copy()
-        return ProcessCertainty(self._features.certainty(), self.columns, maps, rigid, self._weights.value, self._noise.value)
+        features, noise = self._features.certainty(), self._noise.value
+        return ProcessCertainty(features, self.columns, maps, rigid, self._weights.value, noise)
 
     def live_certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions, always as of now."""
@@ -154,29 +152,22 @@ class JointProcess:
         if columns is None or self._rigid is None or rows is None:
             self._features.update(phi, y)
             return
-        left = self._features.absorb(phi, np.concatenate([y, rows[columns.outputs, columns.places]]))
+        left = self._features.absorb(phi, np.concatenate([y, rows.take(columns.entries)]))
         if self._rigid.forgetting != forgetting:
             self._rigid.forgetting = forgetting
-        z, target = self._rigid_rows(left)
-        own = slice(0, self.n_outputs)  # those of the sample come first, then those of the features' prior
-        error = target[own] - self._rigid.predict(z[own])[:, 0]
-        leverage = self._rigid.leverage(z[own] * self._weights.value[:, None])
-        weights = np.tile(self._weights.value, len(left))
-        self._rigid.update(z * weights[:, None], (target * weights)[:, None], same_instant=True)
-        self._noise.update(error, leverage)
+        weights = self._weights.value
+        # The sample's own rows come first, then those of the features' prior.
+        errors, leverages = self._rigid.observe(*self._rigid_rows(left), self.n_outputs)
+        self._noise.update(errors[:, 0] / weights, leverages)
         self._weights.follow(self._noise)
 
     def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
-        """Rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
-        assert self.columns is not None
-        n = self.n_outputs
-        rows = np.zeros((len(left), n, len(self.columns.kept)))
-        rows[:, self.columns.outputs, self.columns.places] = left[:, n:]
-        flat = rows.reshape(len(left) * n, -1)
-        target = left[:, :n].reshape(-1)
-        if self.columns.start.any():
-            target = target - flat @ (self.columns.projection @ self.columns.start)
-        return flat @ self.columns.root, target
+        """Weighted rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
+        columns, count = self.columns, len(left) * self.n_outputs
+        assert columns is not None
+        z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))
+        _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self._weights.value)
+        return z, target
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
@@ -188,18 +179,13 @@ class JointProcess:
         pooled = self._features.merge(other._features, None if common is None else common._features)
         if self._rigid is not None and other._rigid is not None:
             theirs = RecursiveLeastSquares.from_state(other._rigid.state())
-            theirs.withdraw(*other._weighted(pooled.lost))
+            theirs.withdraw(*other._rigid_rows(pooled.lost))
             self._rigid.merge(theirs, None if common is None else common._rigid)
             forgetting, n_samples = self._rigid.forgetting, self._rigid.n_samples
             self._rigid.forgetting = 1.0
-            self._rigid.update(*self._weighted(pooled.gained))
+            self._rigid.update(*self._rigid_rows(pooled.gained))
             self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
         self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
-
-    def _weighted(self, left: Array) -> tuple[Array, Array]:
-        z, target = self._rigid_rows(left)
-        weights = np.tile(self._weights.value, len(left))
-        return z * weights[:, None], (target * weights)[:, None]
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
@@ -230,12 +216,3 @@ def _of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> Recu
     if sizes != expected:
         raise StateError(f"saved weights {sizes} do not fit {expected}", name="weights")
     return saved
-
-
-def _slices(columns: BaseColumns, n_outputs: int) -> list[tuple[slice, NDArray[np.intp]]]:
-    """For each output: its targets among those of the first factor, and the columns that they belong to."""
-    ends = n_outputs + np.searchsorted(columns.outputs, np.arange(n_outputs + 1))
-    return [
-        (slice(begin, end), columns.places[begin - n_outputs : end - n_outputs])
-        for begin, end in pairwise(ends.tolist())
-    ]
