@@ -23,8 +23,8 @@ def features(states, seed, every):
     return np.concatenate([np.cos(phase), np.sin(phase)], axis=1) / np.sqrt(phase.shape[1])
 
 
-def weights_of_samples(member, n, forgetting):
-    return (forgetting * np.exp(-0.01 / member.memory)) ** np.arange(n)[::-1]
+def weights_of_samples(member, n, forgetting, period=0.01):
+    return (forgetting * np.exp(-period / member.memory)) ** np.arange(n)[::-1]
 
 
 def made(kind, forgetting=1.0, **settings):
@@ -36,6 +36,13 @@ def made(kind, forgetting=1.0, **settings):
 def priors(estimator, place):
     state = estimator.state()
     return (state.get(f"bank.process_{place}.{part}.prior") for part in ("features", "rigid"))
+
+
+def batch(rows, phi, y, faded, of_gamma, of_features):
+    """Matrix and weights of one regression on rigid bodies and features at once."""
+    z = np.concatenate([rows, phi], axis=1)
+    a = z.T @ (faded[:, None] * z) + block_diag(np.diag(REGULARIZATION * of_gamma), np.diag(of_features))
+    return a, np.linalg.solve(a, z.T @ (faded * y[:, 0]))
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
@@ -50,7 +57,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
     faded = forgetting ** np.arange(600)[::-1]
     precision = next(value for key, value in both.state().items() if key == "rigid.rls.prior")
     p = np.linalg.solve(rows.T @ (faded[:, None] * rows) + np.diag(precision), rows.T @ (faded * y[:, 0]))
-    expected = {"P": own @ p}
+    expected, unknown = {"P": own @ p}, {}
     for place, member in enumerate(MEMBERS):
         phi, one = features(states, 3, member.every), features(probe, 3, member.every)[0]
         faded = weights_of_samples(member, 600, forgetting)
@@ -58,37 +65,87 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         a = phi.T @ (faded[:, None] * phi) + np.diag(of_features)
         name = f"{member.regularization:g} {member.memory:g} s"
         expected[f"NP {name}"] = one @ np.linalg.solve(a, phi.T @ (faded * y[:, 0]))
-        z = np.concatenate([rows, phi], axis=1)
-        a = z.T @ (faded[:, None] * z) + block_diag(np.diag(REGULARIZATION * of_gamma), np.diag(of_features))
-        expected[f"SP {name}"] = np.concatenate([own, one]) @ np.linalg.solve(a, z.T @ (faded * y[:, 0]))
+        joint, w = batch(rows, phi, y, faded, of_gamma, of_features)
+        probed = np.concatenate([own, one])
+        expected[f"SP {name}"] = probed @ w
+        if not unknown:  # the first member alone says what is unknown: variances over that of the noise
+            unknown = {"NP": one @ np.linalg.solve(a, one), "SP": probed @ np.linalg.solve(joint, probed)}
     for estimator in (alone, both):
-        prediction, weights = estimator.predict(*probe), estimator.expert_weights
+        prediction, weights, state = estimator.predict(*probe), estimator.expert_weights, estimator.state()
         found = dict(zip(weights, prediction.experts.values[:, 0], strict=True))
         assert len(found) == (1 + 2 * len(MEMBERS) if estimator is both else len(MEMBERS))
         for name, value in found.items():
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
-        assert prediction.total == pytest.approx(sum(weights[name] * found[name] for name in found), rel=1e-12)
+        told = dict(zip(weights, prediction.experts.unlearned[:, 0], strict=True))
+        signals = state["signal.value"] * MEMBERS[0].regularization * unknown["NP"]
+        for name, value in told.items():
+            of_rigid = 0.0
+            if not name.startswith("NP"):
+                of_rigid = state["bank.process_0.noise.value"][0] * (unknown["SP"] - unknown["NP"])
+            assert value == pytest.approx(signals[0 if name.startswith("NP") else 1] + of_rigid, rel=1e-7), name
+        noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]
+        used = {name: weights[name] * noise / (noise + told[name]) for name in found}
+        total = sum(used[name] * found[name] for name in found) / sum(used.values())
+        assert prediction.total == pytest.approx(total, rel=1e-12)
+        slow = f"{'SP' if estimator is both else 'NP'} {MEMBERS[0].regularization:g} {MEMBERS[0].memory:g} s"
+        not_learned = (total - found[slow]) ** 2 + told[slow]
+        assert prediction.variance == pytest.approx(noise + state["weights.noise.factor"] * not_learned, rel=1e-9)
         np.testing.assert_array_equal(prediction.parametric + prediction.residual, prediction.total)
     assert prediction.parametric == pytest.approx(expected["P"], rel=1e-9)
     np.testing.assert_allclose(both.parametric.parameters, p, rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("period", "counted"), [(5_000_000, 0.005), (10_000_000, 0.01), (100_000_000, 0.01), (None, 0.01)]
+)
+def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(period, counted):
+    """A memory is seconds long from 100 Hz on, and as many samples below; ns between stamps, None: without stamps."""
+    rng, n = np.random.default_rng(4), 400
+    states, probe = motions(n, rng), motions(1, np.random.default_rng(9))[0]
+    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
+    y[: n // 2] += 2.0  # something to forget
+    rows, own = np.array([SmallArm()(*x)[0] for x in states]), SmallArm()(*probe)[0]
+    estimator = made(SemiparametricEstimator, seed=3)
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        if k == n // 2:  # the last stamp is saved, too
+            estimator = SemiparametricEstimator.from_state(estimator.state(), SmallArm())
+        estimator.update(*state, target, stamp=None if period is None else k * period)
+    found = dict(zip(estimator.expert_weights, estimator.predict(*probe).experts.values[:, 0], strict=True))
+    forgetful = 0
+    for place, member in enumerate(MEMBERS):
+        phi, one = features(states, 3, member.every), features(probe, 3, member.every)[0]
+        of_features, of_gamma = priors(estimator, place)
+        expected = {}
+        for each in (counted, 2.0 * counted):
+            faded = weights_of_samples(member, n, 1.0, each)
+            expected[each] = np.concatenate([own, one]) @ batch(rows, phi, y, faded, of_gamma, of_features)[1]
+        name = f"SP {member.regularization:g} {member.memory:g} s"
+        assert found[name] == pytest.approx(expected[counted], rel=1e-9, abs=1e-9)
+        if member.memory < np.inf:
+            assert abs(found[name] - expected[2.0 * counted]) > 1e-3
+            forgetful += 1
+    assert forgetful
+
+
 def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
     states = motions(300, np.random.default_rng(1))
     estimator = made(NonparametricEstimator)
-    member = MEMBERS[0]
     assert estimator.predict(*states[0]).experts.novelty == pytest.approx(1.0)
-    learn(estimator, states, np.sin(states[:, 0]))
+    learn(estimator, states[:290], np.sin(states[:290, 0]))
+    estimator.predictor()
+    learn(estimator, states[290:], np.sin(states[290:, 0]), first=290)
+    snapshot = estimator.predictor()  # tells what was known a few samples ago, when it was less
     probes = np.random.default_rng(2).normal(size=(20, 3, 1)) * 3.0
-    phi, found = features(states, 0, 1), []
+    phi, found, expected = features(states, 0, 1), [], []
     for probe in probes:
         one = features(probe, 0, 1)[0]
-        seen = phi[:300]
-        expected = one @ np.linalg.solve(seen.T @ seen / member.regularization + np.eye(len(one)), one)
-        found.append((estimator.predict(*probe).experts.novelty, expected))
-    found, expected = np.array(found).T
-    assert (expected <= found * (1.0 + 1e-9)).all()  # it is that of a few samples ago, when less was known
-    np.testing.assert_allclose(found, expected, rtol=0.2, atol=1e-3)
+        factors = (seen.T @ seen / MEMBERS[0].regularization + np.eye(len(one)) for seen in (phi, phi[:290]))
+        expected.append([one @ np.linalg.solve(factor, one) for factor in factors])
+        found.append([each.predict(*probe).experts.novelty for each in (estimator, snapshot)])
+    found, expected = np.array(found), np.array(expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    assert (found[:, 0] <= found[:, 1]).all()
+    assert (found[:, 0] < 0.8 * found[:, 1]).any()
     assert expected.max() > 10 * expected.min()
 
 

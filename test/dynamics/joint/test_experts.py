@@ -13,10 +13,12 @@ from icub_learning.testing import assert_same
 PERIOD = 0.01  # s
 
 
-def predictions(values, unlearned=0.0, expected=None):
-    """Experts' predictions (N, m); the first one is that of rigid bodies."""
-    expected, unlearned = values[0] if expected is None else expected, np.full(values.shape[1], unlearned)
-    told = {"values": values, "parametric": values[0], "expected": expected, "unlearned": unlearned}
+def predictions(values, unlearned=0.0, expected=None, unexpected=None):
+    """Experts' predictions (N, m) and what they have not learned; the first one is that of rigid bodies."""
+    unlearned = np.array(np.broadcast_to(unlearned, values.shape), dtype=float, order="C")
+    told = {"values": values, "parametric": values[0], "unlearned": unlearned}
+    told["expected"] = values[0] if expected is None else expected
+    told["unexpected"] = unlearned[0] if unexpected is None else unexpected
     return ExpertPredictions(**{field.name: told.get(field.name) for field in fields(ExpertPredictions)})
 
 
@@ -31,27 +33,152 @@ def judged(weights, errors):
     return np.array(found)
 
 
+def noise_of(weights):
+    """Variance (m,) of errors in known motions."""
+    state = weights.state()
+    return state["noise.mean_square"] * state["noise.factor"]
+
+
+def shares(weights, confidence):
+    """Weights (N,) times confidences (N,), of sum 1."""
+    return weights * confidence / (weights @ confidence)
+
+
+def aggregated(errors, confidences, published, period):
+    """Both layers of the aggregation from their definition alone, with plain loops.
+
+    Args:
+        errors: (T, N).
+        confidences: (T, N) of the experts, a common factor aside.
+        published: (T, N) weights in what was published.
+        period: time between errors [s].
+
+    Returns:
+        The errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of
+        the second layer; its weights (T + 1, n_rivals); its last rates.
+    """
+    counted = capped(errors[:, None], published[:, None], period)[:, 0]
+    memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
+    rivals = np.array(
+        [[*(shares(memory[t], confidences[t]) @ row for memory in memories), row[0]] for t, row in enumerate(counted)]
+    )
+    return counted, memories, *followed(rivals[:, None], 0.5 ** (period / SECOND_HALF_LIFE))
+
+
+def mixed(memories, of_memories):
+    """The experts' weights (N,) in what is published, after the last error."""
+    mixture = sum(share * memory[-1] for share, memory in zip(of_memories[-1], memories, strict=False))
+    mixture[0] += of_memories[-1][-1]
+    return mixture
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_errors_keep_the_proven_bound_against_rigid_bodies_and_each_memory(name):
-    """Weights, losses and bound from the definition of the aggregation alone, with plain loops."""
+    """Of experts that have learned equally much of each motion: confidence changes nothing then."""
     errors = CASES[name][:, 0]  # (T, N)
-    weights, choices = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), []
-    published = []
+    weights, choices, published = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
     for row in errors:
-        choices.append([weights.value[:, 0]])
+        choices.append(weights.value[:, 0])
         published.append(weights.combined(predictions(row[:, None])).total[0])
         weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
-    counted = capped(errors[:, None], choices, PERIOD)
-    memories = [followed(counted, 0.5 ** (PERIOD / half_life))[1] for half_life in HALF_LIVES]
-    rivals = np.array([[[row[0] @ history[t] for history in memories] + [row[0, 0]]] for t, row in enumerate(counted)])
-    fade = 0.5 ** (PERIOD / SECOND_HALF_LIFE)
-    rows, history, rates = followed(rivals, fade)
-    scale = np.array([counted[t, 0, 0] / errors[t, 0] if errors[t, 0] else 1.0 for t in range(len(errors))])
+    counted, memories, rows, of_memories, rates = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)
+    scale = np.array([counted[t, 0] / errors[t, 0] if errors[t, 0] else 1.0 for t in range(len(errors))])
     np.testing.assert_allclose((scale * published) ** 2, [row[0] for row in rows], rtol=1e-3, atol=1e-9)
-    assert within_bound(rows, rates, fade)
-    expected = sum(share * memory[-1] for share, memory in zip(history[-1], memories, strict=False))
-    expected[0] += history[-1][-1]
-    np.testing.assert_allclose(weights.value[:, 0], expected, rtol=1e-4, atol=1e-7)
+    assert within_bound(rows, rates, 0.5 ** (PERIOD / SECOND_HALF_LIFE))
+    np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
+
+
+def test_memories_are_judged_as_their_experts_are_weighed_with_confidence():
+    """The second layer's bound is against them; of what each expert has not learned, more than noise at times."""
+    errors, rng = CASES["the best one changes"][:, 0], np.random.default_rng(7)
+    unlearned = rng.choice([0.0, 1.0, 30.0], errors.shape)
+    weights, choices, confidences = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
+    for row, unknown in zip(errors, unlearned, strict=True):
+        noise = noise_of(weights)[0]
+        confidences.append(noise / (noise + unknown) if np.isfinite(noise) else np.ones(len(row)))
+        choices.append(shares(weights.value[:, 0], confidences[-1]))
+        experts = predictions(row[:, None], unknown[:, None])
+        assert weights.combined(experts).total[0] == pytest.approx(choices[-1] @ row, rel=1e-9)
+        weights.judge(experts, np.zeros(1), PERIOD)
+    _, memories, rows, of_memories, rates = aggregated(errors, np.array(confidences), np.array(choices), PERIOD)
+    assert within_bound(rows, rates, 0.5 ** (PERIOD / SECOND_HALF_LIFE))
+    np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
+    without = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)
+    assert np.abs(weights.value[:, 0] - mixed(without[1], without[3])).max() > 0.01
+
+
+@pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
+def test_slow_measurements_count_as_many_as_at_100_hz(period, counted):
+    """Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz."""
+    errors = CASES["the best one changes"][:400, 0]
+    weights, choices = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), []
+    for row in errors:
+        choices.append(weights.value[:, 0])
+        weights.judge(predictions(row[:, None]), np.zeros(1), period)
+    found = {}
+    for each in (counted, 2.0 * counted):
+        _, memories, _, of_memories, _ = aggregated(errors, np.ones(errors.shape), np.array(choices), each)
+        found[each] = mixed(memories, of_memories)
+    np.testing.assert_allclose(weights.value[:, 0], found[counted], rtol=1e-4, atol=1e-7)
+    assert np.abs(weights.value[:, 0] - found[2.0 * counted]).max() > 0.01
+
+
+UNLEARNED = np.array([[0.0, 3.0], [0.5, 0.0], [2.0, 9.0], [40.0, 0.1]])  # variances, of four experts
+
+
+def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_they_predict():
+    """The best linear unbiased estimate from answers whose errors are independent: noise, and what was not learned."""
+    rng = np.random.default_rng(8)
+    weights, values = ExpertWeights(list("abcd"), 2), rng.normal(size=(4, 2))
+    before = weights.combined(predictions(values, UNLEARNED)).total
+    np.testing.assert_allclose(before, values.mean(axis=0), rtol=1e-12)  # no noise is known yet
+    judged(weights, np.repeat(rng.normal(size=(600, 1, 2)) * [0.3, 2.0], 4, axis=1))  # none was better
+    variances = noise_of(weights) + UNLEARNED
+    made = weights.combined(predictions(values, UNLEARNED))
+    expected = [np.average(values[:, t], weights=1.0 / variances[:, t]) for t in range(2)]
+    np.testing.assert_allclose(made.total, expected, rtol=1e-9)
+    assert np.abs(made.total - values.mean(axis=0)).min() > 0.05
+    sure = weights.combined(predictions(values, [[1e12], [0.0], [1e12], [1e12]])).total
+    np.testing.assert_allclose(sure, values[1], rtol=1e-9)
+    nobody = weights.combined(predictions(values, 1e12)).total
+    np.testing.assert_allclose(nobody, values.mean(axis=0), rtol=1e-9)
+
+
+def test_weights_are_multiplied_by_confidences():
+    rng = np.random.default_rng(9)
+    weights, values = ExpertWeights(list("Pabc"), 2, (0,)), rng.normal(size=(4, 2))
+    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0], [0.7], [0.5], [0.6]])
+    made, noise = weights.combined(predictions(values, UNLEARNED)), noise_of(weights)
+    assert ((weights.value > 0.01) & (weights.value < 0.99)).all()
+    for t in range(2):
+        used = shares(weights.value[:, t], noise[t] / (noise[t] + UNLEARNED[:, t]))
+        assert made.total[t] == pytest.approx(used @ values[:, t], rel=1e-9)
+
+
+def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
+    """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
+    errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]
+    weights, choices = ExpertWeights(list("Pabcd"), 1, (0,), lasting), []
+    for row in errors:
+        choices.append(weights.value[:, 0])
+        weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
+    memory = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)[1][np.argmax(HALF_LIVES)]
+    expected = np.zeros(5)
+    expected[lasting] = memory[-1][lasting] / memory[-1][lasting].sum()
+    np.testing.assert_allclose(weights.steady[:, 0], expected, rtol=1e-4, atol=1e-7)
+    assert np.abs(weights.value[:, 0] - expected).max() > 0.01
+    # What they predict, with confidences; how far rigid bodies are from the model of all counts as not learned.
+    values, unlearned = np.array([[1.0], [2.0], [-3.0], [4.0], [5.0]]), np.array([[2.0], [0.3], [0.0], [4.0], [1.0]])
+    experts, noise = predictions(values, unlearned, np.array([1.7]), np.array([0.4])), noise_of(weights)[0]
+    made = weights.undisturbed(experts)
+    used = shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
+    assert made.total[0] == pytest.approx(used @ values[:, 0], rel=1e-9)
+    assert made.unlearned[0] == pytest.approx((1.0 - 1.7) ** 2 + 0.4)
+    assert weights.combined(experts).total[0] != pytest.approx(made.total[0], rel=1e-3)
+    weights.hold()
+    assert weights.combined(experts).total[0] == made.total[0]
+    weights.judge(predictions(errors[-1][:, None]), np.zeros(1), PERIOD)
+    assert np.abs(weights.value - weights.steady).max() > 0.01  # errors are judged again
 
 
 def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_a_second():
@@ -108,6 +235,15 @@ def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_kno
     assert full - known == pytest.approx(2.0 * (half - known))
     assert (full - known) / known == pytest.approx(9.0, rel=0.2)
     assert away == pytest.approx(full)
+    # By what that model does not know, whatever single experts do not.
+    assert weights.combined(predictions(nothing, 50.0, np.zeros(1), np.array([9.0]))).variance[0] == full
+    # One factor calibrates both parts; the distance is that of what is published, as weighed with confidence.
+    state, values, unlearned = weights.state(), np.array([[1.0], [4.0]]), np.array([[3.0], [0.2]])
+    made = weights.combined(predictions(values, unlearned, np.array([2.5]), np.array([0.7])))
+    not_learned = (made.total - 2.5) ** 2 + 0.7
+    assert made.unlearned == pytest.approx(not_learned)
+    assert made.variance == pytest.approx(state["noise.factor"] * (state["noise.mean_square"] + not_learned))
+    assert known == pytest.approx(noise_of(weights)[0])
 
 
 def test_goes_on_to_the_bit_after_saving_and_refuses_what_does_not_fit():

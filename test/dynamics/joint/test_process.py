@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_triangular
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
 from icub_learning.dynamics.regressors.base_parameters import base_projection
@@ -119,9 +120,10 @@ class Batch:
 
 
 def predictions(process, phi, rows):
+    """NP and SP (T,), and the variance of SP over that of the noise."""
     alone, beside = process.maps() @ phi
-    certainty = process.certainty()
-    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))
+    certainty, noise = process.certainty(), part(process.state(), "noise")["value"]
+    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows)) / noise
     return alone, beside + rows @ process.parameters, certainty.of_features(phi) + of_rigid
 
 
@@ -192,23 +194,38 @@ def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, wei
     assert_batch(process, samples, faded(np.array(factors)), (phi[-1], rows[-1]), atol=1e-8)
 
 
+def recursive_residuals(samples, k):
+    """What ridge regression on the first k samples leaves of the rows (T, n_base) of sample k and of its outputs."""
+    phi, rows, y = samples
+    a = phi[:k].T @ phi[:k] + REGULARIZATION * np.eye(D)
+    targets = np.concatenate([rows[:, :, COLUMNS[False].kept].reshape(len(phi), -1), y], axis=1)
+    left = targets[k] - phi[k] @ np.linalg.solve(a, phi[:k].T @ targets[:k])
+    left /= np.sqrt(1.0 + phi[k] @ np.linalg.solve(a, phi[k]))
+    return left[:-T].reshape(T, -1) @ COLUMNS[False].root, left[-T:]
+
+
 def test_outputs_count_by_the_noise_that_was_found():
     """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
     scales = np.array([0.02, 0.2, 1.0])
-    phi, rows, y = stream(400, 7, scales, effect=0.0)
-    process, columns, gathered = JointProcess(COLUMNS[False], T, D, REGULARIZATION), COLUMNS[False], []
+    phi, rows, y = samples = stream(401, 7, scales, effect=0.0)
+    process, columns, noise = JointProcess(COLUMNS[False], T, D, REGULARIZATION), COLUMNS[False], NoiseVariance(T)
+    a, b = np.eye(len(columns.kept)), np.zeros(len(columns.kept))
     for k in range(400):
         weights = process.state()["weights"]
-        a = phi[:k].T @ phi[:k] + REGULARIZATION * np.eye(D)
-        targets = np.concatenate([rows[:, :, columns.kept].reshape(400, -1), y], axis=1)
-        left = targets[k] - phi[k] @ np.linalg.solve(a, phi[:k].T @ targets[:k])
-        left /= np.sqrt(1.0 + phi[k] @ np.linalg.solve(a, phi[k]))
-        gathered.append((weights[:, None] * left[:-T].reshape(T, -1) @ columns.root, weights * left[-T:]))
+        z, target = recursive_residuals(samples, k)
+        spread = weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z)
+        noise.update(target - z @ np.linalg.solve(a, b), spread)
+        a, b = a + (z.T * weights**2) @ z, b + z.T @ (weights**2 * target)
         process.learn(phi[k], columns.of(rows[k]), y[k])
-    z, target = (np.concatenate(each) for each in zip(*gathered, strict=True))
-    gamma = np.linalg.solve(z.T @ z + np.eye(z.shape[1]), z.T @ target)
-    np.testing.assert_allclose(process.parameters, columns.parameters(gamma), atol=1e-9)
-    np.testing.assert_allclose(process.state()["weights"], 1.0 / scales, rtol=0.35)
+    np.testing.assert_allclose(process.parameters, columns.parameters(np.linalg.solve(a, b)), atol=1e-9)
+    weights = process.state()["weights"]
+    np.testing.assert_allclose(weights, 1.0 / scales, rtol=0.35)
+    # What the rows of a motion leave, without the division by what a sample's own noise adds.
+    z = recursive_residuals(samples, 400)[0] * np.sqrt(1.0 + process.certainty().of_features(phi[400]))
+    expected = noise.value * weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z)
+    found = process.certainty().of_rigid_bodies(phi[400], columns.of(rows[400]))
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    np.testing.assert_allclose(noise.value, scales**2, rtol=0.35)  # in squared units of each output
 
 
 @pytest.mark.parametrize("start", [ZERO, START])
