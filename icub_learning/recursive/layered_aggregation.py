@@ -74,19 +74,21 @@ class LayeredAggregation:
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
-        return self.choices[0]
+        published: Array = self.choices[0]
+        return published
 
     @property
     def slowest(self) -> Array:
         """Weights of the experts by the longest half-life, (N, m)."""
-        return self.choices[1 + int(np.argmax(self.half_lives))]
+        of_longest: Array = self.choices[1 + int(np.argmax(self.half_lives))]
+        return of_longest
 
     @property
     def choices(self) -> Array:
         """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
         if self._choices is None:
             count, n_experts = len(self.half_lives), len(self._memories.weights)
-            choices = np.empty((1 + count, n_experts, len(self._factors)))
+            choices: Array = np.empty((1 + count, n_experts, len(self._factors)))
             choices[1:] = self._memories.weights.reshape(n_experts, count, -1).transpose(1, 0, 2)
             shares = self._second.weights
             np.einsum("km,knm->nm", shares[:count], choices[1:], out=choices[0])

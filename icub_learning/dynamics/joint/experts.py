@@ -51,8 +51,9 @@ class ExpertPredictions:
 class ExpertWeights:
     """Weighs experts for each output, and tells how wrong their combination may be.
 
-    The weights are those of LayeredAggregation, with its bound: the combination is not much worse than any expert that
-    contains rigid bodies alone, nor than combinations that follow the best experts of the last .05 to 3.2 s.
+    The weights are those of LayeredAggregation. Where all experts know as much of a motion, its bound holds: the
+    combination is not much worse than rigid bodies alone, nor than combinations that follow the best experts of the
+    last .05 to 3.2 s.
 
     In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise
     over that of its own prediction, as independent estimates are combined: features alone expect nothing where they

@@ -55,7 +55,8 @@ class ProcessCertainty:
         np.subtract(rows.take(columns.entries), self.maps @ phi, out=left[0, n:])
         z, target = np.empty((n, len(columns.kept))), np.empty(n)
         _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self.weights)
-        return np.asarray(self.noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
+        noise = np.where(np.isfinite(self.noise), self.noise, 0.0)  # of which nothing is known before the first sample
+        return np.asarray(noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
 
 
 class JointProcess:
@@ -130,7 +131,7 @@ class JointProcess:
         return ProcessCertainty(features, self.columns, maps, rigid, self._weights.value, noise)
 
     def live_certainty(self) -> ProcessCertainty:
-        """Return what tells the variance of predictions, always as of now."""
+        """Return what tells the variance of predictions until the next sample is learned."""
         maps = self._features.live_weights[self.n_outputs :]
         return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, self._noise.value)
 

@@ -118,6 +118,28 @@ def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
     assert np.abs(totals - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
 
 
+@pytest.mark.parametrize("prior", ["zero", "nominal"])
+@pytest.mark.parametrize("moving", [1.0, 0.0])  # at rest a row of the regressor is zero
+def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
+    """A stream judges some tenths of a second before it learns."""
+    rng = np.random.default_rng(5)
+    estimator = SemiparametricEstimator(SmallArm(), n_random_features=36, prior=prior)
+    samples = moving * motions(400, rng)
+    truth = rigid(samples)
+    measured = truth + 0.01 * rng.normal(size=(400, 1))
+    made = []
+    for k, (sample, y) in enumerate(zip(samples, measured, strict=True)):
+        made.append(estimator.predict(*sample))
+        estimator.judge(made[-1], y, PERIOD)
+        if k >= 15:
+            estimator.update(*samples[k - 15], measured[k - 15], published=made[k - 15])
+    totals, variances = (np.array([getattr(one, name) for one in made]) for name in ("total", "variance"))
+    assert np.isfinite(totals).all()
+    assert np.isfinite(variances[1:]).all()
+    assert np.mean((totals - truth)[200:] ** 2) < 0.01 * np.mean(truth**2) + 0.01**2
+    assert np.mean(np.abs(totals - measured)[200:] < 2.0 * np.sqrt(variances[200:])) > 0.85
+
+
 def test_large_errors_of_the_first_second_do_not_widen_the_band_for_long():
     rng, variance = np.random.default_rng(6), CalibratedVariance(2)
     errors = rng.normal(size=(3000, 2)) * np.where(np.arange(3000) < 100, 100.0, 1.0)[:, None]
