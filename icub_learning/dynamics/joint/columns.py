@@ -17,7 +17,7 @@ class BaseColumns:
     """Identifiable columns of a regressor, and the prior of their coefficients.
 
     With the base projection B (n_base, n_parameters) in reduced row echelon form, Y pi = Y_b beta with beta = B pi, and
-    Y_b those columns of Y at which the rows of B begin (Gautier and Khalil 1992). A prior pi ~ N(pi_0, D^-1) of all
+    Y_b those columns of Y at which the rows of B begin (Gautier and Khalil 1990). A prior pi ~ N(pi_0, D^-1) of all
     parameters is the prior N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of
     gamma is N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 

@@ -103,7 +103,8 @@ class JointPredictor:
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
         """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
-        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
+        experts = prediction.experts
+        return prediction if experts is None else self.weights.undisturbed(experts, self.signals[1])
 
     def hold(self) -> None:
         """Keep to weights that no push moves; see ExpertWeights.hold."""

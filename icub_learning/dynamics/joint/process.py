@@ -23,7 +23,7 @@ class ProcessCertainty:
 
     Attributes:
         features: gives phi' A^-1 phi.
-        columns: of the process; None without rigid bodies.
+        columns: columns of the process; None without rigid bodies.
         maps: (n_entries, n_features) weights of phi in the entries of Y_b.
         rigid: gives the leverage of rows of beta; None without rigid bodies.
         weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
