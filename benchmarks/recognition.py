@@ -98,7 +98,7 @@ class Camera:
     def __exit__(self, *_: object) -> None:
         import rclpy
 
-        self._executor.remove_node(self._node)
+        self._executor.shutdown()
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 

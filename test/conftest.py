@@ -1,5 +1,6 @@
 """Fixtures that all tests share: one BLAS thread, real recordings, ROS domains of their own, processes that end."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ if _data.is_dir():  # beside the checkout, where nothing else is said
     os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
-from helpers.processes import Process, shy_node_command
+from helpers.processes import Process, own_sockets, shy_node_command
 from hypothesis import settings as hypothesis_settings
 from threadpoolctl import threadpool_limits
 
@@ -65,6 +66,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [item for _, item in sorted(zip(order, items, strict=True), key=lambda pair: pair[0])]
 
 
+def pytest_collection_finish() -> None:
+    """Keep what is there before the first test out of garbage collections: they are quick then."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_blas_thread() -> Iterator[None]:
     """Pin BLAS to one thread, also where it was loaded before this file could set the environment."""
@@ -94,6 +101,8 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain.number))
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         yield domain.number
+        gc.collect()  # ROS ends a participant with the last reference to what it made, which may be in a cycle
+        assert not own_sockets(domain.ports), "the test left nodes, which a later test in this domain would find"
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Probe:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.remove_node(self.node)
+        self._executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
 

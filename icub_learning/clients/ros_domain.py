@@ -19,6 +19,7 @@ class RosDomain:
 
     Attributes:
         number: the ROS_DOMAIN_ID.
+        ports: UDP ports of its later participants.
     """
 
     def __init__(self) -> None:
@@ -26,6 +27,8 @@ class RosDomain:
         for domain in random.sample(DOMAINS, len(DOMAINS)):
             if holder := reserve(domain):
                 self.number, self._holder = domain, holder
+                first = holder.getsockname()[1]
+                self.ports = range(first + 1, first + _PER_DOMAIN - _UNICAST)
                 return
         raise IcubLearningError("every ROS domain from 1 to 101 is in use on this machine", name="ROS_DOMAIN_ID")
 

@@ -46,6 +46,8 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
         rclpy.try_shutdown()
 
     def poll(self) -> None:

@@ -53,8 +53,7 @@ def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[
         except InvalidTopicNameException as error:
             raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
         finally:
-            if not polled:
-                executor.remove_node(node)
+            executor.shutdown()
             node.destroy_node()
             rclpy.try_shutdown()
 

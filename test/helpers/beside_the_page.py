@@ -22,6 +22,7 @@ class BesideThePage:
 
     def __init__(self, robot: str = "inverse_dynamics") -> None:
         self._robot_name = robot
+        self._nodes: list[Node] = []
 
     def __enter__(self) -> "BesideThePage":
         self._context = rclpy.Context()
@@ -34,11 +35,14 @@ class BesideThePage:
 
     def __exit__(self, *_: object) -> None:
         self._executor.shutdown()
+        for node in self._nodes:
+            node.destroy_node()
         rclpy.shutdown(context=self._context)
 
     def node(self, name: str) -> Node:
         """Make another node."""
-        return rclpy.create_node(name, context=self._context)
+        self._nodes.append(rclpy.create_node(name, context=self._context))
+        return self._nodes[-1]
 
     def spin_too(self, node: Node) -> None:
         """Handle messages and services of this node as well."""

@@ -35,6 +35,16 @@ def children_of(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+def own_sockets(ports: range) -> list[int]:
+    """Return those of these UDP ports that this process has bound; [] where there is no /proc."""
+    if not Path("/proc/net/udp").exists():
+        return []
+    bound = [line.split() for line in Path("/proc/net/udp").read_text().splitlines()[1:]]
+    sockets = {f"socket:[{fields[9]}]": int(fields[1].split(":")[1], 16) for fields in bound}
+    own = [os.readlink(file) for file in Path("/proc/self/fd").iterdir() if file.is_symlink()]
+    return sorted(port for socket, port in sockets.items() if socket in own and port in ports)
+
+
 def shy_node_command(
     module: str, name: str = "", parameters: dict[str, Any] | None = None, **options: Any
 ) -> list[str]:

@@ -61,7 +61,7 @@ class RosProbe:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.remove_node(self.node)
+        self._executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
 

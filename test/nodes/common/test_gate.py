@@ -117,9 +117,11 @@ def world(ros_domain):
         other.destroy_client(client)
         return future.result()
 
-    yield node, other, until, call
+    made = [node, other, until, call]
+    yield made
+    made.clear()  # a lifecycle node lives as long as anything refers to it
+    executor.shutdown()
     for one in (node, other):
-        executor.remove_node(one)
         one.destroy_node()
     rclpy.try_shutdown()
 

@@ -58,6 +58,6 @@ def test_a_waiting_service_leaves_the_executor_to_others(ros_domain):
         assert 10 < answer.asked <= (time.monotonic() - start) / PAUSE + 2
         node.destroy_timer(timer)
     finally:
-        executor.remove_node(node)
+        executor.shutdown()
         node.destroy_node()
         rclpy.shutdown(context=context)
