@@ -78,6 +78,7 @@ class ChangeMonitor:
         self._suspicion.clear()
         self._blocks = 0
         self._event: Event | None = None
+        self._empty_offset = np.zeros(self.effects.n_outputs)  # offsets (m,) of errors before the load was there
         self._carried: CarriedLoad | None = None  # None also while an event puts the load in doubt
 
     @property
@@ -292,6 +293,9 @@ class ChangeMonitor:
         self.load = carried
         self._end_event(block.stamp)
         self._state = self._offsets(event)
+        if event.before is not None and carried is None:
+            # While something is carried offsets and its parameters are hard to tell apart.
+            self._state[self.effects.n_outputs :, 0] = self._empty_offset
 
     def _accept_load(self, event: Event, attempt: Attempt) -> None:
         self._carried = CarriedLoad(self._causes, event.since, attempt.bare, attempt.bare_state)
@@ -299,6 +303,8 @@ class ChangeMonitor:
         mean = self.load.parameters
         self.counts["loads"] += 1
         self._loads += 1
+        if event.before is None:
+            self._empty_offset = event.offset[self.effects.n_outputs :].copy()
         state = self._offsets(event)
         for one in self._history:
             if one.number > self._blocks - attempt.bare.n_blocks:

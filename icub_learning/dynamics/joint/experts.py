@@ -110,21 +110,15 @@ class ExpertWeights:
         """Return the prediction that the experts make together."""
         return self._weighed(self.value, experts)
 
-    def undisturbed(self, experts: ExpertPredictions, usual: Array) -> Prediction:
+    def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
 
-        By what rigid bodies alone and the model of all that was seen differ beyond two usual deviations counts as not
-        learned: where both learned they differ by no more, and in a new motion by as much as either may be wrong.
-
-        Args:
-            experts: what the experts predict.
-            usual: (n_outputs,) mean square of what rigid bodies leave.
+        As far as the motion is new, what rigid bodies alone and the model of all that was seen differ by counts as not
+        learned: either may be wrong by that.
         """
         made = self._weighed(self.steady, experts)
-        if not self._rigid:
-            return made
-        differing = (experts.parametric - experts.expected) ** 2
-        return replace(made, unlearned=np.maximum(differing - 4.0 * usual, 0.0) + experts.unexpected)
+        differing = (experts.parametric - experts.expected) ** 2 if self._rigid else 0.0
+        return replace(made, unlearned=np.asarray(experts.novelty * differing + experts.unexpected))
 
     def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
         total = self._mean(experts.values, weights[None], experts)[0]

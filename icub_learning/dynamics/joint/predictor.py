@@ -103,8 +103,7 @@ class JointPredictor:
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
         """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
-        experts = prediction.experts
-        return prediction if experts is None else self.weights.undisturbed(experts, self.signals[1])
+        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
 
     def hold(self) -> None:
         """Keep to weights that no push moves; see ExpertWeights.hold."""

@@ -317,16 +317,17 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
         judged = self._judged_by(record)
-        undisturbed = record.made if judged is None else judged.undisturbed(record.made)
-        moved = record.made.total - undisturbed.total  # by what follows the newest errors, and would follow a push too
-        external = measured - record.prediction.total + moved
+        # Without what follows the newest errors, which would follow a push too, and the limits of rates, which lag behind.
+        undisturbed = record.body if judged is None else judged.undisturbed(record.made)
+        unexpected = measured - undisturbed.total
+        external = unexpected - (record.prediction.total - record.body.total)  # what a load adds
         self._paired.append(External(record.stamp, measured, external, record.known))
         if record.fault is not None:
             return
         if self._output_filter is not None:
             self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, measured - record.body.total + moved, undisturbed.unlearned)
+            self.watch.observe(record.stamp, record.known, unexpected, undisturbed.unlearned)
         self._judge(record, measured)
 
     def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
