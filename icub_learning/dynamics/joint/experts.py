@@ -118,7 +118,8 @@ class ExpertWeights:
         """
         made = self._weighed(self.steady, experts)
         differing = (experts.parametric - experts.expected) ** 2 if self._rigid else 0.0
-        return replace(made, unlearned=np.asarray(experts.novelty * differing + experts.unexpected))
+        unlearned = experts.novelty * differing + experts.unexpected
+        return replace(made, unlearned=unlearned, variance=self._noise.value + self._noise.factor * unlearned)
 
     def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
         total = self._mean(experts.values, weights[None], experts)[0]

@@ -72,23 +72,25 @@ class JointPredictor:
             maps.reshape(-1, maps.shape[2]) @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)
         ]
         novelty = self.regularization * self.certainty.of_features(phi)
-        alone, columns = self.signals[0] * novelty, self.certainty.columns
+        # What features may have to say: as much as the data show, or as the regularization allows, which they may take.
+        prior = np.maximum(self.signals, self.certainty.noise / self.regularization)
+        alone, columns = prior[0] * novelty, self.certainty.columns
         if rows is None or self.rigid is None or columns is None:
             values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
-            unlearned, parametric, expected = np.tile(alone, (len(values), 1)), np.zeros(n_outputs), values[0]
+            unlearned, parametric = np.tile(alone, (len(values), 1)), np.zeros(n_outputs)
         else:
             rigid = self.rigid @ rows.T  # of P, and of the SP of each member
             values = np.concatenate([rigid[0], *learned]).reshape(-1, n_outputs)
             values[2::2] += rigid[1:]
             values += self.tare
-            parametric, expected = values[0], values[2]
-            # Eq. 2.42, with the prior variance that the data show.
+            parametric = values[0]
             unlearned = np.empty_like(values)
-            unlearned[:] = self.signals[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))
+            unlearned[0] = self.signals[1]  # P never learns what it leaves
+            unlearned[2::2] = prior[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))  # eq. 2.42
             unlearned[1::2] = alone
-        return ExpertPredictions(
-            values, parametric, novelty, expected, unlearned, unlearned[0], phi, rows, self.weights
-        )
+        lasting = 0 if rows is None or self.rigid is None else 2
+        expected, unexpected = values[lasting], unlearned[lasting]
+        return ExpertPredictions(values, parametric, novelty, expected, unlearned, unexpected, phi, rows, self.weights)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

@@ -27,7 +27,7 @@ class ProcessCertainty:
         maps: (n_entries, n_features) weights of phi in the entries of Y_b.
         rigid: gives the leverage of rows of beta; None without rigid bodies.
         weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
-        noise: (n_outputs,) variance of the noise.
+        noise: (n_outputs,) variance of the noise; zero before the first sample.
     """
 
     features: Certainty | RecursiveLeastSquares
@@ -55,8 +55,7 @@ class ProcessCertainty:
         np.subtract(rows.take(columns.entries), self.maps @ phi, out=left[0, n:])
         z, target = np.empty((n, len(columns.kept))), np.empty(n)
         _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self.weights)
-        noise = np.where(np.isfinite(self.noise), self.noise, 0.0)  # of which nothing is known before the first sample
-        return np.asarray(noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
+        return np.asarray(self.noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
 
 
 class JointProcess:
@@ -127,13 +126,18 @@ class JointProcess:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
         rigid = None if self._rigid is None else self._rigid.certainty()
         maps = self._features.live_weights[self.n_outputs :].copy()
-        features, noise = self._features.certainty(), self._noise.value
+        features, noise = self._features.certainty(), self._known_noise()
         return ProcessCertainty(features, self.columns, maps, rigid, self._weights.value, noise)
 
     def live_certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions until the next sample is learned."""
         maps = self._features.live_weights[self.n_outputs :]
-        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, self._noise.value)
+        noise = self._known_noise()
+        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, noise)
+
+    def _known_noise(self) -> Array:
+        """Variance of the noise (n_outputs,); zero before the first sample."""
+        return np.where(np.isfinite(self._noise.value), self._noise.value, 0.0)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
         """Learn one sample.
@@ -151,7 +155,9 @@ class JointProcess:
         if self._features.forgetting != forgetting:
             self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
-            self._features.update(phi, y)
+            self._noise.update(
+                self._features.absorb(phi, y)[0], 0.0
+            )  # recursive residuals have the variance of the noise
             return
         left = self._features.absorb(phi, np.concatenate([y, rows.take(columns.entries)]))
         if self._rigid.forgetting != forgetting:
@@ -190,9 +196,9 @@ class JointProcess:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
-        state = nested("features", self._features.state())
+        state = nested("features", self._features.state()) | nested("noise", self._noise.state())
         if self._rigid is not None:
-            state |= nested("rigid", self._rigid.state()) | nested("noise", self._noise.state())
+            state |= nested("rigid", self._rigid.state())
             state["weights"] = self._weights.value.copy()
         return state
 
@@ -200,9 +206,9 @@ class JointProcess:
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._features = _of_same_size(self._features, part(state, "features"))
+        made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
         if self._rigid is not None:
             made._rigid = _of_same_size(self._rigid, part(state, "rigid"))
-            made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
             made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
         return made
 

@@ -317,7 +317,7 @@ class InverseDynamicsStream:
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
         judged = self._judged_by(record)
-        # Without what follows the newest errors, which would follow a push too, and the limits of rates, which lag behind.
+        # Without what follows the newest errors, which would follow a push too, and without limits of rates.
         undisturbed = record.body if judged is None else judged.undisturbed(record.made)
         unexpected = measured - undisturbed.total
         external = unexpected - (record.prediction.total - record.body.total)  # what a load adds
@@ -327,7 +327,7 @@ class InverseDynamicsStream:
         if self._output_filter is not None:
             self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, unexpected, undisturbed.unlearned)
+            self.watch.observe(record.stamp, record.known, unexpected, undisturbed.variance)
         self._judge(record, measured)
 
     def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
