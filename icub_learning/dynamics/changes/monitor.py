@@ -123,16 +123,15 @@ class ChangeMonitor:
             return False
         return not any(begin <= stamp <= end for begin, end in self._unlearnable)
 
-    def observe(self, stamp: int, motion: Motion, error: Array, unlearned: Array | None = None) -> None:
+    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None:
         """Watch the errors of one sample.
 
         Args:
             stamp: [ns], rising; a time that is set back starts evidence anew.
             motion: motion of the same instant.
             error: (n_outputs,) measured minus predicted by the body, without the load.
-            unlearned: (n_outputs,) part of the error's variance that is due to what the body has not learned of the
-                motion. Where it is larger than usual the motion is new, or the body is still being learned, and errors
-                say less. None or infinite: not known.
+            variance: (n_outputs,) of the error, as the body tells it. Where it is larger than usual the motion is new,
+                or the body is still being learned, and errors say less. None or infinite: not known.
         """
         elapsed = (stamp - self._last) * 1e-9
         if not 0.0 < elapsed <= GAP and self._last:
@@ -141,7 +140,7 @@ class ChangeMonitor:
         if not self._count:
             self._began = stamp
         self._sum[0] += error
-        self._sum[1] += 0.0 if unlearned is None else unlearned
+        self._sum[1] += 0.0 if variance is None else variance
         self._count += 1
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
