@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -113,12 +114,12 @@ class ExpertWeights:
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
 
-        As far as the motion is new, what rigid bodies alone and the model of all that was seen differ by counts as not
-        learned: either may be wrong by that.
+        As far as the motion is new, by the length of the features' part that was not learned, what rigid bodies alone
+        and the model of all that was seen differ by counts as not learned: either may be wrong by that.
         """
         made = self._weighed(self.steady, experts)
         differing = (experts.parametric - experts.expected) ** 2 if self._rigid else 0.0
-        unlearned = experts.novelty * differing + experts.unexpected
+        unlearned = sqrt(experts.novelty) * differing + experts.unexpected
         return replace(made, unlearned=unlearned, variance=self._noise.value + self._noise.factor * unlearned)
 
     def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:

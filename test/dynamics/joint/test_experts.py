@@ -174,7 +174,7 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     made = weights.undisturbed(experts)
     used = shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
     assert made.total[0] == pytest.approx(used @ values[:, 0], rel=1e-9)
-    assert made.unlearned[0] == pytest.approx(0.25 * (1.0 - 1.7) ** 2 + 0.4)
+    assert made.unlearned[0] == pytest.approx(0.5 * (1.0 - 1.7) ** 2 + 0.4)
     factor = weights.state()["noise.factor"][0]
     assert made.variance[0] == pytest.approx(noise + factor * made.unlearned[0])
     assert weights.combined(experts).total[0] != pytest.approx(made.total[0], rel=1e-3)
