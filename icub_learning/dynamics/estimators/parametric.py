@@ -41,7 +41,7 @@ class ParametricPredictor:
         total = rows @ self.parameters
         weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
         unlearned = self.noise * self.certainty.leverage(weighted)
-        return Prediction(total, total, np.zeros_like(total), self.noise + unlearned, unlearned)
+        return Prediction(total, total, np.zeros_like(total), self.noise + unlearned)
 
 
 class ParametricEstimator:

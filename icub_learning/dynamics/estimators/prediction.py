@@ -22,8 +22,6 @@ class Prediction:
         residual: the nonparametric part; zero for a parametric estimator.
         variance: variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
             Infinite before the first sample.
-        unlearned: part of the variance that is due to what was not learned of the motion, before calibration; None
-            where it is not known.
         experts: what each expert of a combination predicted; None where there are none.
     """
 
@@ -31,7 +29,6 @@ class Prediction:
     parametric: Array
     residual: Array
     variance: Array
-    unlearned: Array | None = None
     experts: Any = None
 
     def plus(self, added: Array, variance: Array | float = 0.0, *, rigid: bool = True) -> "Prediction":
@@ -41,7 +38,7 @@ class Prediction:
         """
         parametric = self.parametric + added if rigid else self.parametric
         residual = self.residual if rigid else self.residual + added
-        return Prediction(self.total + added, parametric, residual, self.variance + variance, self.unlearned)
+        return Prediction(self.total + added, parametric, residual, self.variance + variance)
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:

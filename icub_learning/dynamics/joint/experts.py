@@ -1,7 +1,7 @@
 """What each expert predicts, and how experts are weighed: by what has been right of late."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -97,9 +97,8 @@ class ExpertWeights:
         """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
         if self._steady is None:
             weights = np.zeros_like(self._aggregation.weights)
-            weights[self._lasting] = (
-                self._aggregation.slowest[self._lasting] + 1e-12
-            )  # where none of them had any weight
+            # The sum is not zero where none of them had any weight.
+            weights[self._lasting] = self._aggregation.slowest[self._lasting] + 1e-12
             self._steady = np.asarray(weights / weights.sum(axis=0))
         return self._steady
 
@@ -109,7 +108,8 @@ class ExpertWeights:
 
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
-        return self._weighed(self.value, experts)
+        total = self._mean(experts.values, self.value[None], experts)[0]
+        return self._prediction(total, self._unlearned(total, experts), experts)
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
@@ -117,16 +117,14 @@ class ExpertWeights:
         As far as the motion is new, by the length of the features' part that was not learned, what rigid bodies alone
         and the model of all that was seen differ by counts as not learned: either may be wrong by that.
         """
-        made = self._weighed(self.steady, experts)
+        total = self._mean(experts.values, self.steady[None], experts)[0]
         differing = (experts.parametric - experts.expected) ** 2 if self._rigid else 0.0
-        unlearned = sqrt(experts.novelty) * differing + experts.unexpected
-        return replace(made, unlearned=unlearned, variance=self._noise.value + self._noise.factor * unlearned)
+        return self._prediction(total, sqrt(experts.novelty) * differing + experts.unexpected, experts)
 
-    def _weighed(self, weights: Array, experts: ExpertPredictions) -> Prediction:
-        total = self._mean(experts.values, weights[None], experts)[0]
-        unlearned = self._unlearned(total, experts)
+    def _prediction(self, total: Array, unlearned: Array, experts: ExpertPredictions) -> Prediction:
+        """Return a prediction; `unlearned` (n_outputs,) is the variance of what was not learned, before calibration."""
         variance = self._noise.value + self._noise.factor * unlearned
-        return Prediction(total, experts.parametric, total - experts.parametric, variance, unlearned, experts)
+        return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
 
     def _mean(self, values: Array, weights: Array, experts: ExpertPredictions) -> Array:
         """Return means (k, n_outputs) of values (n_experts, n_outputs) by k tables of weights times confidences."""

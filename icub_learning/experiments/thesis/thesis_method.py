@@ -55,11 +55,10 @@ class ThesisMethod:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         x, parametric = self._input(motion_vectors(self.regressor.n_joints, q, v, a))
         if not self._scaled:
-            nothing = np.zeros_like(parametric)
-            return Prediction(parametric, parametric, nothing, self._noise.value, nothing)
+            return Prediction(parametric, parametric, np.zeros_like(parametric), self._noise.value)
         z = self._row(x)
         residual, unlearned = self._rls.predict(z), self._noise.value * self._rls.leverage(z)
-        return Prediction(parametric + residual, parametric, residual, self._noise.value + unlearned, unlearned)
+        return Prediction(parametric + residual, parametric, residual, self._noise.value + unlearned)
 
     def update(
         self,

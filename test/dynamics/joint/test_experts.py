@@ -174,9 +174,8 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     made = weights.undisturbed(experts)
     used = shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
     assert made.total[0] == pytest.approx(used @ values[:, 0], rel=1e-9)
-    assert made.unlearned[0] == pytest.approx(0.5 * (1.0 - 1.7) ** 2 + 0.4)
     factor = weights.state()["noise.factor"][0]
-    assert made.variance[0] == pytest.approx(noise + factor * made.unlearned[0])
+    assert (made.variance[0] - noise) / factor == pytest.approx(0.5 * (1.0 - 1.7) ** 2 + 0.4)
     assert weights.combined(experts).total[0] != pytest.approx(made.total[0], rel=1e-3)
     weights.hold()
     assert weights.combined(experts).total[0] == made.total[0]
@@ -244,7 +243,7 @@ def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_kno
     state, values, unlearned = weights.state(), np.array([[1.0], [4.0]]), np.array([[3.0], [0.2]])
     made = weights.combined(predictions(values, unlearned, np.array([2.5]), np.array([0.7])))
     not_learned = (made.total - 2.5) ** 2 + 0.7
-    assert made.unlearned == pytest.approx(not_learned)
+    assert (made.variance - noise_of(weights)) / state["noise.factor"] == pytest.approx(not_learned)
     assert made.variance == pytest.approx(state["noise.factor"] * (state["noise.mean_square"] + not_learned))
     assert known == pytest.approx(noise_of(weights)[0])
 

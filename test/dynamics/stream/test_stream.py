@@ -328,7 +328,7 @@ class Guard:
     def compensated(self, prediction, motion):
         return prediction.plus(np.ones(3)), None
 
-    def observe(self, stamp, motion, error, unlearned=None):
+    def observe(self, stamp, motion, error, variance=None):
         pass
 
     def may_learn(self, stamp):
