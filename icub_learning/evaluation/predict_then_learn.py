@@ -4,20 +4,20 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, real
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.records import Sample, StateRecord
+from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
 from icub_learning.errors import ParameterError, RecordingError, SampleError
+from icub_learning.evaluation.delayed import DelayedEstimator
 from icub_learning.evaluation.motions import KnownMotions, recorded, smooth
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
@@ -156,18 +156,19 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
     Args:
         stream: a new one.
         events: in the order of arrival.
-        horizon: [s] a sample is learned only when joint states come that are this much newer, so that each prediction
-            looks this far beyond all measurements that were learned. What is left at the end is learned then. Motions
-            are not delayed.
+        horizon: [s] by which measurements come late: they are judged and learned only when joint states come that are
+            this much newer, so that each prediction looks this far beyond all that was measured. What is left at the
+            end is learned then. Motions are not delayed.
 
     Raises:
         ParameterError: a negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
+    delayed = None
     if horizon_ns or not stream.learning:
-        stream.predictor = _WithoutExperts(stream.estimator)
+        delayed = DelayedEstimator(stream.estimator, horizon_ns if stream.learning else inf)
+        stream.predictor = delayed
     comparison = _Comparison(stream.output_names, horizon_ns)
-    waiting: deque[Sample] = deque()  # complete, but not yet older than the horizon
     predict_times, learn_times = array("q"), array("q")  # ns
     n_joint_states = 0
     for event in events:
@@ -178,8 +179,8 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
                 comparison.receive(event.stamp, event.values)
             else:
                 n_joint_states += 1
-                while waiting and _is_due(waiting[0].motion.stamp, event.stamp, horizon_ns):
-                    _teach(stream, waiting.popleft(), learn_times)
+                if delayed is not None:
+                    delayed.advance(event.stamp)
                 start = perf_counter_ns()
                 record = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort)
                 predict_times.append(perf_counter_ns() - start)
@@ -190,15 +191,17 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
         for paired in stream.pair():
             if stream.effort:  # an effort is received with its joint state, a wrench by itself
                 comparison.receive(paired.stamp, paired.measured)
-        if horizon_ns:
-            waiting.extend(replace(sample, published=None) for sample in stream.complete())
+        if delayed is not None:
+            for sample in stream.complete():
+                delayed.teach(sample)
         elif stream.learn():
             learn_times.append(perf_counter_ns() - start)
-    for sample in waiting:
-        _teach(stream, sample, learn_times)
+    if delayed is not None:
+        delayed.finish()
+        stream.counts.learned += len(delayed.seconds)
     return comparison.result(
         predict_seconds=np.array(predict_times) * 1e-9,
-        learn_seconds=np.array(learn_times) * 1e-9,
+        learn_seconds=np.array(learn_times) * 1e-9 if delayed is None else np.array(delayed.seconds),
         n_joint_states=n_joint_states,
         n_predicted=stream.counts.predicted,
         n_learned=stream.counts.learned,
@@ -210,27 +213,6 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
 def _is_due(stamp: int, now: int, horizon: int) -> bool:
     """Whether a stamp [ns] is older than the horizon; one far in the future is of a clock that was set back since."""
     return not now - horizon < stamp <= now + horizon
-
-
-def _teach(stream: InverseDynamicsStream, sample: Sample, times: "array[int]") -> None:
-    start = perf_counter_ns()
-    sample.teach(stream.estimator)
-    stream.counts.learned += 1
-    times.append(perf_counter_ns() - start)
-
-
-class _WithoutExperts:
-    """Predicts without telling what experts predicted, so that a stream does not judge them as measurements come.
-
-    Which experts were right is learned too, at once: that is too early where a horizon is kept, and nothing is to be
-    learned while learning is off.
-    """
-
-    def __init__(self, estimator: Predictor) -> None:
-        self._estimator = estimator
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        return replace(self._estimator.predict(q, v, a), experts=None)
 
 
 class _Comparison:

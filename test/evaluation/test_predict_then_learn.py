@@ -164,19 +164,23 @@ def test_what_is_missing_is_named():
 
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_a_horizon_by_hand(short):
-    """Each sample is predicted by an estimator that has learned all samples at least 0.4 s older, and no other."""
+    """Each sample is predicted by an estimator that has judged and learned all at least 0.4 s older, and no other."""
     recording = rigid_recording(200, noise=0.5)
     settings = replace(SETTINGS, friction=False, output_filter="none")
     estimator = assembly.make_estimator(
         replace(settings, estimator=ESTIMATORS[short]), assembly.make_regressor(settings)
     )
     rows = list(zip(recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True))
-    expected, learned = [], 0
-    for (q, v, a, _), stamp in zip(rows, recording.joint_stamps, strict=True):
-        while recording.joint_stamps[learned] <= stamp - 400_000_000:
-            estimator.update(*rows[learned], stamp=int(recording.joint_stamps[learned]))
+    made, learned, stamps = [], 0, recording.joint_stamps.tolist()
+    for (q, v, a, _), stamp in zip(rows, stamps, strict=True):
+        while stamps[learned] <= stamp - 400_000_000:
+            if short != "P":
+                since = (stamps[learned] - stamps[learned - 1]) * 1e-9 if learned else 0.01
+                estimator.judge(made[learned], rows[learned][3], since)
+            estimator.update(*rows[learned], stamp=stamps[learned], published=made[learned])
             learned += 1
-        expected.append(estimator.predict(q, v, a).total)
+        made.append(estimator.predict(q, v, a))
+    expected = [prediction.total for prediction in made]
     result = compare(recording, settings, "recorded", horizon=0.4)[short]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
     assert (result.predicted[:50] == 0).all() and result.n_learned == 200

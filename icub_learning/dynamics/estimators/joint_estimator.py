@@ -107,16 +107,16 @@ class JointEstimator:
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         regressor = self.regressor if regressor is None else regressor
-        return replace(self._own_predictor(), regressor=regressor, certainty=self._bank.certainty())
+        rigid = None if self._rigid is None else self._rigid.predictor(regressor)
+        return replace(self._own_predictor(), regressor=regressor, rigid=rigid, certainty=self._bank.certainty())
 
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
-            bank, rigid = self._bank, None
-            if self._rigid is not None:
-                rigid = np.array([self._rigid.parameters, *bank.parameters()])
+            bank, rigid = self._bank, None if self._rigid is None else self._rigid.live_predictor()
             self._predictor = JointPredictor(
-                self.regressor, bank.features, bank.shares, bank.maps(), rigid, bank.processes[0].live_certainty(),
-                MEMBERS[0].regularization, self._signal.value.reshape(2, -1), self.weights, self._tare,
+                self.regressor, bank.features, bank.shares, bank.maps(), rigid, np.array(bank.parameters()),
+                bank.processes[0].live_certainty(), MEMBERS[0].regularization, self._signal.value.reshape(2, -1),
+                self.weights, self._tare,
             )  # fmt: skip
         return self._predictor
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from icub_learning.arrays import Array, real, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
@@ -34,14 +35,22 @@ class ParametricPredictor:
     noise: Array
     order: NDArray[np.intp]  # of the columns, as the factor holds them
     weights: Array  # of the outputs
+    usual: Array  # leverages (n_outputs,)
+
+    def unlearned(self, rows: Array) -> Array:
+        """Return the variance (n_outputs,) of what was not learned of a motion, over that of the usual errors.
+
+        Args:
+            rows: (n_outputs, n_parameters) of the regressor.
+        """
+        weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
+        return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
-        unlearned = self.noise * self.certainty.leverage(weighted)
-        return Prediction(total, total, np.zeros_like(total), self.noise + unlearned)
+        return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.unlearned(rows)))
 
 
 class ParametricEstimator:
@@ -92,6 +101,7 @@ class ParametricEstimator:
         self._last_stamp: int | None = None
         self._noise = NoiseVariance(regressor.n_outputs)
         self._weights = OutputWeights(output_weights, regressor.n_outputs)
+        self._usual = UsualLeverage(regressor.n_outputs)
         self.ledger = Ledger()
 
     @property
@@ -157,15 +167,21 @@ class ParametricEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._predictor(self.regressor, self._rls).predict(q, v, a)
+        return self.live_predictor().predict(q, v, a)
+
+    def live_predictor(self) -> ParametricPredictor:
+        """Return a predictor for this thread, until the next sample is learned."""
+        return self._predictor(self.regressor, self._rls)
 
     def predictor(self, regressor: Regressor) -> ParametricPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         return self._predictor(regressor, self._rls.certainty())
 
     def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
-        weights = self._weights.value
-        return ParametricPredictor(regressor, self.parameters, certainty, self._noise.value, self._order, weights)
+        weights, usual = self._weights.value, self._usual.value
+        return ParametricPredictor(
+            regressor, self.parameters, certainty, self._noise.value, self._order, weights, usual
+        )
 
     def update(
         self,
@@ -182,11 +198,11 @@ class ParametricEstimator:
         The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
         parameters have true values, which are estimated best from the motion as it is known best.
         """
-        innovation, leverage = self._learn(self._rows(q, v, a), y)
+        innovation, unlearned = self._learn(self._rows(q, v, a), y)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
-            self._rls.forgetting = self._adaptive.follow(innovation, leverage, elapsed)
+            self._rls.forgetting = self._adaptive.follow(innovation, unlearned, elapsed)
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
@@ -206,16 +222,17 @@ class ParametricEstimator:
         return self._learn(rows, y)[0]
 
     def _learn(self, rows: Array, y: ArrayLike) -> tuple[Array, Array]:
-        """Learn one measurement; return the error and the leverage of the prediction made before it."""
+        """Learn one measurement; return the error of the prediction made before it, and what was not learned then."""
         measured = vector("y", y, self.regressor.n_outputs)
         weights = self._weights.value
         weighted = weights[:, None] * np.take(rows, self._order, axis=1)  # rows[:, order] would not be contiguous
         errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
-        innovation = errors[:, 0] / weights
+        innovation, unlearned = errors[:, 0] / weights, unlearned_share(leverage, self._usual.value)
         self._noise.update(innovation, leverage)
+        self._usual.update(leverage, self._rls.forgetting)
         self._weights.follow(self._noise)
         self._rls.fade(len(self._offsets), self._offset_forgetting)
-        return innovation, leverage
+        return innovation, unlearned
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
@@ -261,6 +278,7 @@ class ParametricEstimator:
         """Pool the data of another estimator, those of `common` once, whatever the ledgers say; errors as `merge`."""
         self._rls.merge(other._rls, None if common is None else common._rls)
         self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._usual.merge(other._usual)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
@@ -269,6 +287,7 @@ class ParametricEstimator:
             **nested("regressor", describe(self.regressor)),
             **nested("rls", self._rls.state()),
             **nested("noise", self._noise.state()),
+            **nested("usual", self._usual.state()),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self._weights.kind),
             "weights": self._weights.value.copy(),
@@ -309,6 +328,8 @@ class ParametricEstimator:
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
         estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
+        if any(key.startswith("usual.") for key in state):  # earlier releases have none
+            estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
 

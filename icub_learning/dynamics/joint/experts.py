@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.joint import _joint
 from icub_learning.models import nested, part
@@ -60,10 +60,8 @@ class ExpertWeights:
     over that of its own prediction, as independent estimates are combined: features alone expect nothing where they
     have not learned, and know it.
 
-    The variance is that of errors in known motions, plus what the model itself does not know of the motion: the share
-    of its features that was not learned times the mean square of what features have to say (Rasmussen and Williams
-    2006, eq. 2.42, with the variance of the weights found from the data). One factor calibrates both, see
-    CalibratedVariance.
+    The variance is that of errors in known motions, plus what the model itself does not know of the motion, see
+    JointPredictor. One factor calibrates both, see CalibratedVariance.
 
     Args:
         names: names of the experts.
@@ -82,8 +80,8 @@ class ExpertWeights:
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
+        self._correlation = SerialCorrelation(n_outputs)
         self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
-        self._rigid = bool(direct)  # whether one of them is rigid bodies alone
         self._held = False
         self._steady: Array | None = None  # until errors are judged
 
@@ -102,6 +100,11 @@ class ExpertWeights:
             self._steady = np.asarray(weights / weights.sum(axis=0))
         return self._steady
 
+    @property
+    def correlation(self) -> Array:
+        """How many errors (n_outputs,) of what is expected are worth one, see SerialCorrelation."""
+        return self._correlation.value
+
     def hold(self) -> None:
         """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
         self._held = True
@@ -114,12 +117,11 @@ class ExpertWeights:
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
 
-        As far as the motion is new, by the length of the features' part that was not learned, what rigid bodies alone
-        and the model of all that was seen differ by counts as not learned: either may be wrong by that.
+        Its variance is that of what the model of all that was seen expects: an answer that a push has moved must not
+        pass for what is not known of the motion.
         """
         total = self._mean(experts.values, self.steady[None], experts)[0]
-        differing = (experts.parametric - experts.expected) ** 2 if self._rigid else 0.0
-        return self._prediction(total, sqrt(experts.novelty) * differing + experts.unexpected, experts)
+        return self._prediction(total, experts.unexpected, experts)
 
     def _prediction(self, total: Array, unlearned: Array, experts: ExpertPredictions) -> Prediction:
         """Return a prediction; `unlearned` (n_outputs,) is the variance of what was not learned, before calibration."""
@@ -142,7 +144,9 @@ class ExpertWeights:
         combined = self._mean(errors, self._aggregation.choices, experts)
         self._held = False
         self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
-        self._aggregation.update(errors[None], combined[None], min(elapsed, LONGEST_STEP))
+        counted = min(elapsed, LONGEST_STEP)
+        self._correlation.update(experts.expected - measured, counted)
+        self._aggregation.update(errors[None], combined[None], counted)
         self._steady = None
 
     def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
@@ -151,11 +155,14 @@ class ExpertWeights:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restore`."""
-        return nested("aggregation", self._aggregation.state()) | nested("noise", self._noise.state())
+        of_errors = nested("noise", self._noise.state()) | nested("correlation", self._correlation.state())
+        return nested("aggregation", self._aggregation.state()) | of_errors
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` saved. Raises StateError: unchanged then."""
         aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
         aggregation.check_like(self._aggregation)
-        self._noise = CalibratedVariance.from_state(part(state, "noise"), self.value.shape[1])
-        self._aggregation, self._steady = aggregation, None
+        n_outputs = self.value.shape[1]
+        noise = CalibratedVariance.from_state(part(state, "noise"), n_outputs)
+        self._correlation = SerialCorrelation.from_state(part(state, "correlation"), n_outputs)
+        self._noise, self._aggregation, self._steady = noise, aggregation, None

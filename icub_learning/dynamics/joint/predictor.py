@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint.bank import FeatureShare
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
@@ -19,12 +20,20 @@ from icub_learning.features import MultiscaleFourierFeatures
 class JointPredictor:
     """The Predictor of NP and SP.
 
+    What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
+    With the share nu of the features that lies outside of what was learned, the mean square v of what features have to
+    say, noise s^2 under the regularization lambda, and n errors worth one (SerialCorrelation), features miss nu v of
+    what they have never seen, and swing by at most nu (1 - nu) n s^2 / lambda where they have seen little. SP adds n
+    times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
+    motion of unusual leverage (UsualLeverage).
+
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
         shares: features that each member has.
         maps: weights of the features of each member, see JointBank.maps.
-        rigid: (1 + n_members, n_parameters) parameters of P and of each member; None without rigid bodies.
+        rigid: predicts P; None without rigid bodies.
+        parameters_of_members: (n_members, n_parameters); (0, ...) without rigid bodies.
         certainty: tells what the first member does not know of a motion.
         regularization: regularization of the first member.
         signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
@@ -36,7 +45,8 @@ class JointPredictor:
     features: MultiscaleFourierFeatures
     shares: Sequence[FeatureShare]
     maps: Sequence[Array]
-    rigid: Array | None
+    rigid: ParametricPredictor | None
+    parameters_of_members: Array
     certainty: ProcessCertainty
     regularization: float
     signals: Array
@@ -48,7 +58,7 @@ class JointPredictor:
         """Parameters (n_parameters,) of P, with the tare in the offsets of the sensor; None without rigid bodies."""
         if self.rigid is None:
             return None
-        parameters: Array = self.rigid[0].copy()
+        parameters: Array = self.rigid.parameters.copy()
         offsets = list(offset_indices(self.regressor))
         parameters[offsets] += self.tare[: len(offsets)]
         return parameters
@@ -72,21 +82,21 @@ class JointPredictor:
             maps.reshape(-1, maps.shape[2]) @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)
         ]
         novelty = self.regularization * self.certainty.of_features(phi)
-        # What features may have to say: as much as the data show, or as the regularization allows, which they may take.
-        prior = np.maximum(self.signals, self.certainty.noise / self.regularization)
-        alone, columns = prior[0] * novelty, self.certainty.columns
+        correlation, columns = self.weights.correlation, self.certainty.columns
+        swing = novelty * (1.0 - novelty) / self.regularization * correlation * self.certainty.noise
+        alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
             values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
             unlearned, parametric = np.tile(alone, (len(values), 1)), np.zeros(n_outputs)
         else:
-            rigid = self.rigid @ rows.T  # of P, and of the SP of each member
-            values = np.concatenate([rigid[0], *learned]).reshape(-1, n_outputs)
-            values[2::2] += rigid[1:]
+            values = np.concatenate([rows @ self.rigid.parameters, *learned]).reshape(-1, n_outputs)
+            values[2::2] += self.parameters_of_members @ rows.T
             values += self.tare
             parametric = values[0]
             unlearned = np.empty_like(values)
-            unlearned[0] = self.signals[1]  # P never learns what it leaves
-            unlearned[2::2] = prior[1] * novelty + self.certainty.of_rigid_bodies(phi, columns.of(rows))  # eq. 2.42
+            unlearned[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
+            of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows))
+            unlearned[2::2] = novelty * self.signals[1] + swing + of_parameters
             unlearned[1::2] = alone
         lasting = 0 if rows is None or self.rigid is None else 2
         expected, unexpected = values[lasting], unlearned[lasting]

@@ -54,7 +54,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
     alone, both = made(NonparametricEstimator, forgetting, seed=3), made(SemiparametricEstimator, forgetting, seed=3)
     learn(alone, states, y)
     learn(both, states, y)
-    faded = forgetting ** np.arange(600)[::-1]
+    faded_of_all = faded = forgetting ** np.arange(600)[::-1]
     precision = next(value for key, value in both.state().items() if key == "rigid.rls.prior")
     p = np.linalg.solve(rows.T @ (faded[:, None] * rows) + np.diag(precision), rows.T @ (faded * y[:, 0]))
     expected, unknown = {"P": own @ p}, {}
@@ -78,11 +78,16 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         told = dict(zip(weights, prediction.experts.unlearned[:, 0], strict=True))
         noise, signals = state["bank.process_0.noise.value"][0], state["signal.value"]
-        # Features may have as much to say as the data show, or as the regularization allows; P leaves what it leaves.
-        of_features = np.maximum(signals, noise / MEMBERS[0].regularization) * MEMBERS[0].regularization * unknown["NP"]
+        # Features may have as much to say as the data show, and swing by the noise that they have learned.
+        noise = noise * max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
+        novelty = MEMBERS[0].regularization * unknown["NP"]
+        of_features = signals * novelty + noise * unknown["NP"] * (1.0 - novelty)
         for name, value in told.items():
-            if name == "P":
-                assert value == signals[1]
+            if name == "P":  # leaves what it always leaves, the more in a motion of unusual leverage
+                leverage = own @ np.linalg.solve(rows.T @ (faded_of_all[:, None] * rows) + np.diag(precision), own)
+                usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
+                share = max(leverage, leverage / usual - 1.0)
+                assert value == pytest.approx(signals[1] * (1.0 + share), rel=1e-7)
                 continue
             of_rigid = noise * (unknown["SP"] - unknown["NP"]) if name.startswith("SP") else 0.0
             assert value == pytest.approx(of_features[0 if name.startswith("NP") else 1] + of_rigid, rel=1e-7), name

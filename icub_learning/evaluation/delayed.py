@@ -1,0 +1,80 @@
+"""An estimator whose measurements come late: what it has to judge and to learn waits."""
+
+from array import array
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from time import perf_counter_ns
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.stream.records import Sample
+
+
+class DelayedEstimator:
+    """Predicts by what an estimator knew `delay` ago; a stream takes it for its predictor.
+
+    What the stream asks it to judge or to learn, it does when joint states come that are `delay` newer than the
+    measurement, as the stream itself would if measurements came that late. So experts are weighed by how right they
+    were in predictions that looked as far ahead.
+
+    Args:
+        estimator: one of the three estimators, or anything with their predict and update.
+        delay: [ns]; inf: nothing is judged, and nothing learned until `finish`.
+
+    Attributes:
+        seconds: that learning a sample took, for each of those learned.
+    """
+
+    def __init__(self, estimator: Any, delay: float) -> None:
+        self._estimator, self._delay = estimator, delay
+        # Work, and the stamp [ns] from which its delay counts: verdicts on experts; samples, which are complete later.
+        self._verdicts: deque[tuple[int, Callable[[], None]]] = deque()
+        self._samples: deque[tuple[int, Callable[[], None]]] = deque()
+        self._now = 0  # stamp of the newest joint state [ns]
+        self.seconds = array("d")
+
+    def advance(self, stamp: int) -> None:
+        """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""
+        for waiting in (self._verdicts, self._samples):
+            while waiting and not stamp - self._delay < waiting[0][0] <= stamp + self._delay:
+                waiting.popleft()[1]()
+        self._now = stamp
+
+    def finish(self) -> None:
+        """Do all that waits."""
+        for waiting in (self._verdicts, self._samples):
+            while waiting:
+                waiting.popleft()[1]()
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        made: Prediction = self._estimator.predict(q, v, a)
+        return made
+
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves."""
+        found: Prediction = self._estimator.undisturbed(prediction)
+        return found
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
+        """Learn from a measurement (n_outputs,) which experts were right, after the delay."""
+        if self._delay < inf:
+            self._verdicts.append((self._now, lambda: self._estimator.judge(prediction, measured, elapsed)))
+
+    def hold(self) -> None:
+        """Keep to weights that no push moves, after the delay."""
+        if self._delay < inf:
+            self._verdicts.append((self._now, self._estimator.hold))
+
+    def teach(self, sample: Sample) -> None:
+        """Learn a sample, after the delay from its own stamp on."""
+        self._samples.append((sample.motion.stamp, lambda: self._teach(sample)))
+
+    def _teach(self, sample: Sample) -> None:
+        start = perf_counter_ns()
+        sample.teach(self._estimator)
+        self.seconds.append((perf_counter_ns() - start) * 1e-9)

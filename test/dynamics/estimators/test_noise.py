@@ -1,0 +1,101 @@
+"""Errors that are no white noise: how many are worth one, and how wrong they may be in a motion of unusual leverage."""
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
+from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
+from icub_learning.errors import StateError
+from icub_learning.testing import assert_same
+
+PERIOD = 0.005  # s
+
+
+def followed(errors, period=PERIOD):
+    correlation = SerialCorrelation(errors.shape[1])
+    for row in errors:
+        correlation.update(row, period)
+    return correlation
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.8])
+def test_errors_of_a_first_order_process_have_its_long_run_variance(kept):
+    """The sum of its correlations (Hamilton, Time series analysis, 1994, section 3.6); longer lags weigh less."""
+    white = np.random.default_rng(0).normal(size=(8000, 30)) * np.linspace(1e-3, 1e3, 30)
+    found = followed(lfilter([1.0], [1.0, -kept], white, axis=0)).value
+    seen = kept * np.exp(-PERIOD / 0.1)
+    assert np.median(found) == pytest.approx((1.0 + seen) / (1.0 - seen), rel=0.05)
+
+
+def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they_are():
+    steady = followed(np.ones((4000, 1))).value
+    samples = 0.1 / PERIOD  # of the time constant
+    assert steady == pytest.approx(2.0 * samples, rel=0.05)  # the longest that an exponential mean sees
+    assert followed((-1.0) ** np.arange(4000)[:, None]).value == 1.0
+    assert SerialCorrelation(3).value.tolist() == [1.0, 1.0, 1.0]
+    assert followed(np.zeros((5, 2))).value.tolist() == [1.0, 1.0]
+
+
+def test_the_scale_of_errors_and_repeated_stamps_do_not_matter():
+    errors = np.random.default_rng(1).normal(size=(500, 2)).cumsum(axis=0)
+    np.testing.assert_allclose(followed(errors).value, followed(1e-6 * errors).value, rtol=1e-9)
+    fresh = SerialCorrelation(2)
+    fresh.update(errors[0], 0.0)
+    assert fresh.value.tolist() == [1.0, 1.0]
+
+
+def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_motion():
+    """Two motions of one body: what repeats in the first tells nothing of the second, however often it was seen."""
+    usual, information = UsualLeverage(1), np.diag([0.1, 0.1])
+    old, new = np.array([1.0, 0.02]), np.array([0.0, 1.0])
+    for _ in range(1000):
+        usual.update(np.array([old @ np.linalg.solve(information, old)]), 1.0)
+        information += np.outer(old, old)
+    leverage = {name: np.array([row @ np.linalg.solve(information, row)]) for name, row in (("old", old), ("new", new))}
+    assert unlearned_share(leverage["old"], usual.value) < 0.1
+    assert unlearned_share(leverage["new"], usual.value) > 500.0 > leverage["new"] * 50.0
+    # A thousandfold leverage for a fiftieth of the time does not become usual.
+    for _ in range(20):
+        usual.update(leverage["new"], 1.0)
+    assert unlearned_share(leverage["new"], usual.value) > 300.0
+    assert unlearned_share(np.array([0.3]), UsualLeverage(1).value) == 0.3  # nothing is usual yet
+
+
+def test_usual_leverages_are_geometric_means_that_fade_and_pool():
+    rng = np.random.default_rng(2)
+    leverages, one, other = rng.lognormal(size=(60, 2)), UsualLeverage(2), UsualLeverage(2)
+    for row in leverages[:40]:
+        one.update(row, 0.9)
+    fading, mean = np.cumsum(0.9 ** np.arange(40)), 0.0
+    weights = 0.9 ** np.arange(40)[::-1]
+    mean = weights @ np.log(fading[:, None] * leverages[:40]) / weights.sum()
+    np.testing.assert_allclose(one.value, np.exp(mean) / weights.sum(), rtol=1e-9)
+    for row in leverages[40:]:
+        other.update(row, 1.0)
+    logs = np.log(one.value * weights.sum()) * weights.sum() + np.log(other.value * 20.0) * 20.0
+    one.merge(other)
+    total = weights.sum() + 20.0
+    np.testing.assert_allclose(one.value, np.exp(logs / total) / total, rtol=1e-9)
+    fresh = UsualLeverage(2)
+    fresh.merge(UsualLeverage(2))
+    assert np.isinf(fresh.value).all()
+
+
+@pytest.mark.parametrize("kind", [SerialCorrelation, UsualLeverage])
+def test_states_are_restored_to_the_bit_or_refused(kind):
+    rng, made = np.random.default_rng(3), kind(2)
+    for row in rng.lognormal(size=(30, 2)):
+        made.update(row, 0.01 if kind is SerialCorrelation else 0.99)
+    again = kind.from_state(made.state(), 2)
+    assert_same(again.state(), made.state(), kind.__name__)
+    np.testing.assert_array_equal(again.value, made.value)
+    for name, value in made.state().items():
+        for wrong in (np.array([1.0, np.nan]), np.zeros(3), "text"):
+            with pytest.raises(StateError):
+                kind.from_state({**made.state(), name: wrong}, 2)
+        with pytest.raises(StateError):
+            kind.from_state({key: kept for key, kept in made.state().items() if key != name}, 2)
+        if np.ndim(value) == 0:
+            with pytest.raises(StateError):
+                kind.from_state({**made.state(), name: np.asarray(-1.0)}, 2)
