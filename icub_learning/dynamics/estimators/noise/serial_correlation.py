@@ -15,6 +15,7 @@ from icub_learning.models import reading_state
 # [s] time constant of the mean that tells lasting errors from white ones. With 0.3 and 1 s in its place the four
 # recordings of docs/decisions/2026-11-24-one-model.md come out alike.
 SMOOTHING = 0.1
+LEAST = 1e-300  # a variance, where there is none
 
 
 class SerialCorrelation:
@@ -38,8 +39,7 @@ class SerialCorrelation:
     @property
     def value(self) -> Array:
         """How many errors are worth one (m,), at least 1; 1 before the first error."""
-        ratio = np.divide(self._long_run, self._variance, out=np.ones_like(self._variance), where=self._variance > 0.0)
-        return np.maximum(ratio, 1.0)
+        return np.maximum(self._long_run / np.maximum(self._variance, LEAST), 1.0)
 
     def update(self, errors: Array, elapsed: float) -> None:
         """Take the errors (m,) of one sample, `elapsed` s after the last."""
