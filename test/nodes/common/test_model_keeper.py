@@ -1,0 +1,97 @@
+"""The keeper of a node's models, without a node: what is saved, what is said where it cannot be, and who waits for whom."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.models.header import ModelHeader
+from icub_learning.nodes.common.model_keeper import ModelKeeper, result_of
+
+HEADER = ModelHeader("object_recognition")
+
+
+@pytest.fixture
+def keep(tmp_path):
+    made = []
+
+    def start(largest=10**6, **settings):
+        values = {"models_folder": str(tmp_path), "any_model_path": False, "model_file": "kept", "keep_models": 3}
+        values |= {"autosave_period": 60.0, "answer_timeout": 20.0}
+        made.append(ModelKeeper(values | settings, lambda: HEADER, lambda: largest))
+        return made[-1]
+
+    yield start
+    for keeper in made:
+        keeper.close()
+
+
+def state(number):
+    return {"weights": np.full(3, float(number))}
+
+
+def weights_of(found):
+    return found["weights"].copy()
+
+
+def test_what_was_saved_last_is_loaded_and_a_revision_is_written_once(keep):
+    keeper = keep()
+    assert keeper.load_newest(weights_of)[0] is None and keeper.keeps and keeper.status()["model saved"] == "not yet"
+    keeper.save_now(state(1), HEADER, 1)
+    assert (keeper.failure, keeper.saved_revision) == ("", 1) and "kept" in keeper.status()["model saved"]
+    keeper.save_now(state(2), HEADER, 1)  # nothing was learned since
+    keeper.close()
+    again = keep()
+    np.testing.assert_array_equal(again.load_newest(weights_of)[0], state(1)["weights"])
+    again.save_now(state(3), HEADER, 7)
+    np.testing.assert_array_equal(again.load_newest(weights_of)[0], state(3)["weights"])
+
+
+def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(keep, monkeypatch):
+    keeper, go_on = keep(answer_timeout=0.1), threading.Event()
+    save = keeper._kept.save
+    monkeypatch.setattr(keeper._kept, "save", lambda *args: go_on.wait(60.0) and save(*args))
+    keeper.save_now(state(1), HEADER, 1)
+    assert keeper.failure == "the model was not saved within 0.1 s" and keeper.saved_revision == 0
+    waiting = keeper.read("kept")  # comes after it
+    keeper.autosave(state(2), HEADER, 2)
+    keeper.autosave(state(3), HEADER, 3)  # dropped: the last one still waits
+    go_on.set()
+    assert waiting.done.wait(60.0)
+    np.testing.assert_array_equal(result_of(waiting)["weights"], state(1)["weights"])
+    assert keeper.check("kept").done.wait(60.0) and keeper.saved_revision == 2 and not keeper.failure
+
+
+def test_a_disk_that_is_full_is_told(keep, monkeypatch):
+    keeper = keep()
+    monkeypatch.setattr(keeper._kept, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    keeper.save_now(state(1), HEADER, 1)
+    assert keeper.failure == "not saved: no space left" and keeper.saved_revision == 0
+    assert keeper.status()["model problem"] == keeper.failure
+
+
+def test_models_of_others_too_large_ones_and_names_that_lead_out_are_refused(keep, tmp_path):
+    keeper = keep(model_file="")
+    keeper.save_now(state(1), HEADER, 1)
+    assert not keeper.keeps and not list(tmp_path.glob("kept*")) and keeper.load_newest(weights_of) == (None, [])
+    for name, header, message in (
+        ("other", ModelHeader("inverse_dynamics"), "inverse_dynamics"),
+        ("mine", HEADER, None),
+    ):
+        written = keeper.write(name, state(5), header)
+        assert written.done.wait(60.0) and result_of(written).name == f"{name}.npz"
+        read = keeper.read(name)
+        assert read.done.wait(60.0)
+        if message:
+            with pytest.raises(StateError, match=message):
+                result_of(read)
+        else:
+            np.testing.assert_array_equal(result_of(read)["weights"], state(5)["weights"])
+    small, outside = keep(model_file="", largest=10).read("mine"), keeper.check("../mine")
+    for job in (small, outside):
+        assert job.done.wait(60.0)
+        with pytest.raises(IcubLearningError):
+            result_of(job)
+    with pytest.raises(IcubLearningError):
+        keep(model_file="../kept")
