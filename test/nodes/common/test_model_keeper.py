@@ -1,4 +1,4 @@
-"""The keeper of a node's models, without a node: what is saved, what is said where it cannot be, and who waits for whom."""
+"""The keeper of a node's models, without a node: what it saves, what it says where it cannot, and who waits."""
 
 import threading
 
