@@ -31,14 +31,12 @@ class Prediction:
     variance: Array
     experts: Any = None
 
-    def plus(self, added: Array, variance: Array | float = 0.0, *, rigid: bool = True) -> "Prediction":
-        """Return this prediction with something on top, of a variance of its own: in the rigid-body part, or the other.
+    def plus(self, added: Array, variance: Array | float = 0.0) -> "Prediction":
+        """Return this prediction with something on top of its rigid-body part, of a variance of its own.
 
         It no longer tells what experts predicted.
         """
-        parametric = self.parametric + added if rigid else self.parametric
-        residual = self.residual if rigid else self.residual + added
-        return Prediction(self.total + added, parametric, residual, self.variance + variance)
+        return Prediction(self.total + added, self.parametric + added, self.residual, self.variance + variance)
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:

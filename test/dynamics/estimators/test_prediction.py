@@ -56,13 +56,12 @@ def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts
         made.total = np.zeros(6)
     assert (made.experts is None) == (kind is ParametricEstimator)  # rigid bodies alone have no rivals
     load, variance = np.arange(6.0), np.full(6, 0.5)
-    for is_rigid in (True, False):
-        more = made.plus(load, variance, rigid=is_rigid)
-        np.testing.assert_array_equal(more.total, made.total + load)
-        np.testing.assert_array_equal(more.parametric, made.parametric + load * is_rigid)
-        np.testing.assert_array_equal(more.residual, made.residual + load * (not is_rigid))
-        np.testing.assert_array_equal(more.variance, made.variance + variance)
-        assert more.experts is None
+    more = made.plus(load, variance)
+    np.testing.assert_array_equal(more.total, made.total + load)
+    np.testing.assert_array_equal(more.parametric, made.parametric + load)
+    np.testing.assert_array_equal(more.residual, made.residual)
+    np.testing.assert_array_equal(more.variance, made.variance + variance)
+    assert more.experts is None
 
 
 def test_certainty_is_the_leverage_of_its_moment():
