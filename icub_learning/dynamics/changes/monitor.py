@@ -11,7 +11,7 @@ from icub_learning.dynamics.changes.error_model import ErrorModel
 from icub_learning.dynamics.changes.event import BLOCK, Attempt, Block, Event, EvidenceOfCauses
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.changes.suspicion import Suspicion
-from icub_learning.dynamics.changes.verdicts import is_load, is_over, is_released
+from icub_learning.dynamics.changes.verdicts import FEWEST, is_load, is_over, is_released
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
@@ -22,7 +22,6 @@ FLOOR_SHARE = 0.01  # of each block in their mean effect
 AGAIN, ATTEMPTS = 12, 3  # [blocks] after which evidence of an event begins again, and how often it goes on beside
 REMEMBERED = 200  # blocks
 HELD_BACK = 100  # [blocks] until an error counts as one in which nothing had changed
-FEWEST = 12  # [blocks] before something counts as a load
 SETTLED = 3.0  # [s] after which a load is no longer in doubt
 QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often

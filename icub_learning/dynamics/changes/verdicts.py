@@ -10,6 +10,7 @@ from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
 MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
 LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
+FEWEST = 12  # [blocks] before something counts as a load, or as nothing
 LEAST_MASS = 2.0  # of a load, in standard deviations
 
 
@@ -32,13 +33,25 @@ def is_released(attempt: Attempt) -> bool:
     return _fits(bare.squares, attempt) and others < -MARGIN / 2
 
 
+def is_nothing(attempt: Attempt) -> bool:
+    """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
+    for evidence in (attempt.bare, attempt.loaded):
+        causes = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
+        if evidence.n_blocks >= FEWEST and _fits(evidence.squares, attempt) and causes < -MARGIN / 2:
+            return True
+    return False
+
+
 def _fits(squares: float, attempt: Attempt) -> bool:
     n_outputs = len(attempt.bare_state) // 2
     return squares <= LARGEST_FIT * n_outputs * attempt.bare.n_blocks
 
 
 def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
-    """Tell whether a push is over, as the latest errors are as before it, or as without any load.
+    """Tell whether a push is over: the latest errors are as before it, or as without any load, and no cause is in them.
+
+    That is so if the causes that were estimated since its beginning would show in the latest errors, or if evidence
+    that began later is against any cause: what pushes for a while in changing directions has no constant estimate.
 
     Args:
         event: what began with the push.
@@ -59,4 +72,5 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     nothing, as_before, pushed, carried = ((means @ event.precision) * means).sum(axis=1).tolist()
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
-    return ended <= LARGEST_FIT * m and ended <= min(pushed, carried) - MARGIN, still_there
+    unseen = ended <= min(pushed, carried) - MARGIN or any(map(is_nothing, event.attempts[1:]))
+    return ended <= LARGEST_FIT * m and unseen, still_there

@@ -41,7 +41,7 @@ class Hand:
         position = middle + 0.3 * np.sin(w * t)
         return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
-    def run(self, seconds, load=None, push=None, variance=None, at_once=1):
+    def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0):
         """Return what the monitor saw after each block of `at_once` samples, whose errors have the block's mean."""
         phases = []
         for _ in range(round(seconds / PERIOD)):
@@ -49,7 +49,7 @@ class Hand:
             motion = self.motion()
             normals = self._rng.standard_normal((2, self.effects.n_outputs)) * self._noise
             self._lasting = 0.9 * self._lasting + 0.2 * normals[0]
-            error = self._lasting + normals[1]
+            error = self._lasting + normals[1] + measured
             added, pushed = self.effects(motion.position, motion.velocity, motion.acceleration)
             error += added @ load if load is not None else 0.0
             error += pushed @ push if push is not None else 0.0
@@ -106,6 +106,16 @@ def test_samples_of_a_block_count_by_their_mean():
     assert hand.monitor.steady_deviation[0] < 1.0
     assert hand.run(1.0, push=PUSH, at_once=10).index("contact") < 5
     assert hand.run(1.0, at_once=10).index("nothing") <= 10
+
+
+@pytest.mark.parametrize(("seed", "axis"), [(1, 1), (3, 1), (5, 0), (0, 2)])
+def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis):
+    """It turns in the frame of the hand, so that what was estimated of it says little of its end."""
+    hand = Hand(seed)
+    hand.run(USUAL)
+    assert "contact" in hand.run(1.0, measured=3.0 * np.eye(6)[axis])
+    assert hand.run(1.0).index("nothing") <= 30
+    assert hand.monitor.changed == 0 and hand.monitor.load is None
 
 
 def test_push_while_carrying_leaves_the_load(hand):
