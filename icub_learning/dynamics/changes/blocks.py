@@ -9,7 +9,7 @@ from icub_learning.dynamics.changes.error_model import Step
 from icub_learning.dynamics.changes.event import BLOCK, Block
 
 GAP = 0.5  # [s] without samples after which evidence starts anew
-REMEMBERED = 200  # blocks
+REMEMBERED = 200  # blocks, more than LONG of Suspicion: an event may have begun as long ago
 
 
 class Blocks:

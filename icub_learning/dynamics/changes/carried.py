@@ -1,6 +1,7 @@
 """A load that has been accepted: what is learned of it while it is carried, and whether it explains the errors."""
 
 import numpy as np
+from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
@@ -8,8 +9,8 @@ from icub_learning.dynamics.changes.event import Attempt, Block, EvidenceOfCause
 
 ESTIMATE_EVERY = 5  # [blocks] between two estimates of the load
 FIT_SPAN = 100  # [blocks] over which it is checked that a load explains the errors
-LEFT_SHARE = 0.25  # largest mean squared error that a load may leave, of that without it
-LEFT = 4.0  # the same, of the usual one; the larger of the two holds
+LEFT_SHARE = 0.25  # largest mean squared error that a load may leave, of that without it: half the deviation
+LEFT = float(chdtri(6, 5.222e-4)) / 6  # 4.0, the same, of the usual one: six errors that last exceed it with 0.05 %
 
 
 class CarriedLoad:

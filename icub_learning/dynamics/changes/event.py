@@ -19,8 +19,8 @@ ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
 LEVEL_BLOCKS = 50  # over which what it adds is averaged
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
 ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
-ENDED = 4  # [blocks] by which the end of an event is seen
-FEWEST = 12  # [blocks] before something counts as a load; then evidence of an event begins again
+ENDED = 4  # [blocks] by which the end of an event is seen: fewer are noise, more are late
+FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
 ATTEMPTS = 3  # evidence that began later, beside that from the beginning
 
 

@@ -26,7 +26,8 @@ class Suspicion:
 
     def __init__(self, causes: EvidenceOfCauses, false_alarms: float) -> None:
         self._causes = causes
-        # Each block may raise an alarm by each evidence and cause that has begun with it.
+        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
+        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
         self._threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
         self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
         self._long: deque[tuple[int, Evidence]] = deque()
@@ -36,8 +37,7 @@ class Suspicion:
 
         Args:
             block: all evidence begins and ends by its number, and long evidence is looked at by it.
-            step: of the filter for this block.
-            white: (m,) whitened errors.
+            step, white: of the filter for this block, and its whitened errors (m,).
             carried: the load that may have been let go, or None.
         """
         for running, longest, every in ((self._short, SHORT, SHORT_EVERY), (self._long, LONG, LONG_EVERY)):

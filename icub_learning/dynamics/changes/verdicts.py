@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import chdtri, ndtri
 
 from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Attempt, Block, Event, load_of
 from icub_learning.dynamics.changes.load import DEVIATIONS
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
-MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
-LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
-LEAST_MASS = 2.0  # of a load, in standard deviations
+MARGIN = -float(
+    np.log(0.0183)
+)  # 4.0: a push seems a load by so much log likelihood with 1.83 % at most (Ville), at any time
+LARGEST_FIT = float(chdtri(6, 0.00623)) / 6  # 3.0: mean square that six whitened errors that fit exceed with 0.623 %
+LEAST_MASS = -float(ndtri(0.02275))  # 2.0 standard deviations: no mass at all seems so heavy with 2.275 %
 
 
 def load_in(event: Event) -> Attempt | None:
