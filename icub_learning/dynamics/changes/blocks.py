@@ -17,7 +17,7 @@ class Blocks:
 
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.
-        number: of the last block.
+        number: number of the last block.
         history: the latest blocks, the newest last.
     """
 

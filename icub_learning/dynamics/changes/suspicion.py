@@ -37,7 +37,7 @@ class Suspicion:
 
         Args:
             block: all evidence begins and ends by its number, and long evidence is looked at by it.
-            step, white: of the filter for this block, and its whitened errors (m,).
+            step, white: step of the filter for this block, and its whitened errors (m,).
             carried: the load that may have been let go, or None.
         """
         for running, longest, every in ((self._short, SHORT, SHORT_EVERY), (self._long, LONG, LONG_EVERY)):

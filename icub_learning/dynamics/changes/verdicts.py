@@ -9,9 +9,7 @@ from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Atte
 from icub_learning.dynamics.changes.load import DEVIATIONS
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
-MARGIN = -float(
-    np.log(0.0183)
-)  # 4.0: a push seems a load by so much log likelihood with 1.83 % at most (Ville), at any time
+MARGIN = -float(np.log(0.0183))  # 4.0: by so much log likelihood a push seems a load with 1.83 % at most (Ville)
 LARGEST_FIT = float(chdtri(6, 0.00623)) / 6  # 3.0: mean square that six whitened errors that fit exceed with 0.623 %
 LEAST_MASS = -float(ndtri(0.02275))  # 2.0 standard deviations: no mass at all seems so heavy with 2.275 %
 
