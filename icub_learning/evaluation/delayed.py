@@ -14,6 +14,11 @@ from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.stream.records import Sample
 
 
+def is_due(stamp: int, now: int, delay: float) -> bool:
+    """Whether a stamp [ns] is older than the delay [ns]; one far ahead is of a clock that was set back since."""
+    return not now - delay < stamp <= now + delay
+
+
 class DelayedEstimator:
     """Predicts by what an estimator knew `delay` ago; a stream takes it for its predictor.
 
@@ -40,7 +45,7 @@ class DelayedEstimator:
     def advance(self, stamp: int) -> None:
         """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""
         for waiting in (self._verdicts, self._samples):
-            while waiting and not stamp - self._delay < waiting[0][0] <= stamp + self._delay:
+            while waiting and is_due(waiting[0][0], stamp, self._delay):
                 waiting.popleft()[1]()
         self._now = stamp
 

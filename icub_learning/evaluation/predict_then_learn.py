@@ -17,7 +17,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
 from icub_learning.errors import ParameterError, RecordingError, SampleError
-from icub_learning.evaluation.delayed import DelayedEstimator
+from icub_learning.evaluation.delayed import DelayedEstimator, is_due
 from icub_learning.evaluation.motions import KnownMotions, recorded, smooth
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
@@ -210,11 +210,6 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
     )
 
 
-def _is_due(stamp: int, now: int, horizon: int) -> bool:
-    """Whether a stamp [ns] is older than the horizon; one far in the future is of a clock that was set back since."""
-    return not now - horizon < stamp <= now + horizon
-
-
 class _Comparison:
     """Packs predictions and measurements into arrays as they become known: a long recording needs little memory."""
 
@@ -236,7 +231,7 @@ class _Comparison:
 
     def add(self, record: StateRecord) -> None:
         """Add the record of a new prediction."""
-        while self._received and _is_due(self._received[0][0], record.stamp, self._horizon):
+        while self._received and is_due(self._received[0][0], record.stamp, self._horizon):
             self._newest = self._received.popleft()[1]
         self._open.append((record, self._newest))
         if len(self._open) > REMEMBERED_STATES + 1:  # the stream no longer waits for its measurement

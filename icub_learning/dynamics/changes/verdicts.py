@@ -35,11 +35,10 @@ def is_released(attempt: Attempt) -> bool:
 
 def is_nothing(attempt: Attempt) -> bool:
     """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
-    for evidence in (attempt.bare, attempt.loaded):
-        causes = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
-        if evidence.n_blocks >= FEWEST and _fits(evidence.squares, attempt) and causes < -MARGIN / 2:
-            return True
-    return False
+    return attempt.bare.n_blocks >= FEWEST and any(
+        _fits(evidence.squares, attempt) and max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH)) < -MARGIN / 2
+        for evidence in (attempt.bare, attempt.loaded)
+    )
 
 
 def _fits(squares: float, attempt: Attempt) -> bool:
@@ -72,5 +71,6 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     nothing, as_before, pushed, carried = ((means @ event.precision) * means).sum(axis=1).tolist()
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
-    unseen = ended <= min(pushed, carried) - MARGIN or any(map(is_nothing, event.attempts[1:]))
-    return ended <= LARGEST_FIT * m and unseen, still_there
+    if ended > LARGEST_FIT * m:
+        return False, still_there
+    return ended <= min(pushed, carried) - MARGIN or any(map(is_nothing, event.attempts[1:])), still_there

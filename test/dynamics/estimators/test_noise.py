@@ -12,10 +12,10 @@ from icub_learning.testing import assert_same
 PERIOD = 0.005  # s
 
 
-def followed(errors, period=PERIOD):
+def followed(errors):
     correlation = SerialCorrelation(errors.shape[1])
     for row in errors:
-        correlation.update(row, period)
+        correlation.update(row, PERIOD)
     return correlation
 
 
@@ -67,8 +67,7 @@ def test_usual_leverages_are_geometric_means_that_fade_and_pool():
     leverages, one, other = rng.lognormal(size=(60, 2)), UsualLeverage(2), UsualLeverage(2)
     for row in leverages[:40]:
         one.update(row, 0.9)
-    fading, mean = np.cumsum(0.9 ** np.arange(40)), 0.0
-    weights = 0.9 ** np.arange(40)[::-1]
+    fading, weights = np.cumsum(0.9 ** np.arange(40)), 0.9 ** np.arange(40)[::-1]
     mean = weights @ np.log(fading[:, None] * leverages[:40]) / weights.sum()
     np.testing.assert_allclose(one.value, np.exp(mean) / weights.sum(), rtol=1e-9)
     for row in leverages[40:]:
