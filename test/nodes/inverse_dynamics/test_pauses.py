@@ -1,6 +1,7 @@
 """A node that the system does not let run for a while, as happens on a busy machine: what waits is answered late."""
 
 import signal
+import time
 
 import pytest
 from helpers.driven_arm import SETTINGS, Arm, settle
@@ -14,6 +15,10 @@ pytestmark = pytest.mark.ros
 WHILE_STOPPED = 120  # joint states; sockets of the system hold some 180
 
 
+# [s]: DDS gives up, with all that it holds, a receiver in shared memory that has not answered for more than a second.
+HELD_BY_DDS = 0.5
+
+
 def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_node):
     arm = Arm(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor"))
     node = start_node("inverse_dynamics", **SETTINGS)
@@ -25,12 +30,20 @@ def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_no
                 position, velocity, _ = arm.sample(k)
                 probe.state(START + k * PERIOD, position=position, velocity=velocity)
 
+        def stopped(ticks):
+            began = time.monotonic()
+            node.send_signal(signal.SIGSTOP)
+            try:
+                send(ticks)
+            finally:
+                node.send_signal(signal.SIGCONT)
+            return time.monotonic() - began
+
         send(range(20))
         settle(probe, 20)
-        node.send_signal(signal.SIGSTOP)
-        try:
-            send(range(20, 20 + WHILE_STOPPED))
-        finally:
-            node.send_signal(signal.SIGCONT)
-        settle(probe, 20 + WHILE_STOPPED)
-        assert probe.stamps() == [START + k * PERIOD for k in range(20 + WHILE_STOPPED)]
+        for first in range(20, 20 + 50 * WHILE_STOPPED, WHILE_STOPPED):
+            ticks = range(first, first + WHILE_STOPPED)
+            if stopped(ticks) < HELD_BY_DDS:  # else this test was not let run either
+                break
+        probe.until(lambda: START + ticks[-1] * PERIOD in probe.stamps(), "a prediction for the last joint state")
+        assert probe.stamps()[-WHILE_STOPPED:] == [START + k * PERIOD for k in ticks]
