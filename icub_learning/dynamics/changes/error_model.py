@@ -1,5 +1,7 @@
 """What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
 
+from math import isfinite
+
 import numpy as np
 from scipy.special import chdtri
 
@@ -12,6 +14,7 @@ NEW = 0.2  # [s] in which errors change while the motion is new
 SLOW = 10.0  # [s] errors that last longer count as offsets
 NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
 FLOOR = 1e-4  # of each part of the variance, relative to the whole
+FLOOR_SHARE = 0.01  # of each block in the covariance of what is ignored
 TAIL = 0.01  # share of squared innovations that should lie beyond their 99 % bound
 TAIL_GAIN = 5.0  # [1/s] speed at which the scale follows
 LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are themselves uncertain
@@ -36,18 +39,18 @@ class ErrorModel:
         n_outputs: m.
         period: time of one block of samples [s], of which the errors are means.
 
-    Anything below `floor` (m, m), which may be set, is taken for noise: the covariance of what is too small to matter.
-
     Attributes:
         scale: factor on all variances, at least LEAST_SCALE.
+        floor: (m, m) covariance of what is too small to matter, and taken for noise.
         age: [s] of errors seen.
         weight: sum of the fading weights of all blocks seen; the newest has weight 1.
+        told: (m,) variances that the body told of these errors.
     """
 
     def __init__(self, n_outputs: int, period: float) -> None:
         m = self.n_outputs = n_outputs
         self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
-        self.weight = 0.0
+        self.weight, self.told = 0.0, np.zeros(m)
         self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
         self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
@@ -64,17 +67,30 @@ class ErrorModel:
         """Whether enough errors were seen to judge by."""
         return self.age >= WARM_UP
 
-    def learn(self, error: Array) -> None:
-        """Learn from the mean error (m,) of one block in which nothing had changed."""
+    def learn(self, error: Array, told: Array | None = None) -> None:
+        """Learn from the mean error (m,) of one block in which nothing had changed, and the variance told of it."""
         self.age += self.period
         fade = 0.5 ** (self.period / min(HALF_LIFE, max(YOUNG * self.age, self.period)))
         self.weight = fade * self.weight + 1.0
         share = min(self.period / SLOW, self.period / self.age)
         known = self._past, self._slow_mean, self._moments, self._work
         _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self.weight)
+        if told is not None and isfinite(told.sum()):
+            self.told += (told - self.told) / self.weight
         self._blocks += 1
         if self._blocks % 10 == 0:
             self._decompose()
+
+    def novelty(self, told: Array) -> Array | None:
+        """Return by how much a variance (m,) of the body exceeds the usual one; None: nowhere, or it is not known."""
+        more = told - self.told
+        if not isfinite(more.sum()) or not (self.told > 0.0).all() or not (more > 0.0).any():
+            return None
+        return np.maximum(more, 0.0)
+
+    def ignore(self, effects: Array) -> None:
+        """Take for noise what is too small to matter, by what it does (m, n) in one more block."""
+        self.floor += (np.diag((effects**2).sum(axis=1)) - self.floor) * FLOOR_SHARE
 
     def _decompose(self) -> None:
         moments = (self._moments + self._moments.transpose(0, 2, 1)) / 2

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import Step
+from icub_learning.dynamics.changes.error_model import ErrorModel, Step
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
@@ -19,6 +19,9 @@ ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
 LEVEL_BLOCKS = 50  # over which what it adds is averaged
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
 ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
+ENDED = 4  # [blocks] by which the end of an event is seen: fewer are noise, more are late
+FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
+ATTEMPTS = 3  # evidence that began later, beside that from the beginning
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Block:
         """Return the columns (m, 6) of a push."""
         return self.columns[:, len(DEVIATIONS) :]
 
+    def without(self, load: Load) -> Array:
+        """Return the error (m,) that a load leaves."""
+        left: Array = self.error - self.load_columns @ load.parameters
+        return left
+
 
 @dataclass
 class Attempt:
@@ -74,7 +82,8 @@ class Event:
     Attributes:
         since: stamp of its first sample [ns].
         before: the load before it, if there was one.
-        offset: (2 m,) state of the filter at its beginning.
+        state: (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not.
+        noise: (m,) standard deviations of the errors of a block.
         precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
         attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
         n_blocks: since its beginning.
@@ -82,10 +91,17 @@ class Event:
 
     since: int
     before: Load | None
-    offset: Array
+    state: Array
+    noise: Array
     precision: Array
     attempts: list[Attempt]
     n_blocks: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """Mean squared error since its beginning, over the usual one."""
+        bare = self.attempts[0].bare
+        return bare.squares / (len(self.noise) * bare.n_blocks)
 
 
 class EvidenceOfCauses:
@@ -116,34 +132,37 @@ class EvidenceOfCauses:
         """Return evidence for a load and a push alone."""
         return Evidence(self._n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
 
-    def with_gains(self, noise: Array) -> Evidence:
-        """Return evidence that allows for errors of the sensor's gain too, which show in what is strong.
+    def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:
+        """Return the event that begins with a block."""
+        noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
+        offsets[: self._n_outputs] = 0.0
+        precision = np.asarray(np.linalg.inv(errors.spread(ENDED)), dtype=np.float64)
+        event = Event(first.stamp, before, offsets, noise, precision, [])
+        event.attempts.append(self._attempt(event, first.state))
+        return event
 
-        Args:
-            noise: (m,) standard deviations of the errors of a block.
-        """
-        gains = GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources]
-        return Evidence(self._n_outputs, [np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)])
+    def _attempt(self, event: Event, state: Array) -> Attempt:
+        """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
+        gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
+        deviations = [np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)]
+        bare = Evidence(self._n_outputs, deviations)
+        return Attempt(bare, bare if event.before is None else Evidence(self._n_outputs, deviations), state, state)
 
-    def attempt(self, noise: Array, state: Array, before: Load | None) -> Attempt:
-        """Return evidence that begins now.
+    def examine(self, event: Event, block: Block) -> None:
+        """Add a block to all evidence of an event, which also begins again now and then."""
+        event.n_blocks += 1
+        if event.n_blocks % FEWEST == 0:
+            again = self._attempt(event, event.state)
+            event.attempts[1:] = [*event.attempts[1:], again][-ATTEMPTS:]
+        for attempt in event.attempts:
+            self._follow(attempt, block, event.before)
 
-        Args:
-            noise: (m,) standard deviations of the errors of a block.
-            state: (2 m, 1) of the filter.
-            before: the load before the event, if there was one.
-        """
-        bare = self.with_gains(noise)
-        return Attempt(bare, bare if before is None else self.with_gains(noise), state, state)
-
-    def follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
-        """Add a block to the evidence of an attempt, see `attempt`."""
+    def _follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
         step = self.step(attempt.bare, block)
         attempt.bare_state, white = step(attempt.bare_state, block.error[:, None])
         self.add(attempt.bare, block, step, white[:, 0])
         if before is not None:
-            loaded = block.error - block.load_columns @ before.parameters
-            attempt.loaded_state, white = step(attempt.loaded_state, loaded[:, None])
+            attempt.loaded_state, white = step(attempt.loaded_state, block.without(before)[:, None])
             self.add(attempt.loaded, block, step, white[:, 0])
 
     def step(self, evidence: Evidence, block: Block) -> Step:

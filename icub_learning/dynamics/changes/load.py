@@ -11,7 +11,7 @@ from icub_learning.dynamics.changes.consistency import ConsistentParameters
 DEVIATIONS = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
 DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows
 LIGHTEST = 1e-3  # [kg]
-FARTHEST = 0.4  # [m] centre of mass from the origin of the link
+FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
 
 
 @dataclass(frozen=True)

@@ -22,49 +22,42 @@ class Suspicion:
     Args:
         causes: makes the evidence.
         false_alarms: expected number of false alarms in an hour, at most.
-
-    Attributes:
-        threshold: log likelihood ratio of an alarm.
     """
 
     def __init__(self, causes: EvidenceOfCauses, false_alarms: float) -> None:
         self._causes = causes
-        # Each block may raise an alarm by each evidence and cause that has begun with it.
-        self.threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
-        self._short: deque[tuple[int, Evidence]] = deque()
+        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
+        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
+        self._threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
+        self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
         self._long: deque[tuple[int, Evidence]] = deque()
 
-    def add(self, block: Block, step: Step, white: Array) -> None:
-        """Add the whitened errors (m,) of a block to all evidence, which begins and ends by its number."""
-        if block.number % SHORT_EVERY == 0:
-            self._short.append((block.number, self._causes.plain()))
-        if block.number % LONG_EVERY == 0:
-            self._long.append((block.number, self._causes.plain()))
-        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+    def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
+        """Add a block, and return the number of that where a change began, or None without an alarm.
+
+        Args:
+            block: all evidence begins and ends by its number, and long evidence is looked at by it.
+            step, white: step of the filter for this block, and its whitened errors (m,).
+            carried: the load that may have been let go, or None.
+        """
+        for running, longest, every in ((self._short, SHORT, SHORT_EVERY), (self._long, LONG, LONG_EVERY)):
+            if block.number % every == 0:
+                running.append((block.number, self._causes.plain()))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
             for _, evidence in running:
                 evidence.add(step, block.columns, white)
-
-    def began(self, number: int, carried: Load | None) -> int | None:
-        """Return the number of the block where a change began, or None if nothing is strong enough for an alarm.
-
-        Args:
-            number: number of the present block; long evidence is not looked at in each block.
-            carried: the load that may have been let go, or None.
-        """
         best, where = -np.inf, 0
-        looked = list(self._short)
-        looked += [entry for i, entry in enumerate(self._long) if (number + i) % LOOK_EVERY == 0]
-        for begin, evidence in looked:
-            if 0.5 * evidence.squares <= self.threshold:
+        looked = [entry for i, entry in enumerate(self._long) if (block.number + i) % LOOK_EVERY == 0]
+        for begin, evidence in [*self._short, *looked]:
+            if 0.5 * evidence.squares <= self._threshold:
                 continue  # no cause can explain more than all there is
             found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
             if carried is not None:
                 found = max(found, evidence.log_ratio_of(-carried.parameters))
             if found > best:
                 best, where = found, begin
-        return where if best > self.threshold else None
+        return where if best > self._threshold else None
 
     def clear(self) -> None:
         """Drop all evidence."""

@@ -1,20 +1,28 @@
 """What the evidence of an event says: a load, the release of one, or the end of a contact."""
 
 from collections.abc import Sequence
+from math import log
 
 import numpy as np
+from scipy.special import chdtri, ndtri
 
-from icub_learning.dynamics.changes.event import LOAD, PUSH, Attempt, Block, Event, load_of
+from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Attempt, Block, Event, load_of
 from icub_learning.dynamics.changes.load import DEVIATIONS
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
-MARGIN = 4.0  # of log likelihood, by which a load must be more likely than a contact
-LARGEST_FIT = 3.0  # mean squared whitened error of an explanation that fits
-FEWEST = 12  # [blocks] before something counts as a load, or as nothing
-LEAST_MASS = 2.0  # of a load, in standard deviations
+MARGIN = -log(0.02)  # of log likelihood: a push seems a load, or a load nothing, with 2 % at most (Ville's inequality)
+LARGEST_FIT = float(chdtri(6, 0.005)) / 6  # mean square that six whitened errors that fit exceed with .5 %
+LEAST_MASS = -float(ndtri(0.025))  # standard deviations: no mass at all seems so heavy with 2.5 %
 
 
-def is_load(attempt: Attempt) -> bool:
+def load_in(event: Event) -> Attempt | None:
+    """Return the first attempt that shows a load, or None; every other block is looked at."""
+    if event.n_blocks % 2:
+        return None
+    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one)), None)
+
+
+def _is_load(attempt: Attempt) -> bool:
     """Whether a load explains the errors better than a push does, well enough, and could be there."""
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
@@ -25,7 +33,7 @@ def is_load(attempt: Attempt) -> bool:
     return load.plausible and load.mass > LEAST_MASS * load.mass_deviation and _fits(bare.left(LOAD), attempt)
 
 
-def is_released(attempt: Attempt) -> bool:
+def _is_released(attempt: Attempt) -> bool:
     """Whether the load before is gone, rather than another one there or something pushing."""
     bare, loaded = attempt.bare, attempt.loaded
     pushed = loaded.log_ratio(PUSH) - 0.5 * (loaded.squares - bare.squares)
@@ -53,14 +61,18 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     that began later is against any cause: what pushes for a while in changing directions has no constant estimate.
 
     Args:
-        event: what began with the push.
-        recent: its latest blocks.
+        event: what began.
+        recent: the latest ENDED blocks.
 
     Returns:
-        Whether it is over, and whether the load before it, if there was one, is still there.
+        Whether it is over, and whether what was carried before it, if anything, is still there.
     """
+    if event.n_blocks < ENDED:
+        return False, True
+    if event.before is not None and _is_released(event.attempts[0]):
+        return True, False
     m = len(event.precision)
-    usual = event.offset[m:]  # offsets last, errors of motion do not
+    usual = event.state[m:, 0]
     mean = np.add.reduce([block.columns for block in recent]) / len(recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
     without = np.add.reduce([block.error for block in recent]) / len(recent) - usual

@@ -1,0 +1,61 @@
+"""Samples become blocks: means over BLOCK seconds, numbered and remembered."""
+
+from collections import deque
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.error_model import Step
+from icub_learning.dynamics.changes.event import BLOCK, Block
+
+GAP = 0.5  # [s] without samples after which evidence starts anew
+REMEMBERED = 200  # blocks, more than LONG of Suspicion: an event may have begun as long ago
+
+
+class Blocks:
+    """The means (2, m) of errors and their variances over one block after the other.
+
+    Attributes:
+        last: stamp of the last sample [ns], 0 before the first.
+        number: number of the last block.
+        history: the latest blocks, the newest last.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
+        self.last, self.number = 0, 0
+        self.history: deque[Block] = deque(maxlen=REMEMBERED)
+
+    def paused(self, stamp: int) -> bool:
+        """Return whether a sample of this time [ns] comes after a pause, or the time was set back."""
+        return bool(self.last) and not 0.0 < (stamp - self.last) * 1e-9 <= GAP
+
+    def forget(self) -> None:
+        """Drop what is remembered, and the block that has begun."""
+        self._sum, self._count = np.zeros_like(self._sum), 0
+        self.history.clear()
+
+    def means(self, stamp: int, error: Array, variance: Array | None) -> Array | None:
+        """Return the means if this sample completes a block; variances that are not known count as 0."""
+        elapsed, self.last = (stamp - self.last) * 1e-9, stamp
+        if not self._count:
+            self._began = stamp
+        self._sum[0] += error
+        self._sum[1] += 0.0 if variance is None else variance
+        self._count += 1
+        # A block is complete when the next sample would lie beyond it.
+        if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
+            return None
+        means: Array = self._sum / self._count
+        self._sum, self._count = np.zeros_like(self._sum), 0
+        return means
+
+    def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array) -> Block:
+        """Return the next block, which is remembered; see Block."""
+        self.number += 1
+        self.history.append(Block(self.number, stamp, error, columns, step, state))
+        return self.history[-1]
+
+    def latest(self, count: int) -> list[Block]:
+        """Return the latest blocks, as many as are remembered, the newest last."""
+        return list(self.history)[-count:]
