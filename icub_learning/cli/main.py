@@ -29,8 +29,8 @@ COMMANDS = {
     "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),
 }
 
-FAILED = 1
-INTERRUPTED = 130
+FAILED = 1  # exit code
+INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 
 
 def make_parser() -> CommandParser:

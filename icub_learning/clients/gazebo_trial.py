@@ -26,7 +26,7 @@ SLOWEST = 60.0  # times as long as simulated time the wall clock is waited for, 
 SPARE = 10.0  # [s] more
 WATCHED = 1.5  # [s]
 MOVING = 1e-3  # [rad/s]
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # as robot descriptions are published
 
 
 @dataclass

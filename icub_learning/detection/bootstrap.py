@@ -14,7 +14,7 @@ from icub_learning.kernel_methods.subsampling.falkon import FALKON
 
 HARD, EASY = -0.7, -0.9  # scores above which negatives are taken in, and below which they are dropped again
 POSITIVE_SHARE = 0.25  # of the samples; positives are repeated until they are that many
-MAX_REPEATS = 20
+MAX_REPEATS = 20  # of a positive
 SAMPLES_PER_CENTER = 2  # at least; twice the centres would cost half as much time again for half a point of mAP
 ITERATIONS, TOLERANCE = 20, 1e-2  # of conjugate gradients; scores change in the third digit beyond
 STRATEGIES = ("minibootstrap", "full", "random")

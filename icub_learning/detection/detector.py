@@ -22,7 +22,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
 
-STATE_VERSION = 1
+STATE_VERSION = 1  # of what is saved
 # In units of region features, whose length is about 20:
 LENGTH_SCALE = 10.0  # sigma of the Gaussian kernel
 REGULARIZATION = 1e-4  # lambda of FALKON

@@ -9,7 +9,7 @@ from icub_learning.detection.boxes import Detections
 from icub_learning.recognition.vision.opencv import cv2
 
 SMALLEST_SCORE = 0.0  # of a detection that is drawn
-WHITE, BLACK = (255, 255, 255), (0, 0, 0)
+WHITE, BLACK = (255, 255, 255), (0, 0, 0)  # RGB
 
 
 def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:

@@ -11,7 +11,7 @@ from icub_learning.models.header import ModelHeader
 
 KIND = "object_detection"
 EMPTY = "nothing_taught"  # the only entry of the state of a detector that knows no object
-MOST_OBJECTS = 200
+MOST_OBJECTS = 200  # in a file
 ROW_BYTES = 8 * 2048  # [bytes] of the features of a region, at most
 
 

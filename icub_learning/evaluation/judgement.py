@@ -10,7 +10,7 @@ from icub_learning.errors import RecordingError
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
 
-FEW_LEVELS, NEARLY_ALL = 5, 0.98
+FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output of so few values, or with so large a share of one, is not judged
 
 
 @dataclass(frozen=True)

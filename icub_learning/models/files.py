@@ -21,7 +21,7 @@ from icub_learning.files import replacing
 from icub_learning.models.header import CHECKSUM_ENTRY, HEADER_ENTRY, ModelHeader, digest_of, digest_of_text
 
 LARGEST_FILE = 4 * 2**30  # [bytes] that are read unless another limit is given
-MOST_ENTRIES = 20_000
+MOST_ENTRIES = 20_000  # of an archive
 LARGEST_DIRECTORY = 4 * 2**20  # [bytes], of an archive's list of entries
 LARGEST_NPY_HEADER = 64 * 1024  # [bytes]
 PIECE = 256 * 1024  # [bytes] written at once: another thread that needs the interpreter waits no longer than for this

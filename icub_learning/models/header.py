@@ -12,7 +12,7 @@ import numpy as np
 
 from icub_learning.errors import StateError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 1  # of all files
 HEADER_ENTRY, CHECKSUM_ENTRY = "model_header", "model_checksum"  # of a file, beside those of the state
 # What must agree between two models that can replace or pool each other, in words, in the order it is compared.
 ORIGIN = {

@@ -9,7 +9,7 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import NotFiniteError, SampleError, ShapeError
 
 LARGEST_FEATURE = 1e6  # far above the features of any network; a larger one would dominate all that was learned
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # of a second
 
 
 def check_features(values: ArrayLike) -> Array:

@@ -17,7 +17,7 @@ from icub_learning.recognition.feature_window import FeatureWindow, check_featur
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
 from icub_learning.recognition.settings import DEFAULTS
 
-STATE_VERSION = 1
+STATE_VERSION = 1  # of what is saved
 
 
 @dataclass(frozen=True)

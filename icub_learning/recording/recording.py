@@ -10,7 +10,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 
-NO_NUMBERS = np.empty(0)
+NO_NUMBERS = np.empty(0)  # what a message without such a field holds
 AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 

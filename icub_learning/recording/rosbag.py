@@ -16,7 +16,7 @@ from icub_learning.recording.recording import JointStateEvent, Recording, Wrench
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # of a second
 SUFFIXES = (".db3", ".mcap")  # of bare storage files
 
 # What the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.

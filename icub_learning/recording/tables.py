@@ -15,7 +15,7 @@ from icub_learning.recording.recording import AXES, NO_NUMBERS, JointStateEvent,
 
 FIELDS = ("position", "velocity", "effort", "acceleration")
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # of a second
 LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a whole
 
 

@@ -10,7 +10,7 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.recursive import _cholesky
 
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
-REGULARIZATION_RANGE = (1e-50, 1e50)
+REGULARIZATION_RANGE = (1e-50, 1e50)  # products with its inverse neither overflow nor vanish
 
 
 def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:

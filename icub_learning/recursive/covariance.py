@@ -13,7 +13,7 @@ from icub_learning.recursive import _cholesky, pooling
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
-STATE_VERSION = 1
+STATE_VERSION = 1  # of what is saved
 
 
 class RegularizedCovariance:

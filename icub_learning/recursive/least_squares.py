@@ -22,7 +22,7 @@ from icub_learning.recursive.storage import (
     unpack_factor,
 )
 
-STATE_VERSION = 1
+STATE_VERSION = 1  # of what is saved
 
 
 class RecursiveLeastSquares:

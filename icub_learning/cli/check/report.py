@@ -13,7 +13,7 @@ from icub_learning.evaluation.robot_check.suite import Report
 from icub_learning.files import replacing
 from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
 
-WIDTH = 110
+WIDTH = 110  # characters of a line
 MARKS = {RIGHT: "right", WRONG: "WRONG", OPEN: "?"}
 
 

@@ -23,7 +23,7 @@ example:
 A file is compared with its checksums, and the learner in it is rebuilt. `merge` refuses models of different robots,
 sensors or networks. `check` exits with 1 if a file is not a whole model."""
 
-FAILED = 1
+FAILED = 1  # exit code
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

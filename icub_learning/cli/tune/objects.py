@@ -21,10 +21,10 @@ from icub_learning.kernel_methods.tuning import Grid, PathExplorer
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 
-LENGTH_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0)
+LENGTH_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0)  # that are tried, about the default
 REGULARIZATIONS = tuple(10.0**power for power in range(-4, 3))  # with the kernel
 LINEAR = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # of the classifier rlsc
-SIZES = (25, 50, 100, 200, 500)
+SIZES = (25, 50, 100, 200, 500)  # numbers of kept views that are tried
 
 
 def tune_objects(args: argparse.Namespace) -> Result:

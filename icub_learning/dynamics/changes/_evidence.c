@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define MOST 4096       /* outputs or columns: no product of two such numbers overflows */
-#define MOST_CAUSES 8
+#define MOST_CAUSES 8   /* two are in use */
 
 /* One step of the filter of `count` columns: state (2 m, count), whitened innovations `white` (m, count). */
 static void filter(double *state, double *white, const double *columns, const double *kept, const double *gain, const double *root,

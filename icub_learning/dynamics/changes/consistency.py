@@ -13,7 +13,7 @@ from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
-MOST_STEPS = 60
+MOST_STEPS = 60  # of Newton's method, which takes some ten
 DONE = 1e-8  # Newton decrement, squared and halved, at which the minimum is reached
 LEAST_STEP = 1e-10  # of the line search
 THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest in its own units

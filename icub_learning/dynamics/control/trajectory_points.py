@@ -6,7 +6,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import ParameterError, ShapeError
 
-MOST_POINTS = 100_000
+MOST_POINTS = 100_000  # of one request: an hour at 28 Hz
 
 
 def complete(

@@ -25,7 +25,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 3
+STATE_VERSION = 3  # of what is saved
 LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 

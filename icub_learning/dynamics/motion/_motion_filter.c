@@ -25,9 +25,9 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 #define CHANCE 2.0
 #define SPAN 0.125
 #define ROUNDING 1e-12 /* of a position: smaller differences are those of floating-point numbers */
-#define STALE_STEPS 3.0
-#define QUANTA 3.0
-#define RESTLESS 6.0
+#define STALE_STEPS 3.0 /* that a joint must be ahead of a row for the row to be one handed out again */
+#define QUANTA 3.0      /* steps of an encoder that a joint moves at least while it moves */
+#define RESTLESS 6.0    /* standard deviations of the positions' noise, the same */
 
 /* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
 typedef struct {

@@ -12,7 +12,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError
 
 N_BODY = len(BODY_PARAMETERS)
-N_WRENCH = 6
+N_WRENCH = 6  # components of a force and a moment
 
 
 class LinkEffects:

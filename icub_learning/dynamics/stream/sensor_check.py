@@ -6,7 +6,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-CHECKED_SAMPLES = 200
+CHECKED_SAMPLES = 200  # that are compared with the URDF
 LEAST_MOVE = 1e-3  # rad: of some joint, from one measurement that counts to the next
 LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
 

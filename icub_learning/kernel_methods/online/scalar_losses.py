@@ -36,4 +36,4 @@ def losses(epsilon: float) -> dict[str, Loss]:
     }
 
 
-LOSSES = tuple(losses(0.0))
+LOSSES = tuple(losses(0.0))  # names; 0 stands for any width

@@ -15,7 +15,7 @@ from icub_learning.kernel_methods.rows import ArrayRows, DaskRows
 from icub_learning.kernel_methods.subsampling.leverage import ApproximateLeverage
 
 SAMPLINGS = ("uniform", "leverage")
-DEFAULT_CENTERS = 100
+DEFAULT_CENTERS = 100  # Nyström centres where none are asked for, or all samples if there are fewer
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -26,7 +26,7 @@ FIRST_LEVEL = 0.1  # lambda of the first step, of which a tenth is the next one'
 PRODUCTS = 30  # conjugate gradients in one Newton step at most
 ACCURACY = 0.1  # of the gradient, to which a Newton step is solved
 SUFFICIENT = 0.1  # of the decrease that a step promises
-SMALLEST_STEP = 1e-6
+SMALLEST_STEP = 1e-6  # of the line search
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -6,7 +6,7 @@
  */
 #include "_buffers.h"
 
-#define MAX_ORDER 16
+#define MAX_ORDER 16 /* of a tensor: TensorKernelRegressor takes no higher one */
 
 typedef struct {
     const double *entries; /* where the walk stands */

@@ -15,7 +15,7 @@ from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 DIRECT = 1000  # largest system that is factored; larger ones are solved by conjugate gradients
 SHRINK = 0.5  # of steps that are too long
 SUFFICIENT = 1e-4  # of the decrease that the slope promises
-SMALLEST_STEP = 1e-12
+SMALLEST_STEP = 1e-12  # of the line search
 
 
 class Penalty(Protocol):

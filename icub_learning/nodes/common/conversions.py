@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # of a second
 
 
 def stamp_to_ns(stamp: Time) -> int:

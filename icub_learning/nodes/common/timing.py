@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from icub_learning.settings import setting
 
 LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}
-PERCENTILES = (50, 99, 100)
+PERCENTILES = (50, 99, 100)  # that are reported
 
 
 @dataclass(frozen=True)

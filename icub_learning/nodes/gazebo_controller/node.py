@@ -29,7 +29,7 @@ HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits 
 STILL = 0.01  # [rad/s], and [rad] from its last target: an arm that has come to rest
 PATIENCE_NS = 1_000_000_000  # [ns] after which an arm that stands still elsewhere is sent to its target again
 LARGEST = 1e6  # [rad], [rad/s]: what is larger in a joint state is no measurement
-COMMANDS = QoSProfile(depth=10)
+COMMANDS = QoSProfile(depth=10)  # as the bridge subscribes
 
 
 @dataclass(frozen=True)

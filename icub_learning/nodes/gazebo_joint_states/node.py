@@ -24,7 +24,7 @@ ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this nod
 SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow queues
 # Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
 _STAMP = struct.Struct("<iI")
-_ORIGIN = 4
+_ORIGIN = 4  # bytes before the first field
 
 
 def _rate_bound(rate: float) -> str | None:

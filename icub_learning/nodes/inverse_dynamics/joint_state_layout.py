@@ -13,7 +13,7 @@ from icub_learning.nodes.common.serialized import message_of
 # Little-endian CDR (DDSI-RTPS 2.2, 10.5; plain encoding, version 1), the default of ROS 2 middlewares. Alignment counts
 # from the end of these four bytes.
 HEADER = b"\x00\x01"
-ORIGIN = 4
+ORIGIN = 4  # bytes before the first field
 FIXED = 12  # offset of the frame
 _STAMP = struct.Struct("<iI")
 

@@ -17,7 +17,7 @@ from icub_learning.recognition.lesson import check_name
 
 SOURCES = ("tracker", "motion", "boxes")
 LONGEST_LESSON = 3600.0  # [s]
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # of a second
 
 
 class GivenBox:

@@ -18,7 +18,7 @@ from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.shifted_solutions import shifted_solutions
 
-REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))
+REGULARIZATIONS = tuple(10.0**power for power in range(-3, 5))  # that compete
 SEARCH_RADIUS = 2  # candidates compared on either side of the regularization in force
 MAX_SOLUTIONS = 128  # of linear systems in one comparison, which bounds its time with many classes
 COMPARISON_INTERVAL = 16  # compare regularizations after this many new examples, at least after one in 16 of all

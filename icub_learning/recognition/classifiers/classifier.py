@@ -21,7 +21,7 @@ from icub_learning.recognition.classifiers.workspace import Workspace
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
-STATE_VERSION = 1
+STATE_VERSION = 1  # of what is saved
 
 C = TypeVar("C", bound="Classifier")
 

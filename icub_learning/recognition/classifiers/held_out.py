@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
 
-MAX_EXAMPLES = 512
+MAX_EXAMPLES = 512  # kept
 MAX_SCORES = 1 << 17  # examples x classes
 
 

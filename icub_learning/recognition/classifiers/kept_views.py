@@ -11,9 +11,9 @@ from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
 from icub_learning.recognition.classifiers.workspace import Workspace, gathered
 
-MAX_VIEWS = 800
+MAX_VIEWS = 800  # of all objects
 MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long feature vectors
-MIN_VIEWS = 32
+MIN_VIEWS = 32  # however long the vectors of features are
 FEW_VIEWS = 5  # of a class, which is then cut into three parts instead of two
 
 

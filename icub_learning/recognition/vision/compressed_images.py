@@ -11,7 +11,7 @@ from icub_learning.errors import SampleError
 from icub_learning.recognition.vision.opencv import cv2
 
 JPEG_START, PNG_START = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-MOST_PIXELS = 2**26
+MOST_PIXELS = 2**26  # of an image: 8192 by 8192
 Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
 # Some cameras write a few extra bytes before the end of each image, which is complete all the same.
 HARMLESS_WARNING = re.compile(r"Corrupt JPEG data: \d{1,2} extraneous bytes before marker 0xd9")

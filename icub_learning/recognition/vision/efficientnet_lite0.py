@@ -18,8 +18,8 @@ from onnx import TensorProto, helper, numpy_helper
 from icub_learning.errors import ModelError
 
 SIZE = 224  # pixels, height and width of the input
-N_FEATURES, N_CLASSES = 1280, 1000
-EPSILON = 1e-3
+N_FEATURES, N_CLASSES = 1280, 1000  # of the network
+EPSILON = 1e-3  # of batch normalization, as trained
 OPSET, IR_VERSION = 13, 8  # supported by every onnxruntime since 1.10
 
 # Of each stage: repeats, kernel size, stride of the first block, expansion, output channels.

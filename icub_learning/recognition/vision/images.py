@@ -42,6 +42,7 @@ YUV420 = {"nv12": cv2.COLOR_YUV2RGB_NV12, "nv21": cv2.COLOR_YUV2RGB_NV21}
 YUV444 = ("nv24",)
 SMALLEST_BAYER = 3  # pixels, height and width
 
+# All that are read.
 ENCODINGS = (*COLOR, *GREY, *(f"{name}{bits}" for name in BAYER for bits in (8, 16)), *YUV422, *YUV420, *YUV444)
 DEPTH = ("16UC1", "32FC1")  # REP-118
 

@@ -11,7 +11,7 @@ from icub_learning.view.shown.state import Boxes, Recognized, State
 
 WIDTH, HEIGHT = 320, 240  # [px] of the picture before the first image
 LARGEST = 480  # [px], longest side of what is sent to a page
-BLANK = np.full((HEIGHT, WIDTH, 3), 236, dtype=np.uint8)
+BLANK = np.full((HEIGHT, WIDTH, 3), 236, dtype=np.uint8)  # a light grey
 
 
 class CameraView:

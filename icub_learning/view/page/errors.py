@@ -12,7 +12,7 @@ from icub_learning.view.page.curves import line, plot
 from icub_learning.view.shown.curves import ERROR_SPAN, ErrorCurve
 from icub_learning.view.shown.state import Learner, State
 
-MOST_LINES = 3
+MOST_LINES = 3  # of one picture, which the eye tells apart
 FLOOR = 1e-4  # smallest error of the logarithmic scale
 KINDS = ("P", "NP", "SP")
 

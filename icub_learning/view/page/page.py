@@ -26,8 +26,8 @@ from icub_learning.view.shown.answers import Ask
 from icub_learning.view.shown.state import State
 
 LEFT, RIGHT = 330, 430  # [px], widths of the panels
-HIGHEST_PORT = 65535
-BRAND = (24, 74, 112)
+HIGHEST_PORT = 65535  # of TCP
+BRAND = (24, 74, 112)  # RGB, dark blue
 MOST_LINES = 4  # of what is not drawn as it is
 
 

@@ -1,0 +1,33 @@
+"""Numbers set by hand have a reason, and docs/constants.md says what the package says."""
+
+from helpers.loading import module_at
+
+
+def test_the_page_of_constants_says_what_the_package_says(checkout):
+    write_constants = module_at(checkout / "tools" / "write_constants.py")
+    said, written = write_constants.page(), write_constants.PAGE.read_text()
+    changed = sorted(set(said.splitlines()) ^ set(written.splitlines()))
+    assert not changed, f"run python tools/write_constants.py: {changed}"
+    without = [line for line in written.splitlines() if line.endswith("|  |")]
+    assert not without, "a comment beside each number, or above, says why it is what it is"
+
+
+def test_reasons_stand_beside_the_number_or_above(tmp_path, checkout):
+    write_constants = module_at(checkout / "tools" / "write_constants.py")
+    python, c = tmp_path / "some.py", tmp_path / "some.c"
+    python.write_text(
+        '# [s] as measured\nA, B = 1.0, 2\nC = 3  # and three\n\nD = 4\nNAME = "text"\nlow = 5\nE = -(6)  # noqa\n'
+    )
+    c.write_text('/* Both\n * of them. */\n#define A 1\n#define B 2 /* two */\n\n#define C 3\n#define TEXT "4"\n')
+    found = [tuple(one) for one in write_constants.constants_of(python)]
+    assert found == [
+        ("A, B", "(1.0, 2)", "[s] as measured"),
+        ("C", "3", "[s] as measured and three"),
+        ("D", "4", ""),
+        ("E", "-6", ""),
+    ]
+    assert [tuple(one) for one in write_constants.constants_of(c)] == [
+        ("A", "1", "Both of them."),
+        ("B", "2", "two"),
+        ("C", "3", ""),
+    ]

@@ -1,0 +1,108 @@
+"""Write docs/constants.md: the numbers set by hand in the package, each with its reason.
+
+usage: python tools/write_constants.py
+
+Those are numbers with a name in capitals at the top of a module, and #define in compiled sources, outside of the
+experiments and the simulated robots. The reason is the comment in their line, or above them.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+PACKAGE = CHECKOUT / "icub_learning"
+LEFT_OUT = ("experiments", "simulation")
+PAGE = CHECKOUT / "docs" / "constants.md"
+HEAD = """# Constants
+
+Numbers that are set by hand in the package, outside of the experiments and the simulated robots: {count}. What
+users choose is in [the settings](ros_interface.md). `python tools/write_constants.py` writes this page from the
+comments beside the numbers.
+"""
+LOOPS = ("VERSION", "LANES", "TARGET")  # of one source that is compiled for several processors
+NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
+DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
+TAIL = re.compile(r"\s+#(?!\s*(?:type|fmt|noqa))\s*(.*)$")
+
+
+class Constant(NamedTuple):
+    """One number, or some that belong together, and why it is what it is."""
+
+    names: str
+    value: str
+    reason: str
+
+
+def constants_of(file: Path) -> list[Constant]:
+    """Return the constants of a source file of Python or C, in their order."""
+    text = file.read_text()
+    return list(_of_python(text) if file.suffix == ".py" else _of_c(text))
+
+
+def _of_python(text: str) -> Iterator[Constant]:
+    lines, above = text.splitlines(), ("", -1)  # the comment above, and the line after what it stands for so far
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or not _is_number(node.value):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+        if not all(map(NAME.fullmatch, names)):
+            continue
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno)
+        start = first
+        while lines[start - 1].startswith("#"):
+            start -= 1
+        if start < first:
+            above = " ".join(line.lstrip("# ") for line in lines[start:first]), first
+        own = [found.group(1) for line in lines[first:last] if (found := TAIL.search(line))]
+        shared = above[0] if above[1] == first else ""
+        above = above[0], last
+        yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join([shared, *own]).strip())
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression holds a number, and no text."""
+    held = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    return any(type(one) in (int, float) for one in held) and not any(isinstance(one, str) for one in held)
+
+
+def _of_c(text: str) -> Iterator[Constant]:
+    lines, above = text.splitlines(), ""
+    for number, line in enumerate(lines):
+        found = DEFINE.match(line)
+        if not found:
+            above = ""
+        elif re.match(r"-?\d", found.group(2)) and found.group(1) not in LOOPS:
+            before = "\n".join(lines[:number])
+            if before.endswith("*/") and not DEFINE.match(lines[number - 1]):
+                above = " ".join(
+                    before[before.rindex("/*") :].replace("/*", "").replace("*/", "").replace("\n *", " ").split()
+                )
+            yield Constant(found.group(1), found.group(2), found.group(3) or above)
+
+
+def page() -> str:
+    """Return the page, folder by folder."""
+    folders: dict[str, list[str]] = {}
+    count = 0
+    for file in sorted(file for kind in ("py", "c", "h") for file in PACKAGE.rglob(f"*.{kind}")):
+        place = file.relative_to(PACKAGE)
+        if place.parts[0] not in LEFT_OUT:
+            for one in constants_of(file):
+                count += one.names.count(",") + 1
+                cells = (f"`{place}`", f"`{one.names}`", f"`{one.value}`", one.reason)
+                folders.setdefault(place.parts[0], []).append("| " + " | ".join(cells).replace("\n", " ") + " |")
+    tables = [
+        f"\n## {folder}\n\n| file | name | value | reason |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+        for folder, rows in folders.items()
+    ]
+    return HEAD.format(count=count) + "".join(tables)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    sys.exit(f"{PAGE.relative_to(CHECKOUT)} is written")
