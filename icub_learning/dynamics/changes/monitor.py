@@ -153,8 +153,9 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        over, still_there = is_over(event, self._blocks.latest(ENDED))
-        attempt = None if over else load_in(event)
+        latest = self._blocks.latest(ENDED)
+        over, still_there = is_over(event, latest)
+        attempt = None if over else load_in(event, latest)
         if over and still_there:
             self._contact_over(event, block.stamp)
         elif over:

@@ -6,20 +6,36 @@ from math import log
 import numpy as np
 from scipy.special import chdtri, ndtri
 
+from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Attempt, Block, Event, load_of
 from icub_learning.dynamics.changes.load import DEVIATIONS
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
 MARGIN = -log(0.02)  # of log likelihood: a push seems a load, or a load nothing, with 2 % at most (Ville's inequality)
 LARGEST_FIT = float(chdtri(6, 0.005)) / 6  # mean square that six whitened errors that fit exceed with .5 %
+LOOK_EVERY = 2  # [blocks] between two looks for a load: estimating it takes time
 LEAST_MASS = -float(ndtri(0.025))  # standard deviations: no mass at all seems so heavy with 2.5 %
 
 
-def load_in(event: Event) -> Attempt | None:
-    """Return the first attempt that shows a load, or None; every other block is looked at."""
-    if event.n_blocks % 2:
+def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
+    """Return the first attempt that shows a load, or None; every LOOK_EVERY blocks.
+
+    A load that is there explains the errors since the last look, too; one that explains a push and its end does not.
+
+    Args:
+        event: what began.
+        recent: the latest ENDED blocks.
+    """
+    if event.n_blocks % LOOK_EVERY:
         return None
-    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one)), None)
+    for one in event.attempts:
+        if one.bare.n_blocks >= FEWEST and _is_load(one):
+            error, columns = _latest(event, recent[-LOOK_EVERY:])
+            both = np.array([error, error - columns[:, : len(DEVIATIONS)] @ load_of(0, one.bare).parameters])
+            without, carried = _distances(event, both)
+            if carried < without:
+                return one
+    return None
 
 
 def _is_load(attempt: Attempt) -> bool:
@@ -71,18 +87,27 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False
-    m = len(event.precision)
-    usual = event.state[m:, 0]
-    mean = np.add.reduce([block.columns for block in recent]) / len(recent)
+    without, mean = _latest(event, recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
-    without = np.add.reduce([block.error for block in recent]) / len(recent) - usual
     with_before = without if event.before is None else without - load_columns @ event.before.parameters
     with_push = with_before - push_columns @ event.attempts[0].loaded.estimate(PUSH)[:N_WRENCH]
     with_load = without - load_columns @ event.attempts[0].bare.estimate(LOAD)[: len(DEVIATIONS)]
-    means = np.array([without, with_before, with_push, with_load])
-    nothing, as_before, pushed, carried = ((means @ event.precision) * means).sum(axis=1).tolist()
+    nothing, as_before, pushed, carried = _distances(event, np.array([without, with_before, with_push, with_load]))
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
-    if ended > LARGEST_FIT * m:
+    if ended > LARGEST_FIT * len(without):
         return False, still_there
     return ended <= min(pushed, carried) - MARGIN or any(map(is_nothing, event.attempts[1:])), still_there
+
+
+def _latest(event: Event, recent: Sequence[Block]) -> tuple[Array, Array]:
+    """Return the mean error (m,) of the latest blocks beyond the offset before the event, and their mean columns."""
+    m = len(event.precision)
+    error = np.add.reduce([block.error for block in recent]) / len(recent) - event.state[m:, 0]
+    return error, np.add.reduce([block.columns for block in recent]) / len(recent)
+
+
+def _distances(event: Event, means: Array) -> list[float]:
+    """Return the squared distances (k,) of mean errors (k, m) from none, in units of their usual covariance."""
+    distances: list[float] = ((means @ event.precision) * means).sum(axis=1).tolist()
+    return distances

@@ -63,6 +63,12 @@ def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis)
     assert hand.monitor.changed == 0 and hand.monitor.load is None
 
 
+@pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
+def test_what_is_gone_before_it_is_known_is_no_load(hand, share):
+    hand.run(0.1, load=share * LOAD)
+    assert "load" not in hand.run(1.0) and hand.monitor.counts == {"contacts": 1}
+
+
 def test_push_while_carrying_leaves_the_load(hand):
     hand.run(4.0, load=LOAD)
     mass = hand.monitor.load.mass
