@@ -21,6 +21,7 @@ MANY = QoSProfile(depth=1000)
 RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
+RESEND = 20.0  # [s] after which a message that nobody has noticed is sent again
 OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
 ProbeT = TypeVar("ProbeT", bound="RosProbe")
 
@@ -105,6 +106,19 @@ class RosProbe:
         now = time.time_ns()
         self.until(lambda: self._reported > now and condition(self.diagnostics), f"a report {what}")
         return self.diagnostics
+
+    def repeat(self, publish: Callable[[], None], condition: Callable[[dict[str, str]], Any], what: str) -> None:
+        """Publish until a report says that it came: a machine that stalls for a second may lose a message."""
+        began, sent = time.time_ns(), -RESEND
+
+        def came() -> bool:
+            nonlocal sent
+            if time.monotonic() - sent > RESEND:
+                publish()
+                sent = time.monotonic()
+            return self._reported > began and bool(condition(self.diagnostics))
+
+        self.until(came, f"a report {what}")
 
     def matched(self, *publishers: Any, topics: tuple[str, ...] = ()) -> None:
         """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""
