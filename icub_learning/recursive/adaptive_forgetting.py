@@ -1,12 +1,9 @@
 """Forgetting that decides for itself: nothing is forgotten until errors say that what is learned has changed."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.models import reading_state
+from icub_learning.arrays import Array, integer, real
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 SPAN = 0.5  # [s] over which squared errors are averaged: those of robots are alike for some tenths of a second
 HALF_LIFE = 120.0  # [s] in which the usual level of errors fades
@@ -22,7 +19,7 @@ GROWTH = 0.5  # of the memory, in seconds a second
 ENOUGH = 600.0  # [s] memory at which forgetting ends
 
 
-class AdaptiveForgetting:
+class AdaptiveForgetting(Declared):
     """Finds changes by a cumulative sum of errors, and says how much each new sample lets the past fade.
 
     Squared errors, each divided by 1 + its leverage as that enlarges the error of a model that is right, are averaged
@@ -40,6 +37,18 @@ class AdaptiveForgetting:
     Attributes:
         changes: number of changes so far.
     """
+
+    STATE = entries(
+        changes=NOT_NEGATIVE,
+        rate=NOT_NEGATIVE,
+        weight=NOT_NEGATIVE,
+        elapsed=NOT_NEGATIVE,
+        variance=NOT_NEGATIVE,
+        spans=NOT_NEGATIVE,
+        sum=NOT_NEGATIVE,
+        squares=ANY,
+        mean=ANY,
+    )
 
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = integer("n_outputs", n_outputs, 1)
@@ -108,27 +117,3 @@ class AdaptiveForgetting:
             return  # what may be a change must not become usual
         self._mean = self._mean + step * (level - self._mean)
         self._variance += step * (difference**2 - self._variance)
-
-    def state(self) -> dict[str, Array]:
-        """Return what was found, as a dict of arrays; see `from_state`."""
-        numbers = {
-            "changes": self.changes, "rate": self._rate, "weight": self._weight, "elapsed": self._elapsed,
-            "variance": self._variance, "spans": self._spans, "sum": self._sum,
-        }  # fmt: skip
-        arrays = {"squares": self._squares.copy(), "mean": self._mean.copy()}
-        return {name: np.asarray(value) for name, value in numbers.items()} | arrays
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "AdaptiveForgetting":
-        """Rebuild from `state`. Raises StateError."""
-        made = cls(n_outputs)
-        with reading_state("a forgetting that adapts"):
-            made.changes = integer("changes", int(state["changes"]), 0)
-            made._rate = real("rate", float(state["rate"]), 0.0)  # [1/s], 0 while nothing is forgotten
-            made._weight, made._elapsed = (real(name, float(state[name]), 0.0) for name in ("weight", "elapsed"))
-            made._variance = real("variance", float(state["variance"]), 0.0)
-            made._spans, made._sum = integer("spans", int(state["spans"]), 0), real("sum", float(state["sum"]), 0.0)
-            made._squares, made._mean = finite("squares", state["squares"]), finite("mean", state["mean"])
-            if made._squares.shape != (n_outputs,) or made._mean.shape != (n_outputs,):
-                raise ValueError(f"squares and mean are not ({n_outputs},)")
-        return made

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite, integer
+from icub_learning.arrays import Array, integer
 from icub_learning.errors import ShapeError, StateError
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 
 
-class ConvexAggregation:
+class ConvexAggregation(Declared):
     """Weights (N, m) with which N experts are combined, for each of m outputs on its own.
 
     Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with
@@ -51,6 +52,8 @@ class ConvexAggregation:
     Raises:
         ParameterError: an argument is no positive integer.
     """
+
+    STATE = entries(weights=NOT_NEGATIVE, exponents=ANY, scales=NOT_NEGATIVE, squares=NOT_NEGATIVE, losses=NOT_NEGATIVE)
 
     def __init__(self, n_experts: int, n_outputs: int) -> None:
         self.n_experts = integer("n_experts", n_experts, 1)
@@ -99,34 +102,9 @@ class ConvexAggregation:
             self._spread,
         )
 
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        return {
-            "weights": self.weights.copy(),
-            "exponents": self._exponents.copy(),
-            "scales": self._scales.copy(),
-            "squares": self._squares.copy(),
-            "losses": self._losses.copy(),
-        }
-
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "ConvexAggregation":
-        """Rebuild from `state`. Raises StateError."""
-        try:
-            weights = finite("weights", state["weights"])
-            if weights.ndim != 2 or not weights.size or (weights < 0).any():
-                raise StateError(f"weights {weights.shape} are no non-negative table", name="weights")
-            made = cls(*weights.shape)
-            for name in ("exponents", "scales", "squares", "losses"):
-                values = finite(name, state[name])
-                if values.shape != weights.shape or (name != "exponents" and (values < 0).any()):
-                    raise StateError(f"{name} {values.shape} do not fit weights {weights.shape}", name=name)
-                setattr(made, f"_{name}", values.copy())
-            made.weights = weights.copy()
-        except StateError:
-            raise
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe an aggregation: {error}") from None
-        return made
+    def _new(cls, state: Mapping[str, Any], *sizes: Any) -> "ConvexAggregation":
+        sizes = np.shape(state["weights"])
+        if len(sizes) != 2 or not min(sizes):
+            raise StateError(f"weights {sizes} are no table", name="weights")
+        return cls(*sizes)

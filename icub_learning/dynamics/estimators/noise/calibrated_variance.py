@@ -1,14 +1,12 @@
 """Variance of prediction errors whose two-sigma band holds the share of errors that it should."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite, integer
+from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.fading import fade
-from icub_learning.errors import StateError
+from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
 
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
@@ -16,7 +14,7 @@ GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
 RANGE = (1e-4, 1e4)  # of the calibrating factor
 
 
-class CalibratedVariance:
+class CalibratedVariance(Declared):
     """Fading mean of squared errors, times a factor that keeps 95 % of the errors within two standard deviations.
 
     Of each squared error the share counts that noise has in the variance that was told, beside what the novelty of the
@@ -30,6 +28,10 @@ class CalibratedVariance:
     Args:
         n_outputs: m.
     """
+
+    STATE = entries(
+        mean_square=VARIANCE, factor=POSITIVE, weight=NOT_NEGATIVE, age=NOT_NEGATIVE, n_samples=NOT_NEGATIVE
+    )
 
     def __init__(self, n_outputs: int) -> None:
         self.n_samples = 0
@@ -90,33 +92,3 @@ class CalibratedVariance:
             self._mean_square, self._factor = other._mean_square.copy(), other._factor.copy()
             self._weight, self._age = other._weight, other._age
         self.n_samples += other.n_samples - n_common
-
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays."""
-        return {
-            "mean_square": self._mean_square.copy(),
-            "factor": self._factor.copy(),
-            "weight": np.asarray(self._weight),
-            "age": np.asarray(self._age),
-            "n_samples": np.asarray(self.n_samples),
-        }
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "CalibratedVariance":
-        """Rebuild from `state`. Raises StateError."""
-        made = cls(n_outputs)
-        try:
-            made.n_samples = integer("n_samples", int(state["n_samples"]), 0)
-            made._weight = float(finite("weight", state["weight"]).reshape(()))
-            made._age = float(finite("age", state["age"]).reshape(()))
-            mean_square = np.asarray(state["mean_square"], dtype=np.float64)
-            factor = finite("factor", state["factor"])
-        except KeyError as error:
-            raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        except (TypeError, ValueError) as error:
-            raise StateError(f"state does not describe a variance: {error}") from None
-        positive = (mean_square >= 0).all() and (factor > 0).all() and made._weight >= 0 and made._age >= 0
-        if mean_square.shape != (n_outputs,) or factor.shape != (n_outputs,) or not positive:
-            raise StateError(f"variance {mean_square} times {factor} must be {n_outputs} numbers of at least 0")
-        made._mean_square, made._factor = mean_square.copy(), factor.copy()
-        return made

@@ -1,18 +1,15 @@
 """Running estimate of the noise variance of the measurements that a recursive learner predicts."""
 
-from typing import Any
-
 import numpy as np
 
-from icub_learning.arrays import Array, integer
-from icub_learning.errors import StateError
-from icub_learning.models import reading_state
+from icub_learning.arrays import Array
+from icub_learning.models.declared import NOT_NEGATIVE, VARIANCE, Declared, entries
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples
 EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
 
 
-class NoiseVariance:
+class NoiseVariance(Declared):
     """Running mean of the squared innovations, each divided by 1 + its leverage.
 
     For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
@@ -24,6 +21,8 @@ class NoiseVariance:
         n_samples: number of innovations so far.
         value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
     """
+
+    STATE = entries(value=VARIANCE, n_samples=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int) -> None:
         self.n_samples = 0
@@ -38,22 +37,6 @@ class NoiseVariance:
         else:
             memory = min(max(EARLY_SHARE * self.n_samples, 1.0), MEMORY_SAMPLES)
             self.value = self.value + (estimate - self.value) / memory
-
-    def state(self) -> dict[str, Array]:
-        """Return the estimate as a dict of arrays; see `from_state`."""
-        return {"value": self.value.copy(), "n_samples": np.asarray(self.n_samples)}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], n_outputs: int) -> "NoiseVariance":
-        """Rebuild from `state`. Raises StateError."""
-        noise = cls(n_outputs)
-        with reading_state("a noise variance"):
-            noise.n_samples = integer("n_samples", int(state["n_samples"]), 0)
-            value = np.asarray(state["value"], dtype=np.float64)
-        if value.shape != (n_outputs,) or not (value >= 0).all():
-            raise StateError(f"noise variance {value} must be {n_outputs} numbers of at least 0")
-        noise.value = value.copy()
-        return noise
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
         """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES).

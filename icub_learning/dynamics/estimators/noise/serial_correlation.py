@@ -1,16 +1,13 @@
 """How many errors that follow each other are worth one: errors of robots are alike for some hundredths of a second."""
 
-from collections.abc import Mapping
 from math import exp
-from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.calibrated_variance import HALF_LIFE
 from icub_learning.dynamics.estimators.noise.fading import fade
-from icub_learning.errors import StateError
-from icub_learning.models import reading_state
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 # [s] time constant of the mean that tells lasting errors from white ones. With 0.3 and 1 s in its place the four
 # recordings of docs/decisions/2026-11-24-one-model.md come out alike.
@@ -18,7 +15,7 @@ SMOOTHING = 0.1
 LEAST = 1e-300  # a variance, where there is none
 
 
-class SerialCorrelation:
+class SerialCorrelation(Declared):
     """Long-run variance of errors over their variance: 1 for white errors, n where n of them are alike.
 
     A mean of N correlated errors has the variance of one of N / n independent ones, and so has all that least squares
@@ -29,6 +26,15 @@ class SerialCorrelation:
     Args:
         n_outputs: m.
     """
+
+    STATE = entries(
+        white=NOT_NEGATIVE,
+        weight=NOT_NEGATIVE,
+        age=NOT_NEGATIVE,
+        mean=ANY,
+        long_run=NOT_NEGATIVE,
+        variance=NOT_NEGATIVE,
+    )
 
     def __init__(self, n_outputs: int) -> None:
         self._mean = np.zeros(n_outputs)  # of the latest errors
@@ -52,26 +58,3 @@ class SerialCorrelation:
         self._weight = fade(elapsed, self._age, HALF_LIFE) * self._weight + 1.0
         self._long_run = self._long_run + (self._mean**2 / self._white - self._long_run) / self._weight
         self._variance = self._variance + (errors**2 - self._variance) / self._weight
-
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        numbers = {name: np.asarray(getattr(self, f"_{name}")) for name in ("white", "weight", "age")}
-        arrays = {name: getattr(self, f"_{name}").copy() for name in ("mean", "long_run", "variance")}
-        return numbers | arrays
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "SerialCorrelation":
-        """Rebuild from `state`. Raises StateError."""
-        made = cls(n_outputs)
-        with reading_state("a serial correlation"):
-            made._white, made._weight, made._age = (
-                float(finite(name, state[name]).reshape(())) for name in ("white", "weight", "age")
-            )
-            for name in ("mean", "long_run", "variance"):
-                value = finite(name, state[name])
-                if value.shape != (n_outputs,):
-                    raise StateError(f"{name} {value.shape} does not fit {n_outputs} outputs", name=name)
-                setattr(made, f"_{name}", value.copy())
-        if min(made._white, made._weight, made._age) < 0 or (np.array([made._long_run, made._variance]) < 0).any():
-            raise StateError("variances and times must be at least 0", name="variance")
-        return made

@@ -1,18 +1,14 @@
 """By how much more a motion asks of a learner than the motions it has learned from."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from icub_learning.arrays import Array, finite
-from icub_learning.errors import StateError
-from icub_learning.models import reading_state
+from icub_learning.arrays import Array
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 LEAST = 1e-300  # a leverage, where it is 0
 
 
-class UsualLeverage:
+class UsualLeverage(Declared):
     """Geometric mean of the leverages of past samples, each as if as many samples had been learned then as now.
 
     Where a model lacks something, its errors are no noise: they come back with each repetition of a motion, and a
@@ -25,6 +21,8 @@ class UsualLeverage:
     Args:
         n_outputs: m.
     """
+
+    STATE = entries(mean=ANY, weight=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int) -> None:
         self._mean = np.zeros(n_outputs)  # of the logarithm of leverage times number of samples
@@ -47,22 +45,6 @@ class UsualLeverage:
         if weight:
             self._mean = (self._weight * self._mean + other._weight * other._mean) / weight
             self._weight = weight
-
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        return {"mean": self._mean.copy(), "weight": np.asarray(self._weight)}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any], n_outputs: int) -> "UsualLeverage":
-        """Rebuild from `state`. Raises StateError."""
-        made = cls(n_outputs)
-        with reading_state("a usual leverage"):
-            mean = finite("mean", state["mean"])
-            made._weight = float(finite("weight", state["weight"]).reshape(()))
-        if mean.shape != (n_outputs,) or made._weight < 0:
-            raise StateError(f"mean {mean.shape} must be {n_outputs} numbers, weight at least 0", name="mean")
-        made._mean = mean.copy()
-        return made
 
 
 def unlearned_share(leverages: Array, usual: Array) -> Array:
