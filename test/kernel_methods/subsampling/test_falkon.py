@@ -305,7 +305,7 @@ for kind in (FALKON, NystromKRLS):
 """
 
 
-@pytest.mark.end_to_end
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocations on Linux only")
 def test_files_larger_than_the_memory_allowed(tmp_path):
     """48 MB of float32 samples; K_nm would be 240 MB; 40 MB of allocations are allowed."""

@@ -11,7 +11,6 @@ from std_srvs.srv import Trigger
 
 from icub_learning.nodes.common.waiting import PAUSE, Waiting
 
-pytestmark = pytest.mark.ros
 
 
 class CountedFuture(Future):

@@ -11,14 +11,13 @@ from icub_learning.models import load_state
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
 
-pytestmark = pytest.mark.ros
 
 ROUND = 200  # samples in which the arm goes once through its motion
 LARGEST = 0.1  # RMSE over the deviation of each output, which is what predicting its mean would reach
 
 
-def test_the_node_learns_a_repeated_motion_without_rigid_bodies(start_node, tmp_path):
-    node = start_node("inverse_dynamics", estimator="nonparametric", **SETTINGS)
+def test_the_node_learns_a_repeated_motion_without_rigid_bodies(node_here, tmp_path):
+    node = node_here("inverse_dynamics", estimator="nonparametric", **SETTINGS)
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), SETTINGS["joints"], "r_arm_ft_sensor")
     arm = Arm(regressor, 2 * np.pi / (ROUND * PERIOD * 1e-9))
     file = tmp_path / "model.npz"
