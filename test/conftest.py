@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,14 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_lear
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
+_long_tests = Path(__file__).with_name("long_tests.txt").read_text()
+
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
-# What `make check` leaves out beside live tests: those that take long, most of them more than three tenths of a second.
-LONG = set(Path(__file__).with_name("long_tests.txt").read_text().splitlines())
+# What `make check` leaves out beside live tests: tests that take long, most of them more than three tenths of a second;
+# of parameters that make near-identical tests it takes one in so many ("every").
+LONG = dict(line.partition(" every ")[::2] for line in _long_tests.splitlines())
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -48,13 +52,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The group "alone" is for tests that need much of the machine: one worker runs them, one after the other. Other live
     tests go wherever a worker is free. The tests of each other file stay in one worker, so that they share fixtures.
     """
-    order = []
+    order, number = [], Counter[str]()
     for item in items:
         file = item.path.relative_to(CHECKOUT / "test")
         live = item.get_closest_marker("ros") or "start_process" in getattr(item, "fixturenames", ())
         if live:
             item.add_marker("ros")
-        if item.nodeid in LONG:
+        name = item.nodeid.partition("[")[0]
+        number[name] += 1
+        every = LONG.get(name)
+        if item.nodeid in LONG or every == "" or (every and number[name] % int(every)):
             item.add_marker("long")
         alone = item.get_closest_marker("xdist_group")
         if not live and not alone:
