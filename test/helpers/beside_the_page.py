@@ -9,7 +9,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 
-
 class BesideThePage:
     """Use as a context manager, inside the test's own ROS domain.
 

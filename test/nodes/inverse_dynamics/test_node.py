@@ -20,7 +20,6 @@ from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
 
 
-
 @pytest.fixture(scope="module")
 def regressor():
     return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")

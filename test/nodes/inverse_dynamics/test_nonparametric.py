@@ -1,7 +1,6 @@
 """The inverse dynamics node without rigid bodies: it predicts, learns, saves and loads."""
 
 import numpy as np
-import pytest
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import PERIOD, START, NodeProbe
 from helpers.robots import RIGHT_ARM
@@ -10,7 +9,6 @@ from icub_learning.dynamics import NonparametricEstimator, WrenchRegressor
 from icub_learning.models import load_state
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
-
 
 ROUND = 200  # samples in which the arm goes once through its motion
 LARGEST = 0.1  # RMSE over the deviation of each output, which is what predicting its mean would reach

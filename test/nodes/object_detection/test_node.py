@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 from helpers.detection_probe import DetectionProbe
 from helpers.painted_scenes import background, paint, scene
 from lifecycle_msgs.msg import Transition
