@@ -111,16 +111,6 @@ def test_every_digit_can_be_the_late_one():
     assert many == set(DIGITS)
 
 
-def test_trials_differ_and_repeat():
-    one, late = late_class.compare(clouds(), SIZES, 3, seed=1)
-    two, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
-    assert one == two or repr(one) == repr(two)  # NaN for the recoding of RB
-    assert len(late) == 3
-    assert len({tuple(row) for row in one["N"].total}) > 1
-    with pytest.raises(ParameterError):
-        late_class.compare(clouds(), SIZES, 0)
-
-
 @pytest.fixture
 def digits(tmp_path):
     """The npm package, with few and small numbers, as .tgz and unpacked."""

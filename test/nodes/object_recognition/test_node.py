@@ -70,23 +70,6 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(node_here, tmp_path):
     assert node.stop() == 0
 
 
-def test_is_taught_with_polk(node_here, tmp_path):
-    node = node_here("object_recognition", classifier="polk", max_dictionary=40, **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        for label in CENTRES:
-            answer = probe.teach(label, views(label, 20))
-            assert answer.success, answer.message
-        assert known(probe) == dict.fromkeys(CENTRES, 20)
-        assert [probe.feed(views(label, 6, seed=1))[-1].label for label in CENTRES] == list(CENTRES)
-        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
-        assert saved.success, saved.message
-        assert probe.call(Trigger, "reset").success
-        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
-        assert [probe.feed(views(label, 6, seed=2))[-1].label for label in CENTRES] == list(CENTRES)
-    assert node.stop() == 0
-
-
 def test_teach_learns_exactly_the_frames_that_come_after_the_call(node_here):
     node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
