@@ -17,7 +17,6 @@ demo --no-view --seconds 4.9 | --seconds * [5, 3600]
 demo --no-view --seconds nan | --seconds
 demo --no-view --views 0 | --views * at least 1
 evaluate x.csv {ARM} --horizon -0.1 | --horizon * [0, inf)
-evaluate x.csv {ARM} --n-random-features 7 | n_random_features
 evaluate x.csv {ARM} --plot picture.docx | --plot * .png
 evaluate x.csv {ARM} --steady-from 1.1 | --steady-from * [0, 1]
 evaluate x.csv {ARM} --transient -0.1 | --transient * [0, inf)

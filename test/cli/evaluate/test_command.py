@@ -90,6 +90,7 @@ def test_bad_messages_are_shown(tmp_path, capsys):
         (["--joints", "elbow_joint", "no_such_joint"], "no_such_joint"),
         (["--urdf", "/no/such.urdf"], "/no/such.urdf"),
         (["--output", "wrench"], "no wrench"),
+        (["--n-random-features", "7"], "n_random_features is 7"),
         (["--parametric-regularization", "nan"], "parametric_regularization"),
         (["--joints", ","], "--joints"),
         (["--derivatives", "recorded", "--json", "/proc/none/x.json"], "--json"),
