@@ -2,8 +2,10 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is imported; child processes inherit it
@@ -27,13 +29,14 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_lear
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
+_long_tests = Path(__file__).with_name("long_tests.txt").read_text()
+
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
-# Folders whose tests run whole commands, experiments, programs or systems of nodes; `make check` leaves them out, and
-# tests that take more than three tenths of a second.
-END_TO_END = {"cli", "examples", "experiments", "launching"}
-LONG = set(Path(__file__).with_name("long_tests.txt").read_text().splitlines())
+# What `make check` leaves out beside live tests: tests that take long, most of them more than three tenths of a second;
+# of parameters that make near-identical tests it takes one in so many ("every").
+LONG = dict(line.partition(" every ")[::2] for line in _long_tests.splitlines())
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -49,15 +52,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The group "alone" is for tests that need much of the machine: one worker runs them, one after the other. Other live
     tests go wherever a worker is free. The tests of each other file stay in one worker, so that they share fixtures.
     """
-    order = []
+    order, number = [], Counter[str]()
     for item in items:
         file = item.path.relative_to(CHECKOUT / "test")
-        live = "ros_domain" in getattr(item, "fixturenames", ()) or item.get_closest_marker("ros")
+        live = item.get_closest_marker("ros") or "start_process" in getattr(item, "fixturenames", ())
         if live:
             item.add_marker("ros")
-        if file.parts[0] in END_TO_END:
-            item.add_marker("end_to_end")
-        if item.nodeid in LONG:
+        name = item.nodeid.partition("[")[0]
+        number[name] += 1
+        every = LONG.get(name)
+        if item.nodeid in LONG or every == "" or (every and number[name] % int(every)):
             item.add_marker("long")
         alone = item.get_closest_marker("xdist_group")
         if not live and not alone:
@@ -128,9 +132,21 @@ def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path:
     `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`.
     """
 
-    def start(name: str, remap: list[str] | None = None, **parameters: object) -> Process:
-        kept = {"models_folder": str(tmp_path)} if name in WITH_MODELS else {}  # not in the user's folder
-        rules = dict(rule.split(":=") for rule in remap or [])
-        return start_process(*shy_node_command(name, parameters={**kept, **parameters}, remappings=rules))
+    return lambda *names, **options: start_process(*_command(tmp_path, *names, **options))
 
-    return start
+
+@pytest.fixture
+def node_here(ros_domain: int, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable]:
+    """Make one node, as `start_node` does, in the test's own process: quicker by far, and `make check` does it too."""
+    from helpers.node_here import HERE, NodeHere
+
+    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # of other processes
+    yield lambda name, *remap, **parameters: NodeHere(name, _command(tmp_path, name, *remap, **parameters)[3:], capfd)
+    for node in list(HERE):
+        node.stop()
+
+
+def _command(folder: Path, name: str, remap: list[str] | None = None, **parameters: object) -> list[str]:
+    kept = {"models_folder": str(folder)} if name in WITH_MODELS else {}  # not in the user's folder
+    rules = dict(rule.split(":=") for rule in remap or [])
+    return shy_node_command(name, parameters={**kept, **parameters}, remappings=rules)

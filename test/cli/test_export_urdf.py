@@ -31,8 +31,3 @@ def test_the_whole_robot_is_written(model, tmp_path, capsys):
     nominal = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor").nominal_parameters
     assert again.nominal_parameters[masses].sum() == pytest.approx(1.2 * nominal[masses].sum(), rel=0.15)
     assert "<mesh" in path.read_text()
-
-
-def test_no_model_no_urdf(tmp_path, capsys):
-    assert main(["export-urdf", str(tmp_path / "none.npz"), str(tmp_path / "out.urdf")]) == 2
-    assert "none.npz" in capsys.readouterr().err and not (tmp_path / "out.urdf").exists()

@@ -48,9 +48,3 @@ def test_merging_two_that_share_samples_names_the_remedy(tmp_path, capsys):
     assert main(["model", "merge", one, robot_file(tmp_path / "robot_2", 2), "--to", more]) == 0
     assert main(["model", "merge", both, more, "--to", both]) == 2
     assert "30 of its 60 samples are here already" in capsys.readouterr().err
-
-
-def test_bad_input_is_one_line(tmp_path, capsys):
-    assert main(["fleet", "spread", str(tmp_path), "x.npz"]) == 2
-    assert main(["fleet", "gather", str(tmp_path), "absent.npz"]) == 2
-    assert capsys.readouterr().err.count("\n") == 2

@@ -1,6 +1,7 @@
 """The command line: help at once, errors in one line, and figures as they are printed."""
 
 import json
+import re
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -11,24 +12,25 @@ import pytest
 
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.options import make_settings
+from icub_learning.cli.parser import CommandParser
 from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import number, table, write_json
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_an_example(command, capsys):
-    assert main([command, "--help"]) == 0
+@pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])
+def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch):
+    parsers, print_help = [], CommandParser.print_help
+    monkeypatch.setattr(CommandParser, "print_help", lambda self: parsers.append(self) or print_help(self))
+    assert main([*line.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     assert "example:" in shown
-    assert f"icub-learning {command}" in shown
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_help_of_an_experiment_has_an_example(experiment, capsys):
-    assert main(["reproduce", experiment, "--help"]) == 0
-    assert f"icub-learning reproduce {experiment}" in capsys.readouterr().out
+    assert f"icub-learning {line}" in shown
+    for option in parsers[-1]._actions:
+        said = re.search(r"default: ([-\d. ]*\d)", option.help or "")
+        if said and isinstance(option.default, int | float):
+            assert option.default == float(said[1].replace(" ", "")), option.dest
 
 
 def test_help_imports_nothing_heavy():

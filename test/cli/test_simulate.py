@@ -39,25 +39,6 @@ def test_file_holds_the_simulation(tmp_path: Path, suffix: str) -> None:
     assert json.loads(figures.read_text())["samples"] == 50
 
 
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
-        (["--rate", "300"], "divisor of 1000"),
-        (["--task", "dance"], "circle_xy"),
-        (["--duration", "-1"], "duration"),
-        (["--task", "hold", "--duration", "1", "2"], "duration"),
-        (["--noise", "-1"], "noise"),
-        (["--side", "both"], "right"),
-    ],
-)
-def test_bad_options_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], part: str) -> None:
-    path = tmp_path / "arm.npz"
-    assert main(["simulate", "--output", str(path), *options]) == 2
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert part in error
-    assert not path.exists()
-
-
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "arm.csv"
     path.write_text("precious")

@@ -42,7 +42,6 @@ def test_what_cannot_be_is_said(recording, capsys):
         assert main(["view", "--recording", recording, "--port", str(port)]) == 2
         assert f"port {port}" in capsys.readouterr().err
     for options, named in (
-        (["--port", "70000"], "--port"),
         (["--recording", recording, "--joints", "elbow_joint"], "--joints"),
         (["--recording", recording + ".nowhere"], "nowhere"),
         (["--recording", recording, "--urdf", "no_robot"], "no_robot"),

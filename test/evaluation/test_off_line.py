@@ -36,16 +36,6 @@ def currents():
     return robot, robot.record(30.0, seed=2)
 
 
-def test_with_perfect_sensors_it_finds_the_true_parameters(clean):
-    _, found = clean
-    result = identify_off_line(found.recording, Settings(**found.settings), bandwidths=(80.0,))
-    regressor = result.regressor
-    true = np.array([found.parameters.get(name, 0.0) for name in regressor.parameter_names])
-    expected, estimate = regressor.base_projection @ true, regressor.base_projection @ result.parameters
-    np.testing.assert_allclose(estimate, expected, atol=0.01 * np.abs(expected).max())
-    assert (result.nmse(found.recording) < 1e-4).all()
-
-
 def test_the_bandwidth_follows_the_noise(clean):
     """Noise on the positions calls for a low bandwidth, clean positions bear a high one."""
     robot, found = clean

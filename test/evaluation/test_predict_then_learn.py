@@ -99,18 +99,6 @@ def test_refusals_are_counted_and_leave_the_rest():
         assert np.isfinite(result.predicted).all()
 
 
-def test_smoothed_is_better_than_causal_with_noisy_motion():
-    recording = rigid_recording()
-    rng = np.random.default_rng(3)
-    noisy = replace(
-        recording,
-        position=recording.position + 1e-4 * rng.normal(size=recording.position.shape),
-        velocity=recording.velocity + 1e-2 * rng.normal(size=recording.velocity.shape),
-    )
-    causal, smoothed = (compare(noisy, SETTINGS, mode)["P"] for mode in ("causal", "smoothed"))
-    assert (steady_nmse(smoothed) < steady_nmse(causal)).all()
-
-
 def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Recording:
     """Joint states of a rigid arm, and wrenches that come after each `every`-th of them."""
     arm = rigid_recording(n)

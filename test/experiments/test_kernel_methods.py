@@ -196,16 +196,6 @@ def test_each_method_has_the_lambda_of_its_least_held_out_error():
     assert set(chosen) == {"nystrom", "features", "krls"}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["figure-4.1", "--data", "nowhere"], ["nytro", "--seed", "-1"], ["figure-5.2", "--draws", "1"],
-     ["table-6.2", "--quick", "--out", "/proc/none"]],
-)  # fmt: skip
-def test_bad_arguments_are_one_line(arguments, capsys):
-    assert main(["reproduce", *arguments]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_another_file_is_not_pumadyn(tmp_path, capsys):
     path = tmp_path / "x.txt"
     for text in ("1 2 3\n4 5 6\n", "words\n", ""):

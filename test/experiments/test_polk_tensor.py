@@ -186,7 +186,5 @@ def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
 
 def test_bad_data_are_one_line(tmp_path, capsys):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    for arguments in (["tensor-wpbc", "--data", str(tmp_path / "x.csv")], ["tensor-wpbc", "--data", "nowhere.csv"],
-                      ["polk-multidist", "--draws", "0"], ["tensor-layout", "--samples", "1"]):  # fmt: skip
-        assert main(["reproduce", *arguments]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+    assert main(["reproduce", "tensor-wpbc", "--data", str(tmp_path / "x.csv")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -170,8 +170,3 @@ def test_outcomes_of_other_arguments_and_versions_are_not_taken(tmp_path):
     assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
     (tmp_path / running.OUTCOME).write_text("{")
     assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
-
-
-def test_unknown_experiments_are_one_line(tmp_path, capsys):
-    assert main(["reproduce", "all", "--only", "figure-9.9", "--report", str(tmp_path / "x.html")]) == 2
-    assert "figure-9.9" in capsys.readouterr().err

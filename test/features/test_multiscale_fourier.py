@@ -28,18 +28,6 @@ def test_products_of_rows_are_the_mean_of_the_kernels():
         assert features.waves(a) @ features.waves(b) == pytest.approx(expected, abs=0.015)  # five standard errors
 
 
-def test_seeds_and_the_callers_arrays():
-    scales = SCALES.copy()
-    one, same, other = (MultiscaleFourierFeatures(scales, 8, LENGTHS, seed) for seed in (3, 3, 4))
-    x = np.ones(3)
-    before = one.waves(x)
-    scales[:] = 9.0
-    x.flags.writeable = False
-    np.testing.assert_array_equal(one.waves(x), before)
-    np.testing.assert_array_equal(same.waves(x), before)
-    assert not np.allclose(other.waves(x), before)
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

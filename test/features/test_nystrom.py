@@ -66,19 +66,6 @@ def test_centers_far_from_the_origin_do_not_cancel(offset):
     np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-6)
 
 
-def test_one_sample_several_samples_and_the_callers_arrays():
-    rng = np.random.default_rng(3)
-    centers, x = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
-    copies = centers.copy(), x.copy()
-    features = NystromFeatures(centers)
-    rows = features.transform(x)
-    np.testing.assert_allclose([features.transform(one) for one in x], rows, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(centers, copies[0])
-    np.testing.assert_array_equal(x, copies[1])
-    centers[:] = 0.0
-    np.testing.assert_array_equal(features.transform(x), rows)
-
-
 @pytest.mark.parametrize(
     ("centers", "length_scale", "error"),
     [

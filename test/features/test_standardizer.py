@@ -72,20 +72,6 @@ def test_no_samples_at_all():
     assert standardizer.transform(np.empty((0, 2))).shape == (0, 2)
 
 
-def test_inputs_are_never_written_to_and_one_sample_equals_a_row():
-    x = np.random.default_rng(0).normal(size=(10, 3))
-    copy = x.copy()
-    rows, singles, lists = Standardizer(3), Standardizer(3), Standardizer(3)
-    rows.update(x)
-    lists.update(x.tolist())
-    for one in x:
-        singles.update(one)
-    np.testing.assert_array_equal(rows.transform(x), singles.transform(x))
-    np.testing.assert_array_equal(rows.transform(x), lists.transform(x.tolist()))
-    np.testing.assert_array_equal(rows.transform(x)[4], rows.transform(x[4]))
-    np.testing.assert_array_equal(x, copy)
-
-
 @pytest.mark.parametrize(
     ("x", "error"),
     [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (2.0, ShapeError),

@@ -1,6 +1,5 @@
 """The page's ROS side in the test's own process, beside a robot that publishes what the test says."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +7,6 @@ import rclpy
 from helpers.waiting import wait_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
-from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 
 class BesideThePage:
@@ -63,6 +60,5 @@ class BesideThePage:
         wait_until(condition, what, between)
 
     def connected(self, *publishers: Any) -> None:
-        """Wait until each of these publishers has a subscription that knows it too."""
+        """Wait until each of these publishers has a subscription."""
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions")
-        time.sleep(DISCOVERY_TIME)  # two ends learn of each other one after the other

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from helpers.node_here import HERE
 from helpers.waiting import PATIENCE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -51,10 +52,11 @@ class RosProbe:
         self.message, self.level, self._reported = "", b"", 0
 
     def __enter__(self: ProbeT) -> ProbeT:
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
+        self._context = rclpy.get_default_context() if HERE else rclpy.Context()
+        if not HERE:
+            rclpy.init(context=self._context)
         self.node = rclpy.create_node("probe", context=self._context)
-        self._executor = EventsExecutor(context=self._context)
+        self._executor: Any = HERE[0] if HERE else EventsExecutor(context=self._context)
         self._executor.add_node(self.node)
         self.services = Services(self.node, self._holds)
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
@@ -62,9 +64,11 @@ class RosProbe:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
+        self._executor.remove_node(self.node)
         self.node.destroy_node()
-        rclpy.shutdown(context=self._context)
+        if not HERE:
+            self._executor.shutdown()
+            rclpy.shutdown(context=self._context)
 
     def open(self) -> None:
         """Make publishers and subscriptions."""
@@ -127,8 +131,8 @@ class RosProbe:
         matched = time.monotonic()
         own = {name: kind for name, kind in self.offered().items() if kind.__module__.startswith(OWN)}
         self.services.find_all(own, PATIENCE)  # all at once: each one would take as long as all of them
-        # Matching is mutual, but the two ends learn of it one after the other.
-        self.spin(matched + DISCOVERY_TIME - time.monotonic())
+        if not HERE:  # matching is mutual, but two processes learn of it one after the other
+            self.spin(matched + DISCOVERY_TIME - time.monotonic())
 
     def offered(self) -> dict[str, Any]:
         """Return the types of the node's services, by their full names."""

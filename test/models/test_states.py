@@ -5,7 +5,7 @@ import pytest
 from helpers.robots import ICUB, PANDA, UR10
 
 from icub_learning.errors import ModelError, StateError
-from icub_learning.models import check_version, load_state, reading_state, save_state
+from icub_learning.models import load_state, save_state
 from icub_learning.robots import find_urdf
 
 
@@ -47,23 +47,6 @@ def test_what_is_no_model_is_named(tmp_path):
         save_state("", {})
     with pytest.raises(StateError, match="cannot write"):
         save_state(tmp_path / "text.npz" / "below", {"a": np.ones(1)})
-
-
-def test_an_unreadable_state_names_what_is_wrong():
-    with pytest.raises(StateError, match=r"lacks the entry 'weights'") as raised, reading_state("a learner"):
-        {}["weights"]
-    assert raised.value.name == "weights"
-    with pytest.raises(StateError, match=r"does not describe a learner: invalid literal"), reading_state("a learner"):
-        int("x")
-    inner = StateError("the centers do not fit", name="centers")
-    with pytest.raises(StateError) as raised, reading_state("a learner"):
-        raise inner
-    assert raised.value is inner
-    with pytest.raises(MemoryError), reading_state("a learner"):
-        raise MemoryError
-    check_version({"version": np.asarray(3)}, 3)
-    with pytest.raises(StateError, match="version 3, this release reads 4"):
-        check_version({"version": np.asarray(3)}, 4)
 
 
 def test_robots_are_found_by_name_path_text_and_package(tmp_path, monkeypatch):

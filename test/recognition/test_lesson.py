@@ -36,20 +36,6 @@ def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
         assert stream.show(label, 8)[-1].label == label
 
 
-def test_only_what_comes_during_the_lesson_is_learned(taught):
-    before = taught.recognizer.state()
-    taught.show("duck", 5)
-    assert same(taught.recognizer.state(), before)
-    lesson = taught.recognizer.start_lesson("block", 2)
-    assert not taught.recognizer.learn()  # what came before the lesson is none of it
-    taught.show("block", 1)
-    assert (lesson.n_taken, lesson.done) == (1, False)
-    assert not taught.recognizer.learn()  # nothing is learned twice
-    taught.show("block", 1)
-    assert lesson.done
-    assert taught.recognizer.objects()["block"] == 2
-
-
 def test_nothing_more_is_learned_when_the_lesson_is_done(taught):
     lesson = taught.recognizer.start_lesson("block", 2)
     taught.show("block", 5)
@@ -67,16 +53,6 @@ def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
     assert taught.recognizer.lesson is None
     assert same(taught.recognizer.state(), before)
     assert taught.recognizer.counts.learned == learned
-
-
-def test_a_first_lesson_that_ends_early_leaves_nothing():
-    stream = Stream(recognizer())
-    stream.recognizer.start_lesson("mug", 5)
-    stream.show("mug", 3)
-    assert stream.recognizer.objects() == {"mug": 3}
-    stream.recognizer.end_lesson()
-    assert stream.recognizer.objects() == {}
-    stream.feed(np.ones(D + 1), "another/network")  # neither size nor network is settled
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,7 +23,7 @@ def scene(objects: list[str] | None = None, seed: int = 0) -> ObjectScene:
         pytest.skip(str(error))
 
 
-@pytest.mark.end_to_end
+@pytest.mark.long
 def test_six_objects_and_the_last_one_with_three_views(network: CNNFeatures) -> None:
     names = ["duck", "teddy", "mug", "soccer_ball", "wheel", "traffic_cone"]
     with scene(names, seed=11) as shown:

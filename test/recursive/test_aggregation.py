@@ -35,17 +35,6 @@ def test_linearized_regret_bounds_the_excess_over_every_convex_combination(name)
             assert loss - np.mean((errors[t] @ mixture) ** 2) <= mixture @ regrets + 1e-9 * (1 + np.abs(regrets).max())
 
 
-@pytest.mark.parametrize("name", ["noise", "the best one changes", "scales apart", "opposite errors"])
-def test_in_the_long_run_it_is_hardly_worse_than_the_best_expert(name):
-    errors = CASES[name]
-    learner, losses = ConvexAggregation(errors.shape[2], 1), []
-    for row in errors:
-        losses.append(np.mean((row @ learner.weights[:, 0]) ** 2))
-        learner.update(row[:, :, None], 1 - 1 / MEMORY)
-    experts = np.mean(errors[1000:] ** 2, axis=(0, 1))  # ten memories later
-    assert np.mean(losses[1000:]) <= 1.05 * experts.min()
-
-
 def test_complementary_experts_are_mixed():
     rng = np.random.default_rng(2)
     learner = ConvexAggregation(3, 1)

@@ -165,17 +165,6 @@ def test_predictions_and_leverages(version, rank):
         np.testing.assert_allclose(leverages, (solved**2 / pivots[:, None]).sum(axis=0), rtol=1e-10)
 
 
-def test_many_outputs(version):
-    rng = np.random.default_rng(0)
-    d, n_outputs, rank = 21, 150, 3
-    unit, pivots, triangle = factored(rng, d)
-    weights, z, y = rng.normal(size=(n_outputs, d)), rng.normal(size=(rank, d)), rng.normal(size=(rank, n_outputs))
-    stored = padded(weights)
-    _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, 24, d, n_outputs, 1.0, inf)
-    gain = np.linalg.solve(unit.T @ np.diag(pivots) @ unit + z.T @ z, z.T)
-    np.testing.assert_allclose(stored[:, :d], weights + ((gain @ (y - z @ weights.T)).T), rtol=0, atol=1e-11)
-
-
 def test_buffers_need_no_alignment(version):
     rng = np.random.default_rng(1)
     d = 24

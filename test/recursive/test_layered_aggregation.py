@@ -65,16 +65,6 @@ def test_errors_that_stay_alike_do_not_lure_it_away_from_the_expert_that_is_best
     assert losses[0] < 1.05 * best
 
 
-def test_where_the_best_expert_changes_it_follows_as_the_short_memory_does():
-    rng, steps = np.random.default_rng(2), 6000
-    turns = (np.arange(steps) // 300) % 2 == 0
-    errors = rng.normal(size=(steps, 1, 3)) * np.where(turns[:, None, None], [0.1, 1.0, 0.5], [1.0, 0.1, 0.5])
-    judged = learn(LayeredAggregation(3, 1, (20.0, 1500.0), SECOND, direct=(2,)), errors)[1000:]
-    losses = np.mean(np.einsum("tcn,tn->tc", judged, errors[1000:, 0]) ** 2, axis=0)
-    assert losses[0] < 0.5 * losses[2]  # the long memory alone
-    assert losses[0] < 1.1 * losses[1]
-
-
 def loss_after_a_shock(shock):
     """The loss of what is published after three samples with errors times `shock`, over that of the best expert."""
     rng = np.random.default_rng(3)

@@ -100,18 +100,6 @@ def test_ill_conditioned_samples(condition):
     assert relative_error(mine.weights, batch_solution(z, y, regularization)[1]) < 1e-9
 
 
-def test_merging_with_itself_counts_every_sample_twice():
-    rng = np.random.default_rng(6)
-    z, y = samples(rng, 20, 5, 1)
-    learner = RecursiveLeastSquares(5, 1, 0.5)
-    learner.update(z, y)
-    learner.merge(learner)
-    factor, weights = batch_solution(np.concatenate([z, z]), np.concatenate([y, y]), 0.5)
-    assert relative_error(learner.factor, factor) < 1e-12
-    assert relative_error(learner.weights, weights) < 1e-11
-    assert learner.n_samples == 40
-
-
 @pytest.mark.parametrize(
     "other", [RecursiveLeastSquares(4, 2), RecursiveLeastSquares(3, 1), None, np.eye(3), {"factor": np.eye(3)}]
 )

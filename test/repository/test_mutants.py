@@ -42,7 +42,6 @@ def test_one_place_of_c_is_changed() -> None:
     assert len(changed) == len(places) and source not in changed
 
 
-@pytest.mark.end_to_end
 def test_a_mutant_is_killed_by_a_test_that_notices_and_survives_otherwise(checkout: Path, tmp_path: Path) -> None:
     """`3 - 2 > 4` fails, and `3 + 3 > 4` is as true as `3 + 2 > 4`."""
     shutil.copytree(checkout / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import ParameterError, SampleError
-from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition import IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.growth import grown
@@ -120,18 +119,6 @@ def test_the_classifier_is_the_one_of_objects() -> None:
     for x in rng.normal(size=(20, 4)):
         expected = dict(zip(reference.classes, reference.scores(x), strict=True))
         assert model.scores_one(dict(zip(NAMES, x, strict=True))) == pytest.approx(expected, abs=1e-10)
-
-
-def test_random_features_approximate_the_gaussian_kernel() -> None:
-    rng = np.random.default_rng(3)
-    model = RandomFourierRegressor(n_features=4000, length_scale=0.7)
-    model.learn_one(dict.fromkeys(NAMES, 0.0), 0.0)
-    x, other = rng.normal(size=(2, 4)) / 2
-    rows = [model._features(dict(zip(NAMES, map(float, one), strict=True))) for one in (x, other)]
-    kernel = np.exp(-np.sum((x - other) ** 2) / (2 * 0.7**2))
-    assert rows[0] @ rows[1] == pytest.approx(kernel, abs=0.05)
-    reference = RandomFourierFeatures(4, 4000, 0.7).transform(np.array([x, other]))
-    assert reference[0] @ reference[1] == pytest.approx(kernel, abs=0.05)
 
 
 def test_it_learns_what_no_line_can() -> None:

@@ -38,7 +38,8 @@ class Reach:
 
         In a function these are the tests that execute the statement; all tests of a file of which one does in a
         fixture, which they may share. What runs on import is noticed by any test that executes a function of the
-        module, or of those that import it, and by the tests that lie where the module does. So is C.
+        module, or of those that import it, by the tests that lie where the module does, and by those that hold the
+        whole against its documents. So is C.
         """
         if file.endswith(".py"):
             contexts = self._at(file, source, line)
@@ -49,7 +50,7 @@ class Reach:
         else:
             modules = [path for name in extensions_with(file) for path in importers(name.split(".")[-1])]
         contexts = set().union(*map(self._functions, modules))
-        return self._ordered(file, self._named(contexts) | self._beside(file))
+        return self._ordered(file, self._named(contexts) | self._beside(file) | self._of_the_whole())
 
     def is_executed(self, file: str, source: str, line: int) -> bool:
         """Return whether any test executes a line; of C that is not known."""
@@ -65,6 +66,9 @@ class Reach:
             if found := {name for name in self.tests if name.startswith(mirror)}:
                 return found
         return {name for name in self.tests if name.startswith(f"test/test_{Path(file).stem}.py")}
+
+    def _of_the_whole(self) -> set[str]:
+        return {name for name in self.tests if name.startswith("test/repository/")}
 
     @cache  # noqa: B019  there is one of these for as long as the program runs
     def _contexts(self, file: str) -> dict[int, set[str]]:

@@ -93,9 +93,3 @@ def test_silence_names_other_topics(ros_domain, capfd, monkeypatch):
     shown = capfd.readouterr().err
     assert "no joint state came on /joint_states within 0.1 s" in shown
     assert "/left/joint_states" in shown
-
-
-@pytest.mark.parametrize("arguments", [["--duration", "0"], ["--recording", "/no/such/file.mcap"]])
-def test_bad_options_are_one_line(arguments, capfd):
-    assert main(["check", *arguments]) == 2
-    assert capfd.readouterr().err.count("\n") == 1

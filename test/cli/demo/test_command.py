@@ -188,14 +188,3 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
         assert "interrupted" in process.output
     assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--seconds", "1"], ["--seconds", "nan"], ["--domain", "500"], ["--output", "/dev/null/out"], ["--views", "0"]],
-)
-def test_bad_options_are_one_line(arguments, tmp_path, capsys):
-    assert main(["demo", "--no-view", "--output", str(tmp_path / "out"), *arguments]) == 2
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err.count("\n")) == ("", 1)
-    assert arguments[0] in shown.err

@@ -92,8 +92,6 @@ def test_bad_messages_are_shown(tmp_path, capsys):
         (["--output", "wrench"], "no wrench"),
         (["--n-random-features", "7"], "n_random_features is 7"),
         (["--parametric-regularization", "nan"], "parametric_regularization"),
-        (["--steady-from", "1.5"], "steady-from"),
-        (["--plot", "picture.docx"], "--plot"),
         (["--joints", ","], "--joints"),
         (["--derivatives", "recorded", "--json", "/proc/none/x.json"], "--json"),
     ],

@@ -108,9 +108,3 @@ def test_check_finds_what_is_not_whole(tmp_path, capsys):
     assert "earlier release" in found["files"][str(plain)]
     assert found["not whole"] == 4
     capsys.readouterr()
-
-
-def test_bad_usage_is_one_line(capsys):
-    assert main(["model"]) == 2
-    assert main(["model", "info", "/none"]) == 2
-    assert "/none" in capsys.readouterr().err

@@ -205,14 +205,3 @@ def test_without_a_camera_or_a_node_it_says_so(arguments, expected, tmp_path, ro
     shown = capfd.readouterr().err
     assert expected in shown
     assert shown.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--source", "/none"], ["--timeout", "0"], ["--timeout", "nan"], ["--rate", "0"], ["--frames", "0"]],
-)
-def test_bad_options_are_one_line(arguments, capfd):
-    assert main(["teach", *arguments]) == 2
-    shown = capfd.readouterr()
-    assert (shown.out, shown.err.count("\n")) == ("", 1)
-    assert arguments[0] in shown.err

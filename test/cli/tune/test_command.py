@@ -146,12 +146,7 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
         (["--sizes", "0"], "sizes"),
         (["--regularizations", "-1"], "regularizations"),
         (["--length-scales", "nan"], "length_scales"),
-        (["--folds", "0"], "--folds"),
         (["--folds", "200"], "n_folds"),
-        (["--tune-on", "1"], "--tune-on"),
-        (["--gap", "-1"], "--gap"),
-        (["--plot", "x.docx"], "--plot"),
-        (["--seed", "-1"], "--seed"),
         (["--parameters", "/proc/none/x.yaml"], "--parameters"),
     ],
 )

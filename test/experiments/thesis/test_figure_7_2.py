@@ -49,8 +49,3 @@ def test_figure_7_2(monkeypatch, tmp_path, capsys):
     row = next(line.split() for line in out.splitlines() if line.startswith("5 "))
     assert row[1:3] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
     assert row[-2:] == [f"{100 * late[1, -1]:.1f}", f"{100 * others[1, -1]:.1f}"]
-
-
-def test_a_file_goes_with_one_data_set(capsys):
-    assert main(["reproduce", "figure-7.2", "--on", "mnist", "fashion-mnist", "--data", "x"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

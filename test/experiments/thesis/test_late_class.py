@@ -111,16 +111,6 @@ def test_every_digit_can_be_the_late_one():
     assert many == set(DIGITS)
 
 
-def test_trials_differ_and_repeat():
-    one, late = late_class.compare(clouds(), SIZES, 3, seed=1)
-    two, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
-    assert one == two or repr(one) == repr(two)  # NaN for the recoding of RB
-    assert len(late) == 3
-    assert len({tuple(row) for row in one["N"].total}) > 1
-    with pytest.raises(ParameterError):
-        late_class.compare(clouds(), SIZES, 0)
-
-
 @pytest.fixture
 def digits(tmp_path):
     """The npm package, with few and small numbers, as .tgz and unpacked."""
@@ -251,25 +241,6 @@ def test_command_table_7_1_on_kept_features(tmp_path, capsys):
     assert late["N"][2] < late["RC+"][2]  # recoding finds a class of five examples more often
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["--data", "x.tgz"], "--on"),
-        (["--on", "mnist", "--data", "nowhere.tgz"], "nowhere.tgz"),
-        (["--on", "objects", "--data", "nowhere.npz"], "nowhere.npz"),
-        (["--on", "mnist", "--trials", "0"], "--trials"),
-        (["--on", "mnist", "--n-bal", "0"], "--n-bal"),
-        (["--on", "mnist", "--seed", "-1"], "--seed"),
-        (["--on", "letters"], "letters"),
-    ],
-)
-def test_bad_options_get_one_line(arguments, text, capsys):
-    assert main(["reproduce", "table-7.1", *arguments]) == 2
-    error = capsys.readouterr().err.strip()
-    assert text in error
-    assert "\n" not in error
-
-
 def optimal_crossing(gamma):
     """Where both classes are equally probable between the means: the root of a quadratic equation."""
     a = 1 / (2 * 0.3**2) - 1 / 2
@@ -301,4 +272,3 @@ def test_command_figure_7_1(tmp_path, capsys):
     row = next(line.split() for line in out.splitlines() if line.startswith("moved by"))
     assert row[2] == number(np.ptp(crossing["standard"]))
     assert (tmp_path / "figure-7.1.png").stat().st_size > 10_000
-    assert main(["reproduce", "figure-7.1", "--samples", "1"]) == 2

@@ -107,26 +107,6 @@ def test_the_inverse_stays_the_inverse_over_many_steps():
     assert dictionary.norm == pytest.approx(norm(gram, dictionary.weights))
 
 
-@pytest.mark.parametrize("averaged", [False, True])
-def test_a_copy_and_a_restored_dictionary_go_on_alike(averaged):
-    rng = np.random.default_rng(5)
-    kernel = Kernel(length_scale=0.8)
-    first, second = rng.normal(size=(2, 30, 2, 3))
-    one = KernelDictionary(kernel, 3, 2, averaged=averaged)
-    for x in first:
-        one.step(x, x[:, :2], one.values(x)[1], budget=0.5, rate=0.25)
-    others = [one.copy(), KernelDictionary.from_state(one.state(), kernel)]
-    for dictionary in (one, *others):
-        for x in second:
-            dictionary.step(x, x[:, :2], dictionary.values(x)[1], budget=0.5, rate=0.25)
-    assert one.n > 5
-    for other in others:
-        np.testing.assert_array_equal(one.points, other.points)
-        np.testing.assert_array_equal(one.weights, other.weights)
-        np.testing.assert_array_equal(one.averages, other.averages)
-    assert np.array_equal(one.averages, one.weights) == (not averaged)
-
-
 @pytest.mark.parametrize(
     "arguments, error",
     [

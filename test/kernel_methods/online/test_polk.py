@@ -1,7 +1,5 @@
 """POLK: equal to functional gradient descent where nothing is cut back, bounded for ever, and close to the best."""
 
-import pickle
-
 import numpy as np
 import pytest
 from helpers.polk_data import multidist
@@ -239,16 +237,6 @@ def test_averaging_changes_nothing_that_is_learned():
     np.testing.assert_allclose(averaged.coef_, plain.coef_, atol=1e-9)
     np.testing.assert_array_equal(plain.averaged_coef_, plain.coef_)
     assert np.abs(averaged.averaged_coef_ - averaged.coef_).max() > 0.01
-
-
-def test_a_copy_that_was_pickled_goes_on_alike():
-    train, test, _ = multidist(3, n_train=1200)
-    first, second = ((part[:600], part[600:]) for part in train)
-    one = POLKClassifier(length_scale=0.6**0.5).partial_fit(first[0], second[0])
-    other = pickle.loads(pickle.dumps(one))
-    for model in (one, other):
-        model.partial_fit(first[1], second[1])
-    np.testing.assert_array_equal(one.decision_function(test[0]), other.decision_function(test[0]))
 
 
 def test_an_object_taught_late_is_known_after_some_examples():

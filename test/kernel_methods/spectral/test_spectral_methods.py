@@ -168,20 +168,6 @@ def test_conjugate_gradients_end_at_the_solution_and_stay_there():
     np.testing.assert_allclose(fitted.predict_path(x)[2], fitted.predict(x), atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ITERATIVE)
-def test_a_shorter_run_is_the_beginning_of_a_longer_one(method, data):
-    x, y = data
-    long, short = method(max_iter=30).fit(x, y), method(max_iter=11).fit(x, y)
-    np.testing.assert_array_equal(long.path_levels_, np.arange(1, 31))
-    np.testing.assert_allclose(long.predict_path(x)[10], short.predict(x), atol=1e-10)
-    some = method(max_iter=30, path=[3, 11]).fit(x, y)
-    np.testing.assert_allclose(some.predict_path(x), long.predict_path(x)[[2, 10]], atol=1e-12)
-    one = method(max_iter=30).fit(x, y[:, 0])
-    assert one.predict_path(x).shape == (30, N, 1)
-    assert one.dual_coef_.shape == one.predict(x).shape == (N,)
-    np.testing.assert_allclose(one.predict(x), long.predict(x)[:, 0], atol=1e-8)
-
-
 def test_steps_too_large_are_refused_with_their_bound(data):
     x, y = data
     largest = N / np.linalg.eigvalsh(RBF(SIGMA)(x))[-1]
@@ -228,21 +214,6 @@ def test_cutoff_above_the_whole_spectrum_and_singular_krls_name_the_bound(data):
         SpectralCutoff(regularization=2.0).fit(x, y)
     with pytest.raises(ParameterError, match="singular"):
         KRLS(regularization=1e-300).fit(np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
-
-
-@pytest.mark.parametrize("method", [KRLS, Landweber])
-def test_bad_data_is_refused(method, data):
-    x, y = data
-    bad = y.copy()
-    bad[3, 1] = np.nan
-    with pytest.raises(DataError, match="NaN"):
-        method().fit(x, bad)
-    with pytest.raises(DataError, match="target 1 is constant at 7"):
-        method().fit(x, np.column_stack([y[:, 0], np.full(N, 7.0)]))
-    with pytest.raises(DataError, match="inconsistent"):
-        method().fit(x, y[:-1])
-    with pytest.raises(DataError, match="features"):
-        method().fit(x, y).predict(x[:, :2])
 
 
 def test_one_vs_all_shares_one_fit_and_finds_the_classes():

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -41,26 +40,6 @@ def test_falkon_ends_at_the_direct_nystrom_solution(solver, sampling, data):
     np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=1e-8)
     assert fitted.dual_coef_.shape == (200, 3)
     assert fitted.n_kept_ == direct.n_kept_
-
-
-def test_some_log_n_iterations_suffice(data):
-    """lambda = n^(-1/2), m a few n^(1/2): the error of the direct solution within 1 % after log n = 8 iterations."""
-    x, y = data
-    settings = {"length_scale": SIGMA, "regularization": N**-0.5, "n_centers": 160, "random_state": 0}
-    rng = np.random.default_rng(1)
-    x_test = rng.normal(size=(1000, 4))
-    y_test = np.sin(x_test[:, 0])
-    with pytest.warns(ConvergenceWarning, match="8 iterations"):
-        fitted = FALKON(max_iter=8, tol=1e-12, **settings).fit(x, y[:, 0])
-    direct = NystromKRLS(**settings).fit(x, y[:, 0])
-    errors = [np.sqrt(np.mean((one.predict(x_test) - y_test) ** 2)) for one in (fitted, direct)]
-    assert errors[0] == pytest.approx(errors[1], rel=0.01)
-    distances = np.abs(fitted.predict_path(x_test)[..., 0] - direct.predict(x_test)).max(axis=1)
-    assert distances.shape == (8,)
-    assert distances[-1] < 1e-3 * distances[0]
-    np.testing.assert_array_equal(fitted.path_levels_, np.arange(1, 9))
-    alone = FALKON(max_iter=8, tol=1e-3, n_preconditioner=0, **settings).fit(x, y[:, 0])  # the paper's preconditioner
-    assert np.sqrt(np.mean((alone.predict(x_test) - y_test) ** 2)) == pytest.approx(errors[1], rel=0.01)
 
 
 def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
@@ -219,19 +198,6 @@ def test_bad_solvers_steps_and_data_are_named(data):
         FALKON().fit(np.where(x > 2, np.nan, x), y)
 
 
-def test_targets_may_be_whole_numbers(data):
-    x, _ = data
-    counts = np.arange(N) % 7
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        whole = FALKON(regularization=1e-2, random_state=0).fit(x, counts)
-    np.testing.assert_allclose(
-        whole.predict(x),
-        FALKON(regularization=1e-2, random_state=0).fit(x, counts.astype(float)).predict(x),
-        atol=1e-10,
-    )
-
-
 @pytest.mark.parametrize("kernel", ["gaussian", "matern"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
 def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data):
@@ -305,7 +271,7 @@ for kind in (FALKON, NystromKRLS):
 """
 
 
-@pytest.mark.end_to_end
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocations on Linux only")
 def test_files_larger_than_the_memory_allowed(tmp_path):
     """48 MB of float32 samples; K_nm would be 240 MB; 40 MB of allocations are allowed."""

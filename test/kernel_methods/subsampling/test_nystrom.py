@@ -199,16 +199,6 @@ def test_a_ridge_lost_in_rounding_is_named():
         solve_ridge(np.ones((2, 2)), np.ones((2, 1)), 1e-30, 50)
 
 
-def test_draws_follow_the_seed(data):
-    x, y = data
-    one, same, other = (NystromKRLS(n_centers=20, random_state=seed).fit(x, y) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(one.centers_, same.centers_)
-    assert not np.array_equal(one.centers_, other.centers_)
-    assert len(np.unique(one.centers_, axis=0)) == 20
-    small = NystromKRLS().fit(x[:30], y[:30])  # fewer samples than the default number of centres
-    assert len(small.centers_) == 30
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "text"),
     [

@@ -56,17 +56,6 @@ def test_the_linear_kernel_minimizes_the_primal(order, n, d):
     np.testing.assert_array_equal(model.feature_importances_, np.abs(model.coef_))
 
 
-def test_the_gap_is_that_of_the_objectives():
-    x, y, _ = sparse_problem(1, 25, 10, 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = TensorKernelRegressor(gamma=0.7, max_iter=1, tol=0.0).fit(x, y)
-    a = model.dual_coef_
-    dual = np.sum((x.T @ a) ** 4) / 4 + a @ a / (2 * 0.7) - y @ a
-    assert model.duality_gap_ == pytest.approx(objective(model, x, y, model.coef_) + dual, rel=1e-6)
-    assert model.duality_gap_ == pytest.approx(0.35 * np.sum((x @ model.coef_ - y + a / 0.7) ** 2))
-
-
 def test_order_two_is_kernel_ridge_regression():
     x, y, _ = sparse_problem(2, 40, 15, 4)
     gram = x @ x.T

@@ -16,7 +16,6 @@ from rclpy.qos import ReliabilityPolicy
 from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
 from icub_learning.recognition import CNNFeatures
 
-pytestmark = pytest.mark.ros
 QUICK = {"report_period": 0.05}
 SECOND = 10**9  # ns
 
@@ -38,8 +37,8 @@ def jpeg(picture):
     return file.getvalue()
 
 
-def test_features_of_images_of_many_kinds(start_node, features, picture):
-    node = start_node("cnn_features", **QUICK)
+def test_features_of_images_of_many_kinds(node_here, features, picture):
+    node = node_here("cnn_features", **QUICK)
     expected = features.transform(picture)
     padded = np.pad(picture.reshape(240, -1), ((0, 0), (0, 7)), constant_values=255)
     big = np.stack([picture, np.zeros_like(picture)], axis=-1)
@@ -70,8 +69,8 @@ def test_features_of_images_of_many_kinds(start_node, features, picture):
     assert node.stop() == 0
 
 
-def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(start_node, features, picture):
-    node, broken = start_node("cnn_features", **QUICK), jpeg(picture)[:4000]
+def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(node_here, features, picture):
+    node, broken = node_here("cnn_features", **QUICK), jpeg(picture)[:4000]
     expected = features.transform(picture)
     with CameraProbe() as camera:
         camera.connect()
@@ -105,8 +104,8 @@ def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(start
     assert "Traceback" not in node.output
 
 
-def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newer_ones(start_node, picture):
-    start_node("cnn_features", **QUICK)
+def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newer_ones(node_here, picture):
+    node_here("cnn_features", **QUICK)
     with CameraProbe() as camera:
         camera.connect()
         for stamp in range(1, 301):
@@ -121,8 +120,8 @@ def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newe
         assert int(report["images received"]) == len(stamps) + int(report["dropped for a newer image"])
 
 
-def test_large_images_arrive_all(start_node):
-    start_node("cnn_features", **QUICK)
+def test_large_images_arrive_all(node_here):
+    node_here("cnn_features", **QUICK)
     large = np.random.default_rng(0).integers(0, 256, (768, 1024, 3), dtype=np.uint8)
     with CameraProbe() as camera:
         camera.connect()
@@ -132,8 +131,8 @@ def test_large_images_arrive_all(start_node):
         assert int(camera.report()["images received"]) == 20
 
 
-def test_small_images_of_best_effort_cameras(start_node, picture):
-    start_node("cnn_features", **QUICK)
+def test_small_images_of_best_effort_cameras(node_here, picture):
+    node_here("cnn_features", **QUICK)
     picture = picture[:100, :100]  # travels in one piece
     with CameraProbe(ReliabilityPolicy.BEST_EFFORT) as camera:
         camera.connect()
@@ -147,8 +146,8 @@ def test_small_images_of_best_effort_cameras(start_node, picture):
             camera.features_of(30)
 
 
-def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(start_node, picture):
-    start_node("cnn_features", **QUICK)
+def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(node_here, picture):
+    node_here("cnn_features", **QUICK)
     with CameraProbe() as camera:
         camera.connect()
         for stamp in range(1, 6):
@@ -162,8 +161,8 @@ def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(start_node, pi
             camera.until(lambda count=count: len(camera.features) == count, f"features {count}")
 
 
-def test_lifecycle(start_node, picture):
-    node = start_node("cnn_features", autostart=False, **QUICK)
+def test_lifecycle(node_here, picture):
+    node = node_here("cnn_features", autostart=False, **QUICK)
     with CameraProbe() as camera:
         assert camera.change(Transition.TRANSITION_CONFIGURE)
         camera.connect()
@@ -196,9 +195,9 @@ def test_lifecycle(start_node, picture):
     assert node.wait() == 0
 
 
-def test_another_layer_of_another_topic(start_node, features, picture):
+def test_another_layer_of_another_topic(node_here, features, picture):
     remap = ["image:=/eye/left", "image/compressed:=/eye/left/compressed"]
-    start_node("cnn_features", remap, output="logits", crop=0.5, mean=[127.0] * 3, **QUICK)
+    node_here("cnn_features", remap, output="logits", crop=0.5, mean=[127.0] * 3, **QUICK)
     expected = CNNFeatures(output="logits", crop=0.5)
     with CameraProbe(topic="/eye/left") as camera:
         camera.connect()
@@ -217,8 +216,8 @@ BAD_SETTINGS = [
 
 
 @pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS, ids=str)
-def test_a_setting_that_cannot_be_used_ends_the_node_with_a_reason(start_node, settings, message):
-    node = start_node("cnn_features", **settings)
+def test_a_setting_that_cannot_be_used_ends_the_node_with_a_reason(node_here, settings, message):
+    node = node_here("cnn_features", **settings)
     assert node.wait() == 1
     assert message in node.output
     assert "Traceback" not in node.output

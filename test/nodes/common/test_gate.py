@@ -20,7 +20,6 @@ from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once, transition
 from icub_learning.settings import setting, settings_of
 
-pytestmark = pytest.mark.ros
 LIMIT = 20.0  # [s]
 
 

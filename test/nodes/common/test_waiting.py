@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.experimental import EventsExecutor
@@ -10,8 +9,6 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from icub_learning.nodes.common.waiting import PAUSE, Waiting
-
-pytestmark = pytest.mark.ros
 
 
 class CountedFuture(Future):

@@ -84,9 +84,9 @@ class Gazebo(RosProbe):
 
 
 @pytest.fixture
-def silent(start_node, checkout: Path) -> Iterator[Gazebo]:
+def silent(node_here, checkout: Path) -> Iterator[Gazebo]:
     """A Gazebo that does not take commands yet."""
-    start_node("gazebo_controller", config=str(checkout / "config" / "gazebo.yaml"))
+    node_here("gazebo_controller", config=str(checkout / "config" / "gazebo.yaml"))
     with Gazebo() as made:
         yield made
 

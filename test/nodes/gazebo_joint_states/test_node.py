@@ -11,8 +11,8 @@ from icub_learning.nodes.common.conversions import set_stamp, stamp_to_ns
 STEP = 1_000_000  # [ns]
 
 
-def test_states_one_step_before_each_wrench_are_passed_on(start_node) -> None:
-    node = start_node("gazebo_joint_states", remap=["joint_states:=passed"])
+def test_states_one_step_before_each_wrench_are_passed_on(node_here) -> None:
+    node = node_here("gazebo_joint_states", remap=["joint_states:=passed"])
     with RosProbe("/gazebo_joint_states", "joint states") as probe:
         passed = probe.hear(JointState, "/passed")
         states = probe.node.create_publisher(JointState, "/gazebo/joint_states", MANY)
@@ -32,7 +32,7 @@ def test_states_one_step_before_each_wrench_are_passed_on(start_node) -> None:
     assert node.running
 
 
-def test_a_rate_that_no_steps_make_is_refused(start_node) -> None:
-    node = start_node("gazebo_joint_states", rate=300.0)
+def test_a_rate_that_no_steps_make_is_refused(node_here) -> None:
+    node = node_here("gazebo_joint_states", rate=300.0)
     assert node.wait() == 1
     assert "1000 divided by a whole number" in node.output

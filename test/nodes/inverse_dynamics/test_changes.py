@@ -15,7 +15,6 @@ from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
 
-pytestmark = pytest.mark.ros
 HAND = "r_hand_dh_frame"
 LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
 USUAL, CARRIED, RELEASED = 2300, 600, 200  # samples: what errors are usual is known after 10 s
@@ -35,9 +34,9 @@ class Carrying(Arm):
         return q, v, y + added + self._rng.standard_normal(6) * [0.1, 0.1, 0.1, 0.003, 0.003, 0.003]
 
 
-def test_payload_is_published_identified_and_released(start_node):
+def test_payload_is_published_identified_and_released(node_here):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
-    start_node("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
+    node_here("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
     arm = Carrying(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         payloads = probe.hear(InertiaStamped, "/inverse_dynamics/payload", LATCHED)
@@ -67,11 +66,11 @@ def test_payload_is_published_identified_and_released(start_node):
         assert len(probe.inertial[-1].consistent_values) == regressor.n_parameters
 
 
-def test_trajectory_gets_efforts(start_node):
+def test_trajectory_gets_efforts(node_here):
     joints = tuple(f"panda_joint{i}" for i in range(1, 8))
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
     settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
-    start_node("inverse_dynamics", **settings, estimator="parametric")
+    node_here("inverse_dynamics", **settings, estimator="parametric")
     backwards = list(joints)[::-1]
     points = [JointTrajectoryPoint(positions=[0.1 * i] * 7) for i in range(3)]
     for i, point in enumerate(points):

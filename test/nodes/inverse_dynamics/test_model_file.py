@@ -17,7 +17,6 @@ from icub_learning.robots import find_urdf
 from icub_learning.testing import same_arrays
 from icub_learning_msgs.srv import ModelFile
 
-pytestmark = pytest.mark.ros
 KEPT = SETTINGS | {"model_file": "arm", "autosave_period": 0.2, "keep_models": 3}
 
 
@@ -31,9 +30,9 @@ def samples_in(file):
     return read_model(file)[1].statistics["samples"] if file.exists() else -1
 
 
-def taught(start_node, regressor, file, **changes):
+def taught(node_here, regressor, file, **changes):
     """Start a node, teach it until it has saved, teach it more and end it; return how many samples it has learned."""
-    node, arm = start_node("inverse_dynamics", **(KEPT | changes)), Arm(regressor)
+    node, arm = node_here("inverse_dynamics", **(KEPT | changes)), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(200))
@@ -45,8 +44,8 @@ def taught(start_node, regressor, file, **changes):
     return learned
 
 
-def test_a_node_goes_on_where_the_last_one_ended(start_node, regressor, tmp_path):
-    learned = taught(start_node, regressor, tmp_path / "arm.npz")
+def test_a_node_goes_on_where_the_last_one_ended(node_here, regressor, tmp_path):
+    learned = taught(node_here, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
     assert header.kind == "inverse_dynamics"
     assert header.robot == "iCub"
@@ -56,7 +55,7 @@ def test_a_node_goes_on_where_the_last_one_ended(start_node, regressor, tmp_path
     assert header.statistics["samples"] >= learned
     assert len(list(tmp_path.glob("arm*.npz"))) <= 3
 
-    node = start_node("inverse_dynamics", **KEPT)
+    node = node_here("inverse_dynamics", **KEPT)
     node.wait_for(r"loaded .*arm\.npz")
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
@@ -85,8 +84,8 @@ def test_a_killed_node_has_saved_within_the_period(start_node, regressor, tmp_pa
     assert samples_in(tmp_path / "arm.npz") == learned
 
 
-def test_deactivation_saves(start_node, regressor, tmp_path):
-    start_node("inverse_dynamics", **(KEPT | {"autosave_period": 3600.0}))
+def test_deactivation_saves(node_here, regressor, tmp_path):
+    node_here("inverse_dynamics", **(KEPT | {"autosave_period": 3600.0}))
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, Arm(regressor), range(300))
@@ -96,13 +95,13 @@ def test_deactivation_saves(start_node, regressor, tmp_path):
         assert samples_in(tmp_path / "arm.npz") == int(probe.diagnostics["samples learned"]) > 0
 
 
-def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_names(start_node, regressor, tmp_path):
-    taught(start_node, regressor, tmp_path / "arm.npz")
+def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_names(node_here, regressor, tmp_path):
+    taught(node_here, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
     assert list(tmp_path.glob("arm.*.npz"))
     changed = ModelHeader(**{**vars(header), "robot": "iCubOther"})
     write_model(tmp_path / "arm.npz", state, changed)
-    node = start_node("inverse_dynamics", **KEPT)
+    node = node_here("inverse_dynamics", **KEPT)
     node.wait_for("iCubOther.*here: iCub")
     node.wait_for(r"loaded .*arm\.\d+T")
     with NodeProbe(RIGHT_ARM) as probe:
@@ -122,8 +121,8 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
     assert [read_model(path)[1].robot for path in aside] == ["iCubOther"]
 
 
-def test_services_stay_in_their_folder_and_answer(start_node, regressor, tmp_path):
-    node = start_node("inverse_dynamics", **SETTINGS, models_folder=str(tmp_path / "models"))
+def test_services_stay_in_their_folder_and_answer(node_here, regressor, tmp_path):
+    node = node_here("inverse_dynamics", **SETTINGS, models_folder=str(tmp_path / "models"))
     outside = tmp_path / "outside.npz"
     os.mkfifo(tmp_path / "pipe.npz")
     with NodeProbe(RIGHT_ARM) as probe:
@@ -173,9 +172,9 @@ def large():
     return buffer.getvalue()
 
 
-def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(start_node, regressor, tmp_path):
+def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(node_here, regressor, tmp_path):
     (tmp_path / "models").write_text("a file where a folder should be")
-    start_node("inverse_dynamics", **(KEPT | {"models_folder": str(tmp_path / "models" / "below")}))
+    node_here("inverse_dynamics", **(KEPT | {"models_folder": str(tmp_path / "models" / "below")}))
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, Arm(regressor), range(200))
@@ -184,9 +183,9 @@ def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(start_nod
         assert not probe.call(ModelFile, "save_model", path="arm").success
 
 
-def test_a_model_with_another_length_of_features_is_refused(start_node, regressor, tmp_path):
-    taught(start_node, regressor, tmp_path / "arm.npz", n_random_features=60)
-    node = start_node("inverse_dynamics", **KEPT)
+def test_a_model_with_another_length_of_features_is_refused(node_here, regressor, tmp_path):
+    taught(node_here, regressor, tmp_path / "arm.npz", n_random_features=60)
+    node = node_here("inverse_dynamics", **KEPT)
     node.wait_for("starting with nothing learned|loaded")
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()

@@ -19,8 +19,6 @@ from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
 
-pytestmark = pytest.mark.ros
-
 
 @pytest.fixture(scope="module")
 def regressor():
@@ -41,8 +39,8 @@ def stream_of(arm, ticks):
     return stream
 
 
-def test_who_listens_later_gets_every_prediction_too(start_node, regressor):
-    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+def test_who_listens_later_gets_every_prediction_too(node_here, regressor):
+    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
     node.wait_for("priority|ordinary scheduling")
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
@@ -52,8 +50,8 @@ def test_who_listens_later_gets_every_prediction_too(start_node, regressor):
             assert [stamp_to_ns(message.header.stamp) for message in messages] == [START + k * PERIOD for k in range(3)]
 
 
-def test_predicts_every_state_once_learns_and_keeps_what_it_learned(start_node, regressor, tmp_path):
-    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, regressor, tmp_path):
+    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(399))
@@ -141,8 +139,8 @@ BAD_STATES = {
 FINE = {"position": [0.0] * 7, "velocity": [0.0] * 7}
 
 
-def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start_node, regressor):
-    node, arm = start_node("inverse_dynamics", velocity_source="message", **SETTINGS), Arm(regressor)
+def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(node_here, regressor):
+    node, arm = node_here("inverse_dynamics", velocity_source="message", **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(50))
@@ -177,11 +175,11 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
     assert node.stop() == 0
 
 
-def test_joint_torques(start_node):
+def test_joint_torques(node_here):
     regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), UR10_JOINTS)
     arm = Arm(regressor)
     settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
-    node = start_node("inverse_dynamics", **settings)
+    node = node_here("inverse_dynamics", **settings)
     with NodeProbe(UR10_JOINTS) as probe:
         probe.connect(wrench=False)
 
@@ -201,8 +199,8 @@ def test_joint_torques(start_node):
     assert node.stop() == 0
 
 
-def test_lifecycle_by_hand(start_node, regressor):
-    node, arm = start_node("inverse_dynamics", autostart=False, **SETTINGS), Arm(regressor)
+def test_lifecycle_by_hand(node_here, regressor):
+    node, arm = node_here("inverse_dynamics", autostart=False, **SETTINGS), Arm(regressor)
     with NodeProbe(RIGHT_ARM) as probe:
         change = probe.change
         assert not change(Transition.TRANSITION_ACTIVATE)
@@ -229,8 +227,8 @@ def test_lifecycle_by_hand(start_node, regressor):
     assert node.wait() == 0
 
 
-def test_every_parameter_is_described_and_refuses_what_is_out_of_range(start_node):
-    node = start_node("inverse_dynamics", **SETTINGS)
+def test_every_parameter_is_described_and_refuses_what_is_out_of_range(node_here):
+    node = node_here("inverse_dynamics", **SETTINGS)
     with NodeProbe(RIGHT_ARM) as probe:
         names = [spec.name for spec in PARAMETERS]
         described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
@@ -256,15 +254,15 @@ def test_every_parameter_is_described_and_refuses_what_is_out_of_range(start_nod
         ({"velocity_delay": 2.0}, "velocity_delay"),
     ],
 )
-def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
-    node = start_node("inverse_dynamics", **(SETTINGS | change))
+def test_start_up_with_bad_settings_ends_with_one_clear_line(node_here, change, expected):
+    node = node_here("inverse_dynamics", **(SETTINGS | change))
     node.wait_for(expected)
     assert node.wait() == 1
     assert "Traceback" not in node.output
 
 
-def test_tare_explains_a_jump_of_the_sensor_at_once(start_node, regressor):
-    node, arm = start_node("inverse_dynamics", **SETTINGS), Arm(regressor)
+def test_tare_explains_a_jump_of_the_sensor_at_once(node_here, regressor):
+    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
     jump = np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
@@ -296,9 +294,9 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(start_node, regressor):
     assert node.stop() == 0
 
 
-def test_there_is_nothing_to_tare_without_a_sensor(start_node):
+def test_there_is_nothing_to_tare_without_a_sensor(node_here):
     settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
-    start_node("inverse_dynamics", **settings)
+    node_here("inverse_dynamics", **settings)
     with NodeProbe(UR10_JOINTS) as probe:
         probe.connect(wrench=False)
         refused = probe.call(Trigger, "tare")

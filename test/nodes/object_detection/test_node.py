@@ -4,7 +4,6 @@ import re
 from functools import partial
 
 import numpy as np
-import pytest
 from helpers.detection_probe import DetectionProbe
 from helpers.painted_scenes import background, paint, scene
 from lifecycle_msgs.msg import Transition
@@ -13,7 +12,6 @@ from sensor_msgs.msg import Image
 from icub_learning.detection.boxes import overlaps
 from icub_learning_msgs.srv import ForgetObject, ModelFile, TeachDetection
 
-pytestmark = pytest.mark.ros
 SETTINGS = {"n_centers": 100, "n_proposals": 100, "report_period": 0.05, "collect_rate": 100.0, "answer_timeout": 200.0}
 
 
@@ -53,8 +51,8 @@ def hits(probe, *labels, n=6):
     return right / n
 
 
-def test_is_taught_finds_forgets_and_keeps_what_it_learned(start_node, tmp_path):
-    node = start_node("object_detection", **SETTINGS)
+def test_is_taught_finds_forgets_and_keeps_what_it_learned(node_here, tmp_path):
+    node = node_here("object_detection", **SETTINGS)
     with DetectionProbe() as probe:
         probe.connect()
         rng = np.random.default_rng(0)
@@ -86,8 +84,8 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(start_node, tmp_path)
     assert node.stop() == 0
 
 
-def test_boxes_come_from_motion_or_from_a_tracker(start_node):
-    node = start_node("object_detection", **SETTINGS)
+def test_boxes_come_from_motion_or_from_a_tracker(node_here):
+    node = node_here("object_detection", **SETTINGS)
     rng = np.random.default_rng(1)
     still = background(rng)
 
@@ -115,8 +113,8 @@ def test_boxes_come_from_motion_or_from_a_tracker(start_node):
     assert node.stop() == 0
 
 
-def test_bad_requests_are_answered_and_change_nothing(start_node):
-    node = start_node("object_detection", **SETTINGS)
+def test_bad_requests_are_answered_and_change_nothing(node_here):
+    node = node_here("object_detection", **SETTINGS)
     rng = np.random.default_rng(2)
     with DetectionProbe() as probe:
         probe.connect()
@@ -158,8 +156,8 @@ def test_bad_requests_are_answered_and_change_nothing(start_node):
     assert node.stop() == 0
 
 
-def test_bad_images_are_counted_and_the_next_good_one_is_answered(start_node):
-    node = start_node("object_detection", **SETTINGS)
+def test_bad_images_are_counted_and_the_next_good_one_is_answered(node_here):
+    node = node_here("object_detection", **SETTINGS)
     rng = np.random.default_rng(3)
     with DetectionProbe() as probe:
         probe.connect()

@@ -15,7 +15,6 @@ from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
-pytestmark = pytest.mark.ros
 D = 64
 SETTINGS = {"report_period": 0.05, "answer_timeout": 200.0}
 CENTRES = dict(zip(("mug", "duck", "teddy"), 3.0 * np.random.default_rng(0).normal(size=(3, D)), strict=True))
@@ -31,8 +30,8 @@ def known(probe):
     return dict(zip(answer.labels, answer.counts, strict=True))
 
 
-def test_is_taught_recognizes_and_keeps_what_it_learned(start_node, tmp_path):
-    node = start_node("object_recognition", **SETTINGS)
+def test_is_taught_recognizes_and_keeps_what_it_learned(node_here, tmp_path):
+    node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         assert [seen.label for seen in probe.feed(views("mug", 2))] == ["unknown"] * 2
@@ -71,25 +70,8 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(start_node, tmp_path):
     assert node.stop() == 0
 
 
-def test_is_taught_with_polk(start_node, tmp_path):
-    node = start_node("object_recognition", classifier="polk", max_dictionary=40, **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        for label in CENTRES:
-            answer = probe.teach(label, views(label, 20))
-            assert answer.success, answer.message
-        assert known(probe) == dict.fromkeys(CENTRES, 20)
-        assert [probe.feed(views(label, 6, seed=1))[-1].label for label in CENTRES] == list(CENTRES)
-        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
-        assert saved.success, saved.message
-        assert probe.call(Trigger, "reset").success
-        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
-        assert [probe.feed(views(label, 6, seed=2))[-1].label for label in CENTRES] == list(CENTRES)
-    assert node.stop() == 0
-
-
-def test_teach_learns_exactly_the_frames_that_come_after_the_call(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+def test_teach_learns_exactly_the_frames_that_come_after_the_call(node_here):
+    node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         probe.feed(views("mug", 3))
@@ -120,8 +102,8 @@ def test_teach_learns_exactly_the_frames_that_come_after_the_call(start_node):
     assert node.stop() == 0
 
 
-def test_a_lesson_that_times_out_leaves_no_trace(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+def test_a_lesson_that_times_out_leaves_no_trace(node_here):
+    node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         none = probe.teach("mug", [], n_frames=3, timeout=0.3)
@@ -146,8 +128,8 @@ def test_a_lesson_that_times_out_leaves_no_trace(start_node):
     assert node.stop() == 0
 
 
-def test_bad_requests_are_answered_and_change_nothing(start_node, tmp_path):
-    node = start_node("object_recognition", **SETTINGS)
+def test_bad_requests_are_answered_and_change_nothing(node_here, tmp_path):
+    node = node_here("object_recognition", **SETTINGS)
     (tmp_path / "text.npz").write_text("no model")
     with RecognitionProbe() as probe:
         probe.connect()
@@ -189,8 +171,8 @@ def test_bad_requests_are_answered_and_change_nothing(start_node, tmp_path):
     assert node.stop() == 0
 
 
-def test_bad_features_are_refused_also_in_a_lesson(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+def test_bad_features_are_refused_also_in_a_lesson(node_here):
+    node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         assert probe.teach("mug", views("mug", 5)).success
@@ -216,8 +198,8 @@ def test_bad_features_are_refused_also_in_a_lesson(start_node):
     assert node.stop() == 0
 
 
-def test_the_newest_recognition_is_repeated_at_publish_rate(start_node):
-    node = start_node("object_recognition", publish_rate=100.0, **SETTINGS)
+def test_the_newest_recognition_is_repeated_at_publish_rate(node_here):
+    node = node_here("object_recognition", publish_rate=100.0, **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         probe.report()
@@ -242,8 +224,8 @@ def set_parameter(probe, name, value):
     return answers[0].successful
 
 
-def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_it_runs(start_node):
-    node = start_node("object_recognition", **SETTINGS)
+def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_it_runs(node_here):
+    node = node_here("object_recognition", **SETTINGS)
     with RecognitionProbe() as probe:
         probe.connect()
         names = [spec.name for spec in PARAMETERS]
@@ -262,8 +244,8 @@ def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_
     assert node.stop() == 0
 
 
-def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(start_node):
-    node = start_node("object_recognition", autostart=False, **SETTINGS)
+def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(node_here):
+    node = node_here("object_recognition", autostart=False, **SETTINGS)
     with RecognitionProbe() as probe:
         change = probe.change
         assert not change(Transition.TRANSITION_ACTIVATE)
@@ -327,8 +309,8 @@ def test_a_lesson_under_way_is_answered_when_the_process_is_asked_to_end(start_n
     "change, expected",
     [({"classifier": "magic"}, "rlsc"), ({"recoding": 1.5}, "recoding"), ({"publish_rate": -1.0}, "publish_rate")],
 )
-def test_start_up_with_bad_settings_ends_with_one_clear_line(start_node, change, expected):
-    node = start_node("object_recognition", **(SETTINGS | change))
+def test_start_up_with_bad_settings_ends_with_one_clear_line(node_here, change, expected):
+    node = node_here("object_recognition", **(SETTINGS | change))
     node.wait_for(expected)
     assert node.wait() == 1
     assert "Traceback" not in node.output

@@ -40,16 +40,6 @@ def reference(classifier, x, labels):
     return plain
 
 
-def test_scores_are_those_of_the_incremental_classifier_without_the_held_out_examples():
-    x, labels = sample(4, 150)
-    classifier = learn_all(AdaptiveClassifier(D), x, labels)
-    for k in (3, 17, 60, 150):
-        classifier = learn_all(AdaptiveClassifier(D), x[:k], labels[:k])
-        np.testing.assert_allclose(
-            classifier.scores(x), reference(classifier, x[:k], labels[:k]).scores(x), rtol=1e-8, atol=1e-8
-        )
-
-
 def test_scores_are_exact_also_after_the_regularization_has_moved():
     x, labels = sample(5, 400, spread=2.5)
     classifier = AdaptiveClassifier(D)
@@ -172,19 +162,6 @@ def test_without_well_known_classes_the_settings_hold():
     x, labels = sample(3, 30)
     classifier = learn_all(AdaptiveClassifier(D, (0.5, 5.0, 50.0), recoding=0.3), x, labels)
     assert (classifier.regularization, classifier.recoding) == (5.0, 0.3)
-
-
-def test_predicting_changes_nothing_and_needs_no_certain_moment():
-    x, labels = sample(5, 300, spread=2.5)
-    asked, silent = AdaptiveClassifier(D), AdaptiveClassifier(D)
-    for row, label in zip(x, labels, strict=True):
-        asked.learn(row, label)
-        silent.learn(row, label)
-        before = asked.state()
-        asked.predict(x[:3])
-        assert asked.recoding in RECODINGS
-        assert same(before, asked.state())
-    assert asked.counts == silent.counts
 
 
 def test_forgetting_drops_the_class_and_what_is_held_out_of_it():

@@ -59,21 +59,6 @@ def test_calibrated_anew_when_classes_come(kind, gap):
             assert abs(confidence.mean() - right.mean()) < gap
 
 
-@pytest.mark.parametrize("kind", [IncrementalClassifier, KernelClassifier])
-def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind):
-    """Taught in two places in turn, so that either half of the lesson shows both; asked for in a third one."""
-    rng, n_classes = np.random.default_rng(8), 12
-    centres, places = 0.8 * rng.normal(size=(n_classes, D)), rng.normal(size=(n_classes, 3, D))
-    classifier = kind(D)
-    for k in range(n_classes):
-        lesson = centres[k] + places[k, np.arange(20) % 2] + 0.2 * rng.normal(size=(20, D))
-        classifier.learn(lesson, f"c{k}")
-    asked = np.repeat(centres + places[:, 2], 40, axis=0) + 0.2 * rng.normal(size=(40 * n_classes, D))
-    confidence, right = judged(classifier, asked, [f"c{k}" for k in np.repeat(np.arange(n_classes), 40)])
-    assert right.mean() < 0.8  # or there was nothing to be unsure of
-    assert abs(confidence.mean() - right.mean()) < 0.1  # in halves of the lesson nearly every view is named right
-
-
 def test_before_any_outcome_it_goes_by_margin_and_score():
     confidence, factors = Confidence(), np.ones(3)
     sure, torn, weak = (confidence(np.array(s), factors) for s in ([1.0, 0.0, 0.0], [0.5, 0.45, 0.0], [0.1, 0.0, 0.0]))

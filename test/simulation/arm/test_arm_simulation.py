@@ -151,21 +151,6 @@ def test_nothing_is_read_before_the_first_step() -> None:
     assert simulation.time == pytest.approx(0.002)
 
 
-def test_change_of_task_has_no_jumps_and_keeps_the_limits() -> None:
-    simulation = ArmSimulation(IDEAL(task="circle_xy"))
-    low, high = simulation.arm.limits
-    ahead = run(simulation, 100)
-    for task in ("circle_xz", "hold", "random", "circle_xy"):
-        simulation.set_task(task)
-        assert simulation.task == task
-        moved = run(simulation, 3500)
-        joined = np.vstack([ahead["a"][-1:], moved["a"]])
-        assert np.abs(np.diff(joined, axis=0)).max() < 1.0  # rad/s^2 in a millisecond; a jump would be tens
-        assert (moved["q"] >= low).all()
-        assert (moved["q"] <= high).all()
-        ahead = moved
-
-
 def test_unknown_task_is_refused_with_the_known_ones() -> None:
     simulation = ArmSimulation(IDEAL())
     with pytest.raises(SimulationError, match="circle_xz"):

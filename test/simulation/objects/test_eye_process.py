@@ -10,7 +10,7 @@ from icub_learning.simulation.objects.catalogue import KNOWN
 from icub_learning.simulation.objects.eye_process import MAX_LOADED, EyeProcess, EyeSettings
 from icub_learning.simulation.objects.scene import ObjectScene
 
-pytestmark = pytest.mark.end_to_end  # each test starts a process that renders
+pytestmark = pytest.mark.long  # each test starts a process that renders
 SETTINGS = EyeSettings(seed=3, size=(64, 48))
 
 

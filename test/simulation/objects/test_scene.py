@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -326,24 +325,6 @@ def test_without_opengl_one_line_names_the_packages(checkout: Path) -> None:
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("icub_learning.errors.RenderingError: no off-screen OpenGL here")
     assert "apt-get install libegl1 libgl1-mesa-dri libopengl0" in last
-
-
-def test_scenes_in_two_threads_do_not_disturb_each_other(scene: ObjectScene) -> None:
-    scene.show("duck")
-    expected = [scene.render(number) for number in range(3)]
-    found: list[np.ndarray] = []
-
-    def work() -> None:
-        with ObjectScene(["duck"], seed=3, size=(96, 80)) as own:
-            own.show("duck")
-            found.extend(own.render(number) for number in range(3))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    again = [scene.render(number) for number in range(3)]
-    thread.join()
-    np.testing.assert_array_equal(again, expected)
-    np.testing.assert_array_equal(found, expected)
 
 
 def test_images_are_written_for_each_label_or_not_at_all(tmp_path: Path) -> None:

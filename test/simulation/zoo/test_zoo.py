@@ -87,18 +87,6 @@ def test_the_elastic_gear_shows_in_the_outputs():
     assert 1e-3 < np.abs(difference).max() < 1.0
 
 
-@pytest.mark.parametrize("name", ["panda_1khz", "ur10_currents_125hz", "icub_wrench_50hz", "planar_arm_2khz"])
-def test_a_seed_makes_the_same_recording_again_and_another_one_another(name):
-    robot = ZOO[name]
-    first, again, other = robot.record(2.0, 3), robot.record(2.0, 3), robot.record(2.0, 4)
-    for field in ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "wrench", "wrench_stamps"):
-        np.testing.assert_array_equal(getattr(first.recording, field), getattr(again.recording, field))
-    np.testing.assert_array_equal(first.outputs, again.outputs)
-    assert first.parameters == other.parameters, "it is the same robot"
-    count = min(len(first.position), len(other.position))
-    assert np.abs(first.position[:count] - other.position[:count]).max() > 0.01
-
-
 def test_bad_arguments_are_refused_by_name():
     robot = ZOO["planar_arm_1khz"]
     for duration in (0.0, -1.0, np.nan):

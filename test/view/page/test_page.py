@@ -14,7 +14,7 @@ from helpers.browser import COARSE, Browser, browsing, chromium
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("alone")]
+pytestmark = pytest.mark.xdist_group("alone")
 
 LABEL, FRAMES = "yellow <b>duck</b>", 3  # words from people are shown as they are, not taken for HTML
 ARM = {

@@ -10,7 +10,7 @@ from helpers.recordings import rigid_recording
 
 from icub_learning.recording import write
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("alone")]
+pytestmark = [pytest.mark.xdist_group("alone"), pytest.mark.long]
 N = 4000  # samples, 8 ms apart
 
 

@@ -1,0 +1,109 @@
+"""Options that no command can use: one line that names the option and its bound, and exit code 2."""
+
+import pytest
+
+from icub_learning.cli.main import main
+
+ARM = "--urdf ur10 --output joint_torque --joints a"
+# A command line, and what the line of its error holds: the first value beyond each bound, and names that do not exist.
+BAD = f"""
+check --duration 0 | --duration * (0, 3600]
+check --duration 3601 | --duration * (0, 3600]
+check --recording /no/such/file.mcap | /no/such/file.mcap
+demo --no-view --domain 500 | --domain * [0, 232]
+demo --no-view --output /dev/null/out | --output
+demo --no-view --seconds 3601 | --seconds * [5, 3600]
+demo --no-view --seconds 4.9 | --seconds * [5, 3600]
+demo --no-view --seconds nan | --seconds
+demo --no-view --views 0 | --views * at least 1
+evaluate x.csv {ARM} --horizon -0.1 | --horizon * [0, inf)
+evaluate x.csv {ARM} --plot picture.docx | --plot * .png
+evaluate x.csv {ARM} --steady-from 1.1 | --steady-from * [0, 1]
+evaluate x.csv {ARM} --transient -0.1 | --transient * [0, inf)
+export-urdf none.npz out.urdf | no file none.npz
+fleet gather . absent.npz | no file absent.npz
+fleet spread . x.npz | no file pooled.npz
+latency --rtprio -1 | --rtprio * at least 0
+latency --seconds 0 | --seconds * (0, inf)
+launch nowhere | recording
+model | ACTION
+model info /none | /none
+record new --duration 0 | --duration * (0, inf)
+replay /no/such/file.csv | does not exist
+replay x.csv --rate 0 | --rate * (0, inf)
+replay x.csv --wait -0.1 | --wait * [0, inf)
+replay x.csv --wait nan | --wait
+reproduce all --only figure-9.9 | figure-9.9
+reproduce beyond --seed -1 | --seed * at least 0
+reproduce corollaries-6 --draws 0 | --draws * at least 1
+reproduce detection --scenes 0 | --scenes * at least 1
+reproduce detection --tests 0 | --tests * at least 1
+reproduce detection --threads 0 | --threads * at least 1
+reproduce figure-4.1 --data nowhere | nowhere
+reproduce figure-4.2 --seed -1 | --seed * at least 0
+reproduce figure-5.1 --draws 0 | --draws * at least 1
+reproduce figure-5.1 --samples 49 | --samples * at least 50
+reproduce figure-5.2 --draws 1 | --draws * at least 2
+reproduce figure-5.3 --draws 0 --on breast-cancer | --draws * at least 1
+reproduce figure-7.1 --samples 99 | --samples * at least 100
+reproduce figure-7.2 --draws 0 | --draws * at least 1
+reproduce figure-7.2 --on mnist fashion-mnist --data x | --on
+reproduce figure-8.4 --samples 0 | n_samples * at least 1
+reproduce nytro --seed -1 | --seed * at least 0
+reproduce polk-convergence --samples 999 | --samples * at least 1000
+reproduce polk-curves --on multidist --train 99 | --train * at least 100
+reproduce polk-mnist --passes 0 | --passes * at least 1
+reproduce polk-mnist --train 99 | --train * at least 100
+reproduce polk-multidist --draws 0 | --draws * at least 1
+reproduce recognition --seeds -1 | --seeds * at least 0
+reproduce table-7.1 --data x.tgz | --on
+reproduce table-7.1 --on letters | letters
+reproduce table-7.1 --on mnist --data nowhere.tgz | nowhere.tgz
+reproduce table-7.1 --on mnist --n-bal 4 | --n-bal * at least 5
+reproduce table-7.1 --on mnist --n-test 0 | --n-test * at least 1
+reproduce table-7.1 --on mnist --seed -1 | --seed * at least 0
+reproduce table-7.1 --on mnist --trials 0 | --trials * at least 1
+reproduce table-7.1 --on objects --data nowhere.npz | nowhere.npz
+reproduce tensor-layout --samples 1 | --samples * at least 2
+reproduce tensor-selection --draws 0 | --draws * at least 1
+reproduce tensor-synthetic --draws 0 | --draws * at least 1
+reproduce tensor-wpbc --data nowhere.csv | nowhere.csv
+reproduce tensor-wpbc --draws 0 | --draws * at least 1
+reproduce tensor-wpbc --splits 0 | --splits * at least 1
+select-channels x.csv --output a --seed -1 | --seed * at least 0
+simulate --output x.npz --duration -1 | duration * [0, 1e+06]
+simulate --output x.npz --noise -1 | noise * [0, 10]
+simulate --output x.npz --rate 300 | rate * divisor of 1000
+simulate --output x.npz --side both | right
+simulate --output x.npz --task dance | circle_xy
+simulate --output x.npz --task hold --duration 1 2 | duration * 1 tasks
+teach --detect --label a --seconds 0 | --seconds * (0, 3600]
+teach --detect --label a --seconds 3601 | --seconds * (0, 3600]
+teach --frames 0 | --frames * at least 1
+teach --rate 0.009 | --rate * [0.01, 1000]
+teach --rate 1001 | --rate * [0.01, 1000]
+teach --source /none | --source
+teach --timeout 0 | --timeout * (0, 3600]
+teach --timeout 3601 | --timeout * (0, 3600]
+teach --timeout nan | --timeout
+tune . --folds 0 | --folds * at least 1
+tune . --gap -1 | --gap * at least 0
+tune . --plot x.docx | --plot
+tune . --seed -1 | --seed * at least 0
+tune . --tune-on 0 | --tune-on * (0, 1]
+tune . --tune-on 1 | --tune-on
+view --port -1 | --port * at least 0
+view --port 65536 | --port * [0, 65535]
+"""
+
+
+@pytest.mark.parametrize("case", BAD.strip().splitlines())
+def test_bad_options_are_one_line(case, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    line, _, expected = case.partition(" | ")
+    assert main(line.split()) == 2
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert all(part in shown.err for part in expected.split(" * "))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,203 @@
+"""Figures of the sources as the code has them: their sums, what they have in common, and what their own rules give."""
+
+import math
+import re
+from importlib import import_module
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import pytest
+
+from icub_learning.experiments.report.comparisons import compare
+from icub_learning.experiments.tensor import layout, synthetic
+from icub_learning.experiments.thesis import nytro, stopping_rates, table_4_1, table_4_3, table_7_1
+
+# Sums of all figures of a table, added up from the source.
+SUMS = {
+    ("thesis.table_7_1", "PUBLISHED"): (2115.5, 2190.0, 2908.2),
+    ("thesis.table_6_2", "PUBLISHED"): (30.583, 117.0),
+    ("thesis.table_4_3", "PUBLISHED"): (1119.290141, 6336.083581),
+    ("thesis.nytro", "PUBLISHED"): (26.7402, 8.1335, 242.106, 2075.2164, 1329.812),
+    ("falkon", "PUBLISHED"): (135.30451, 289.00458, 817.35, 852.93, 956.38),
+    ("detection", "PUBLISHED"): (101.3, 88.1, 65.5),
+    ("tensor.selection", "PUBLISHED"): (234, 215, 197),
+}
+# Settings that the description of an experiment states too.
+STATED = {
+    "detection": "FRAMES",
+    "polk.convergence": "POINTS LAMBDA FIRST LOOKS",
+    "polk.curves": "DENSE",
+    "polk.multidist": "BUDGET N_TRAIN N_TEST N_CLASSES",
+    "recognition.experiment": "CLASSES KNOWN UNKNOWN OBJECTS_KNOWN LATE_CLASSES",
+    "tensor.layout": "D DEGREE",
+    "tensor.selection": "N D S NOISE VALIDATION SIZES",
+    "tensor.synthetic": "GAMMA NOISE D S TEST SUBSAMPLES BEST",
+    "tensor.wpbc": "TRAIN",
+    "thesis.figure_4_1": "POINTS PUBLISHED_RMSE",
+    "thesis.figure_4_2": "LEVELS SIGMA LAMBDA",
+    "thesis.figure_8_4": "SAMPLES",
+    "thesis.nytro": "ITERATIONS GUESSES SIGMA",
+    "thesis.stopping_rates": "NOISE FURTHER",
+    "thesis.table_4_1": "SCALES MOST STEPS",
+    "thesis.table_4_3": "ITERATIONS SPARSE",
+    "thesis.table_6_2": "TRIALS STEPS",
+}
+
+
+def module(name: str) -> Any:
+    return import_module(f"icub_learning.experiments.{name}")
+
+
+def numbers(value: Any) -> list[float]:
+    """All numbers in nested tables."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple | range):
+        return [number for one in value for number in numbers(one)]
+    return [float(value)] if isinstance(value, Number) else []
+
+
+@pytest.mark.parametrize(("name", "table"), SUMS)
+def test_tables_are_those_of_the_sources(name, table):
+    found = [sum(numbers(part)) for part in getattr(module(name), table).values()]
+    np.testing.assert_allclose(found, SUMS[name, table], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_settings_are_those_that_the_description_states(name):
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", module(name).DESCRIPTION)
+    said = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+    for constant in STATED[name].split():
+        found = numbers(getattr(module(name), constant))
+        assert found and set(found) <= said, constant
+
+
+def test_tables_agree_with_each_other_and_with_what_they_are_sums_and_ratios_of():
+    for name, whole in (("insurance", "InsuranceCompany, m 2000"), ("adult", "Adult, m 1000")):
+        both = table_4_3.PUBLISHED[name]
+        assert nytro.PUBLISHED[whole] == (both["NKRLS"][:2], both["NYTRO"][:2])
+    packed, full = (np.array(synthetic.PUBLISHED[120][name]) for name in ("packed", "full"))
+    np.testing.assert_allclose([packed.sum(), full.sum()], [138.72, 2076.12], atol=0.1)
+    np.testing.assert_allclose([full[0] / packed[0], packed[1] / full[1]], [41.57, 16.80], rtol=2e-3)
+    for rows in table_7_1.PUBLISHED.values():
+        for method in rows.values():  # of a class that has more and more examples, more and more are found
+            assert len(method) == len(table_7_1.N_IMB) and (np.diff([late for _, late in method]) >= 0).all()
+    assert numbers(list(table_4_1.METHODS.values())) == [0.2318, 0.232, 0.231, 0.232, 0.266, 0.264, 0.234, 0.235]
+    assert stopping_rates.QUICK[-1] < stopping_rates.SIZES[-1]
+
+
+def test_counts_of_tensor_entries_are_binomial_and_the_largest_fill_8_gib():
+    assert {n: math.comb(n + 3, 4) for n in (10, 50, 100)} == layout.PUBLISHED_COUNTS
+    for n, entries in zip(layout.PUBLISHED_LARGEST, (lambda n: math.comb(n + 3, 4), lambda n: n**4), strict=True):
+        assert 8 * entries(n) <= 2**33 < 8 * entries(n + 1)
+
+
+def times(**seconds: float) -> list[dict[str, float]]:
+    return [{"seconds": value, "rmse": value / 10} for value in (seconds["first"], seconds["second"])]
+
+
+BOTH = {"order 4": 1.0, "full": {"build": 2.0, "train": 3.0}, "packed": {"build": 0.03, "train": 80.0}}
+# What an experiment found, and of each figure: ours, published, and whether ours is worse.
+FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
+    "figure-4.1": (
+        {
+            "pumadyn32nh": {
+                "rows": [{"test": 0.33, "fit_s": 1.0}, {"test": 0.3, "fit_s": 2.0}],
+                "scales": {"of deviation 1": 0.9},
+            },
+            "breast-cancer": {"rows": [{"m": 67, "test": 2.0, "published": "1.86 %"}, {"published": "ours"}]},
+        },
+        [(1.1, 1.0, True), (2.0, 3.0, True), (0.9, 0.33, False), (2.0, 1.86, True)],
+    ),
+    "figure-5.1": (
+        {
+            "rows": [{"lambda": 1e-3, "enough": 9, "theorem 5": 8.0}],
+            "checks": {"theorem 2": (1.0, 1.0), "theorem 3": (1.0, 2.0)},
+        },
+        [(9, 8.0, True), (1.0, 2.0, False)],
+    ),
+    "figure-5.2": (
+        {"cases": [{"r": 0.5, "theory": {"risk": -0.8, "m": 0.4}, "exponents": {"risk": -0.7, "m": 0.5}}]},
+        [(-0.7, -0.8, True), (0.5, 0.4, False)],
+    ),
+    "table-4.1": (
+        {"published": {"a": {"KRLS": 0.2}}, "sets": {"a": {"KRLS": [{"rmse": 0.1}, {"rmse": 0.4}]}, "b": {}}},
+        [(0.25, 0.2, True)],
+    ),
+    "table-4.3": (
+        {
+            "published": {"a": {"NKRLS": (9.0, 0.5, None), "NYTRO": (3.0, 0.1, None)}},
+            "sets": {"a": {"methods": {"NKRLS": times(first=4, second=8), "NYTRO": times(first=1, second=3)}}, "b": {}},
+        },
+        [(0.6, 0.5, True), (6, 9, False), (0.2, 0.1, True), (2, 3, False), (3, 3, False)],
+    ),
+    "nytro": (
+        {
+            "slopes": {"nytro": 1.1, "path": 1.9},
+            "selection": [{}, {"m": 7, "path_s": 8.0, "nytro_s": 2.0, "nytro_error": 0.3, "path_error": 0.2}],
+            "published": {"a": ((6.0, 0.5), (2.0, 0.6))},
+        },
+        [(1.1, 1.0, True), (1.9, 2.0, False), (4.0, 3.0, False), (1.5, 1.2, True)],
+    ),
+    "corollaries-6": (
+        {"cases": [{"corollary": 1, "beta": 0.5, "exponents": {"average": -0.3, "bound": -0.5}}]},
+        [(-0.3, -0.5, True)],
+    ),
+    "falkon": (
+        {
+            "theory": [{"n": 1, "falkon_error": 1.0}, {"n": 16, "falkon_error": 0.25}],
+            "growth": 1.6,
+            "published": {"FALKON": (0, 0, 50.0), "Nyström": (0, 0, 200.0), "random features": (0, 0, 100.0),
+                          "preconditioned KRR": (0, 0, 150.0)},
+            "rows": [{"n": 1, "falkon_s": 2.0, "nystrom_s": 6.0, "features_s": 8.0, "preconditioned_s": 3.0},
+                     {"n": 2, "falkon_s": 2.0, "features_s": 4.0}],
+        },
+        [(-1.0, -0.5, False), (1.6, 1.5, True), (3.0, 4.0, True), (2.0, 2.0, False), (1.5, 3.0, True)],
+    ),
+    "polk-multidist": ({"methods": {"POLK hinge, K 0.04, iterate": {"order": [17, 19]}}}, [(18, 16, True)]),
+    "polk-curves": (
+        {
+            "multidist": {
+                "POLK hinge, K 0.04": {"risk": [9, 3], "error": [1, 0.25], "points": [1, 14]},
+                "BSGD": {"risk": [9, 2], "error": [1, 0.5]},
+            }
+        },
+        [(1, 0, True), (-25, 0, False), (14, 15, False)],
+    ),
+    "polk-convergence": (
+        {"runs": {"a": {"bound": None}, "b": {"bound": 2.0, "closest": 3.0}}, "powers": {"remaining": 0.6}},
+        [(3, 2, True), (0.6, 0.5, False)],
+    ),
+    "tensor-layout": (
+        {"counts": {"10": 1, "50": 2, "100": 3}, "largest": [400, 180]},
+        [(1, 715, False), (2, 292_825, False), (3, 4_421_275, False), (400, 399, False), (180, 181, True)],
+    ),
+    "tensor-synthetic": (
+        {
+            "times": [{"n": 120, **BOTH}, {"n": 30, **BOTH}],
+            "published": {"120": {"packed": (49.8, 88.9), "full": (2070.8, 5.29)}},
+            "errors": [{"gamma": [0.1, 1.0, 2.0]}],
+            "best gamma": [0.58, 1.33],
+        },
+        [(0.03, 49.8, False), (80, 88.9, False), (2, 2070.8, False), (3, 5.29, False), (0.1, 0.58, False),
+         (1, 1, False), (2, 1.33, False)],
+    ),
+    "tensor-selection": (
+        {"published": {120: (11, 223)}, "found": {"m 120, order 4": {"true": [10, 11], "false": [200, 250]}}},
+        [(10.5, 11, True), (225, 223, True)],
+    ),
+    "tensor-wpbc": (
+        {"build": [{"n": 60, **BOTH}, {"n": 120, "packed": BOTH["packed"]}]},
+        [(2000, 117, True), (30, 20, True), (30, 329, False)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stands_beside_what_is_published(name):
+    found, expected = FOUND[name]
+    entries = compare(name, found)
+    np.testing.assert_allclose([(one.ours, one.published) for one in entries], [row[:2] for row in expected])
+    assert [one.worse for one in entries] == [row[2] for row in expected]
+    assert len({one.what for one in entries}) == len(entries)

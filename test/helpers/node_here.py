@@ -1,0 +1,88 @@
+"""A node in the test's own process: all of its own code and of ROS, without a process to start and to discover."""
+
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.experimental import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from icub_learning.errors import IcubLearningError
+from icub_learning.nodes.common import spinning
+
+HERE: "list[NodeHere]" = []  # the one of this test, whose probes take part in its context and executor
+
+
+class NodeHere:
+    """Looks to a test as its `Process` would; a probe that takes in messages handles those of the node as well.
+
+    Args:
+        name: of its package below icub_learning.nodes.
+        arguments: of its command line.
+        capfd: what takes its output.
+    """
+
+    def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd, self._text, self._code = capfd, "", 0
+        make = import_module(f"icub_learning.nodes.{name}.node").main.args[0]
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+        self._executor: Any = EventsExecutor()
+        self._node: Any = None
+        HERE.append(self)
+        try:
+            self._node = make()
+            if not spinning._autostart(self._node):
+                self._code = 1
+            self._executor.add_node(self._node)
+        except IcubLearningError as error:
+            self._code, self._text = 1, str(error)
+
+    @property
+    def output(self) -> str:
+        """All that it has said."""
+        self._text += "".join(self._capfd.readouterr())
+        return self._text
+
+    def add_node(self, node: Any) -> None:
+        """Handle the messages of another node too."""
+        self._executor.add_node(node)
+
+    def remove_node(self, node: Any) -> None:
+        """Handle them no more."""
+        self._executor.remove_node(node)
+
+    def spin_once(self, timeout_sec: float) -> None:
+        """Handle what has arrived."""
+        spinning.spin_once(self._executor, self._node, timeout_sec)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has started and was not shut down."""
+        return self in HERE and not self._code and not spinning._finalized(self._node)
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """Return the first match in its output: what its start said is there."""
+        found = re.search(pattern, self.output)
+        assert found, f"{pattern!r} is not in {self.output!r}"
+        return found
+
+    def wait(self) -> int:
+        """Return its exit code: it has not started, or was shut down."""
+        assert not self.running
+        return self._code
+
+    def stop(self, _signal: int = 0) -> int:
+        """Shut it down, and leave nothing; return its exit code."""
+        if self in HERE:
+            HERE.remove(self)
+            if self._node is not None:
+                if not spinning._finalized(self._node):
+                    self._node.trigger_shutdown()
+                self._executor.remove_node(self._node)
+                self._node.destroy_node()
+            self._executor.shutdown()
+            self._node = self._executor = None  # ROS ends a participant with the last reference
+            rclpy.shutdown()
+        return self._code
