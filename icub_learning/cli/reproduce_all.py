@@ -11,7 +11,8 @@ beside ours with their difference, date, machine and seeds, and the data that we
 network.
 
 What came of an experiment is kept in a folder beside the page, which is written anew after each of them: an interrupted
-run goes on where it was, and only what failed or lacked data runs again. --again starts from nothing.
+run goes on where it was, and only what failed, lacked data or depends on a file of this package that has changed runs
+again. --again starts from nothing, as after other data or other libraries.
 
 example:
   icub-learning reproduce all --report out/sources.html --quick"""
@@ -59,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
         sections = [_section(one, EXPERIMENTS[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))
+    minutes = sum(one.seconds for one in outcomes.values()) / 60
+    print(f"{len(names)} experiments took {minutes:.0f} min, those that were kept included", flush=True)
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 

@@ -23,20 +23,28 @@ def run(tmp_path, capsys, name, *arguments):
 
 
 def test_curves_of_multidist(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "polk-curves", "--on", "multidist")
+    out, found = run(tmp_path, capsys, "polk-curves", "--on", "multidist", "--draws", "2")
     assert (tmp_path / "polk-curves-multidist.png").stat().st_size > 20_000
     methods = found["multidist"]
     polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
-    gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in compare("polk-curves", found) if "BSGD" in one.what}
-    assert gaps == {"risk": polk["risk"][-1] - rival["risk"][-1],
-                    "error": 100 * (polk["error"][-1] - rival["error"][-1])}  # fmt: skip
+    entries = compare("polk-curves", found)
+    gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in entries if "BSGD" in one.what}
+    assert gaps == {"risk": polk["last risk"] - rival["last risk"],
+                    "error": 100 * (polk["last error"] - rival["last error"])}  # fmt: skip
+    assert [one.ours for one in entries if "LIBSVM" in one.what] == [
+        pytest.approx(100 * (polk["last error"] - methods["LIBSVM hinge"]["last error"]))
+    ]
     assert f"risk {gaps['risk']:+.3f}, error {gaps['error']:+.2f} points" in out
     assert ("worse in" in out) == (max(gaps.values()) > 0)
     for name, one in methods.items():
         assert one["error"][-1] < 0.45  # chance is 0.8
         cells = next(line for line in out.splitlines() if line.startswith(name + " "))[len(name) :].split()
-        assert cells[:3] == [number(one["risk"][-1]), number(100 * one["error"][-1]), str(one["points"][-1])]
+        assert [*cells[:2], cells[4]] == [
+            number(one["last risk"]), number(100 * one["last error"]), number(one["last points"])
+        ]  # fmt: skip
         if len(one["samples"]) > 1:
+            late = np.array(one["samples"]) >= 480
+            assert late.sum() == 4 and np.mean(np.array(one["error"])[late]) == pytest.approx(one["last error"])
             assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
             assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
             assert max(one["points"]) < 100

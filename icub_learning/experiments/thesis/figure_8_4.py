@@ -125,7 +125,7 @@ def _text(figures: dict[str, Any]) -> str:
             " thesis 8.4.3.\n"
             f"{change_of_task.THESIS}: its method (8.3), with a fixed length scale and regularization.",
             table(head, rows, over),
-            table(["ratio of errors", "force", "torque", "expected at most", "worse in"], ratios),
+            table(["ratio of errors", "force", "torque", "our bound", "above in"], ratios),
         ]
     )
 

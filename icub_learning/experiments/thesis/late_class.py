@@ -71,6 +71,7 @@ def compare(
     scale: float = 1.0,
     progress: Callable[[int], Any] = lambda trial: None,
     fixed: float = FIXED_RECODING,
+    late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws.
 
@@ -83,6 +84,7 @@ def compare(
         scale: factor on the candidates, such as the squared length of an example over that of one of MNIST.
         progress: called after each trial with its number.
         fixed: alpha of "RC fixed", one of RECODINGS.
+        late: the imbalanced classes, one after the other; none: drawn in each trial.
 
     Returns:
         The outcome of each of METHODS, and the class that was imbalanced in each trial.
@@ -94,7 +96,7 @@ def compare(
     outcomes = {method: Outcome() for method in METHODS}
     imbalanced = []
     for trial in range(n_trials):
-        drawn = split(examples, sizes, np.random.default_rng([seed, trial]))
+        drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
         for method, outcome in run_trial(drawn, sizes, [scale * value for value in regularizations], fixed).items():
             for name, values in vars(outcome).items():
@@ -103,11 +105,11 @@ def compare(
     return outcomes, imbalanced
 
 
-def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator) -> Split:
+def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
     """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
 
     Raises:
-        ParameterError: there are too few examples for the sizes.
+        ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
     """
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
     small = [label for label, rows in examples.items() if len(rows) < need]
@@ -116,7 +118,9 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator)
         have = {label: len(rows) for label, rows in examples.items()}
         bound = f"{need} of each class but one, and {need_imbalanced} of that; smaller sizes need fewer"
         raise ParameterError("examples", have, bound)
-    last = able[int(rng.integers(len(able)))]
+    if late is not None and late not in able:
+        raise ParameterError("late", late, f"one of {', '.join(able)}")
+    last = late or able[int(rng.integers(len(able)))]
     train, validation, test = [], [], []
     for label in [*(label for label in examples if label != last), last]:
         rows = examples[label][rng.permutation(len(examples[label]))]

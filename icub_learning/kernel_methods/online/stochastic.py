@@ -1,7 +1,8 @@
 """Stochastic and incremental gradient methods with kernels: passes, losses, mini-batches, averaging."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.errors import DataError, ParameterError
+from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import KernelRegressor
 from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.online.scalar_losses import LOSSES, Loss, losses
@@ -36,9 +37,11 @@ class StochasticKernelMachine(KernelRegressor):
         loss: one of the losses above.
         epsilon: half the width in which "epsilon_insensitive" is zero.
         max_iter: largest number of passes over the samples.
-        step_size: eta > 0, or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss eta < 2 / (L max k(x, x)),
-            L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
-        decay: theta in [0, 1]; with 1, steps shrink so fast that the solution stays oversmoothed (thesis 6.4.1).
+        step_size: eta > 0, one for all targets or one for each: copies of a target with a step size each share the rows
+            of the kernel matrix. Or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss
+            eta < 2 / (L max k(x, x)), L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
+        decay: theta in [0, 1], one or one for each target; with 1, steps shrink so fast that the solution stays
+            oversmoothed (thesis 6.4.1).
         batch_size: b <= n.
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
@@ -50,14 +53,14 @@ class StochasticKernelMachine(KernelRegressor):
         centers_: the training samples, (n, d).
         n_iter_: number of passes done.
         path_levels_: 1..n_iter_.
-        step_size_: eta.
+        step_size_: eta, (T,) where it was given.
     """
 
     loss: str = "square"
     epsilon: float = 0.1
     max_iter: int = 20
-    step_size: float | str = "auto"
-    decay: float = 0.0
+    step_size: float | Sequence[float] | str = "auto"
+    decay: float | Sequence[float] = 0.0
     batch_size: int = 1
     order: str = "reshuffled"
     average: bool = False
@@ -67,29 +70,28 @@ class StochasticKernelMachine(KernelRegressor):
         max_iter, tol = check_iterations(self.max_iter, self.tol)
         loss = self._check_loss(targets)
         n = len(samples)
-        decay = real("decay", self.decay, 0.0)
-        if decay > 1.0:
-            raise ParameterError("decay", decay, "in [0, 1]")
+        decay = _one_or_each("decay", self.decay, targets.shape[1], high=1.0)
         batch = integer("batch_size", self.batch_size, 1)
         if batch > n:
             raise ParameterError("batch_size", batch, f"at most the number of samples, {n}")
         if self.order not in ORDERS:
             raise ParameterError("order", self.order, f"one of {', '.join(ORDERS)}")
-        self._set_step(loss, float(kernel.diagonal(samples).max()), n, batch)
+        self._set_step(loss, float(kernel.diagonal(samples).max()), targets, batch)
         random = check_random_state(self.random_state)
         against = kernel.against(samples)
         last = np.zeros_like(targets)
         # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in each step: the change
         # of step s counts in all later ones, so the average is w - early / S_t with early = sum_s (change of s) S_s.
         early = np.zeros_like(targets)
-        total, step = 0.0, 0
+        total: Array = np.zeros(1)
+        step = 0
         path: list[Array] = []
         for _ in range(max_iter):
             before = last.copy()
             for indices, values in self._batches(n, batch, random, against, samples):
                 step += 1
                 eta = self.step_size_ * step**-decay
-                total += eta
+                total = total + eta
                 with np.errstate(over="ignore", invalid="ignore"):
                     slope = loss.slope(targets[indices], values @ last)
                     change = (-eta / len(indices)) * slope
@@ -130,15 +132,23 @@ class StochasticKernelMachine(KernelRegressor):
             raise DataError(text, name="y", value=wrong, bound="-1 or +1")
         return loss
 
-    def _set_step(self, loss: Loss, largest: float, n: int, batch: int) -> None:
+    def _set_step(self, loss: Loss, largest: float, targets: Array, batch: int) -> None:
+        n, n_targets = targets.shape
         if isinstance(self.step_size, str):
             if self.step_size != "auto":
                 raise ParameterError("step_size", self.step_size, "'auto' or a positive number")
             self.step_size_ = min(1.0, batch / np.sqrt(n)) / largest
             return
-        self.step_size_ = real("step_size", self.step_size, 0.0, low_open=True)
-        if loss.curvature is not None and self.step_size_ >= 2.0 / (loss.curvature * largest):
+        self.step_size_ = _one_or_each("step_size", self.step_size, n_targets, low_open=True)
+        if loss.curvature is not None and np.max(self.step_size_) >= 2.0 / (loss.curvature * largest):
             bound = (
                 f"below 2 / (L max k(x, x)) = {2.0 / (loss.curvature * largest):.6g}, from where the iteration diverges"
             )
             raise ParameterError("step_size", self.step_size_, bound)
+
+
+def _one_or_each(name: str, value: Any, n_targets: int, **bounds: Any) -> Array:
+    """Return a number >= 0 for each target, (T,), from one for all or for each. Raises ParameterError, ShapeError."""
+    if np.ndim(value) > 0 and np.shape(value) != (n_targets,):
+        raise ShapeError(name, np.shape(value), f"a number or ({n_targets},), one for each target")
+    return np.array([real(name, one, 0.0, **bounds) for one in ([value] * n_targets if np.ndim(value) == 0 else value)])

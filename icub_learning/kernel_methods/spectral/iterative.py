@@ -310,8 +310,8 @@ def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
     if isinstance(matrix, np.ndarray) and n <= 64:
         return float(np.linalg.eigvalsh(matrix)[-1])
     start = np.cos(np.arange(n) * 1.618) + 1.5  # no symmetry of a data set is likely to be orthogonal to it
-    try:
-        return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200)[0])
+    try:  # 8 vectors suffice for a kernel's largest eigenvalue, in 9 products where ARPACK's 20 take 21
+        return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200, ncv=min(8, n))[0])
     except ArpackNoConvergence as error:
         if len(error.eigenvalues):
             return float(error.eigenvalues[-1])

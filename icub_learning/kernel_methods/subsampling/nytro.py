@@ -13,22 +13,27 @@ from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import (
     AcceleratedGradient,
+    Landweber,
     NuMethod,
     RecordedPath,
     check_iterations,
     choose_step,
     largest_eigenvalue,
 )
-from icub_learning.kernel_methods.spectral.stopping import StoppingRule
+from icub_learning.kernel_methods.spectral.stopping import GAIN, stops
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, KernelFeatures, NormalEquations
 
 METHODS = ("gradient", "nu", "nesterov", "cg")
+# A multiplication costs so many times less in a product of matrices than in one of a matrix and some vectors, which
+# waits for memory: 7 for 1000 centres, 9 for 2000, on one core with AVX-512; with few centres either way is quick.
+PRODUCT_GAIN = 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,8 +42,9 @@ class NYTRO(CenterRegressor):
 
     With R R^T = K_mm^+ and A = K_nm R, predictions on the samples are [I - (I - (gamma / n) A A^T)^t] Y; t plays the
     part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing). R comes from a
-    triangular factor that leaves out dependent centres, and A is never formed: O(n m t + m^3) in time, O(n m) in memory
-    for the whole path.
+    triangular factor that leaves out dependent centres. O(n m t + m^3) in time and O(n m) in memory for the whole path,
+    by passes over K_nm; where fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and
+    O(m^2), and an iteration costs m^2.
 
     The accelerated methods are those of the full kernel matrix, run on A^T A beta = A^T Y: with all samples as centres
     they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), and
@@ -50,19 +56,18 @@ class NYTRO(CenterRegressor):
         method: "gradient", the paper's; "nu" (Brakhage), "nesterov" or "cg" (conjugate gradients).
         nu: > 0, for "nu"; see `NuMethod`.
         max_iter: largest number of iterations t.
-        step_size: gamma < 2 n / ||K_nm R||^2, half of that for "nu" and "nesterov", or "auto": 1 / max k(x, x), the
-            paper's, which is always below. Unused by "cg".
-        tol: iterations end sooner once ||Y - A beta|| <= tol ||Y|| in each target, or for the accelerated methods
-            ||A^T (Y - A beta)|| <= tol ||A^T Y||.
-        stopping: None, or a rule ("simple", "averaged", "median", "linear", see `StoppingRule`) that ends the iteration
-            by the error on held-out samples; the solution is that of the remaining samples at the last iteration.
-        window, threshold: those of the rule; see `StoppingRule`.
+        step_size: gamma < 2 n / ||K_nm R||^2, half of that for "nu" and "nesterov", or "auto": n / ||K_nm R||^2, the
+            largest for which the paper bounds the risk (theorem 3), and that of its release. Unused by "cg".
+        tol: iterations end sooner once ||A^T (Y - A beta)|| <= tol ||A^T Y|| in each target.
+        stopping: whether the error on held-out samples ends the iteration, see `stops`; the solution is then that of
+            the remaining samples at the iteration with the least error.
+        threshold: in [0, 1], of that rule: a doubling of t that gains less is the last.
         validation_fraction: share of the samples held out for the rule.
         shuffle: whether these are drawn at random; if not, they are the last ones, for samples in order of time.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
 
     Attributes:
-        dual_coef_: (m,) or (m, T), after the last iteration.
+        dual_coef_: (m,) or (m, T), after the last iteration, or that of the least held-out error.
         centers_: (m, d).
         n_kept_: centres that are independent to working precision.
         n_iter_, step_size_, path_levels_: iterations done, gamma, and the iterations of the path.
@@ -74,9 +79,8 @@ class NYTRO(CenterRegressor):
     max_iter: int = 500
     step_size: float | str = "auto"
     tol: float = 1e-8
-    stopping: str | None = None
-    window: int = 10
-    threshold: float = 0.05
+    stopping: bool = False
+    threshold: float = GAIN
     validation_fraction: float = 0.2
     shuffle: bool = True
     path: Sequence[int] | None = None
@@ -85,92 +89,67 @@ class NYTRO(CenterRegressor):
         max_iter, tol = check_iterations(self.max_iter, self.tol)
         if self.method not in METHODS:
             raise ParameterError("method", self.method, f"one of {', '.join(METHODS)}")
+        if not isinstance(self.stopping, bool | np.bool):
+            raise ParameterError("stopping", self.stopping, "True or False")
+        threshold = real("threshold", self.threshold, 0.0, 1.0)
         path = RecordedPath(self.path, max_iter)
-        rule = None if self.stopping is None else StoppingRule(self.stopping, self.window, self.threshold)
         random = check_random_state(self.random_state)
-        if rule:
+        if self.stopping:
             held_out, kept = self._split(len(samples), random)
             validation, validation_targets = samples[held_out], targets[held_out]
             samples, targets = samples[kept], targets[kept]
-        centers, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
-        basis = CenterBasis(kernel, centers)
-        independent = kernel.against(centers[basis.kept])
-        cross = ArrayRows(_kernel_rows(independent, samples), targets)
-        self._set_step(cross, basis, float(kernel.diagonal(samples).max()))
-        checked = _kernel_rows(independent, validation) if rule else None
+        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
+        basis = CenterBasis(kernel, self.centers_)
+        self.n_kept_ = len(basis.kept)
+        apply, moment = _normal_equations(kernel, basis, ArrayRows(samples, targets), max_iter)
+        self._set_step(apply, len(samples))
+        checked = _rows_of(BasisFeatures(kernel, basis), validation) if self.stopping else None
         errors: list[float] = []
-        start = np.zeros((len(basis.kept), targets.shape[1]))
-        run = self._descend if self.method == "gradient" else self._accelerate
-        for t, coefficients in enumerate(run(cross, basis, start, max_iter, tol), start=1):
-            path.record(t, coefficients)
-            if rule and checked is not None:
-                errors.append(float(np.sqrt(np.mean((checked @ coefficients - validation_targets) ** 2))))
-                if rule.stops(errors):
-                    break
-        self.n_iter_, self.centers_, self.n_kept_ = t, centers, len(basis.kept)
-        if rule:
+        for t, coordinates in enumerate(self._iterate(apply, moment, len(samples), max_iter, tol), start=1):
+            path.record(t, coordinates)
+            if checked is None:
+                best = coordinates
+                continue
+            errors.append(float(np.sqrt(np.mean((checked @ coordinates - validation_targets) ** 2))))
+            if errors[-1] == min(errors):
+                best = coordinates.copy()
+            if stops(errors, threshold):
+                break
+        self.n_iter_ = t
+        if self.stopping:
             self.validation_errors_ = np.asarray(errors)
-        solutions, self.path_levels_ = path.finish(t, coefficients)
-        self._path = np.zeros((len(solutions), len(centers), targets.shape[1]))
-        self._path[:, basis.kept] = solutions
-        self._coefficients = np.zeros((len(centers), targets.shape[1]))
-        self._coefficients[basis.kept] = coefficients
+        solutions, self.path_levels_ = path.finish(t, coordinates)
+        flat = solutions.transpose(1, 0, 2).reshape(self.n_kept_, -1)
+        shape = (len(self.centers_), len(solutions), targets.shape[1])
+        self._path = basis.to_coefficients(flat).reshape(shape).transpose(1, 0, 2)
+        self._coefficients = basis.to_coefficients(best)
 
-    def _descend(
-        self, cross: ArrayRows, basis: CenterBasis, start: Array, max_iter: int, tol: float
-    ) -> Iterator[Array]:
-        """Yield alpha_t (k, T) of gradient descent for t = 1, 2, ..."""
-        rate, coordinates = self.step_size_ / cross.n, start
-        # Both the residual and the path need alpha_t = R beta_t, so one triangular solve serves both.
-        gradient, first = cross.sum(Residuals(start))
-        for t in range(1, max_iter + 1):
-            coordinates = coordinates + rate * _reduce(basis, gradient)
-            coefficients = _expand(basis, coordinates)
-            yield coefficients
-            if t < max_iter:
-                gradient, squares = cross.sum(Residuals(coefficients))
-                if (np.sqrt(squares) <= tol * np.sqrt(first)).all():
-                    return
-
-    def _accelerate(
-        self, cross: ArrayRows, basis: CenterBasis, start: Array, max_iter: int, tol: float
-    ) -> Iterator[Array]:
-        """Yield alpha_t (k, T) of an iteration on A^T A beta = A^T Y for t = 1, 2, ..., one pass over K_nm for each."""
-        moment = _reduce(basis, cross.sum(Residuals(start))[0])
+    def _iterate(self, apply: Operator, moment: Array, n: int, max_iter: int, tol: float) -> Iterator[Array]:
+        """Yield beta_t (k, T) of the method on A^T A beta = A^T Y for t = 1, 2, ..."""
         enough = tol * np.linalg.norm(moment, axis=0)
-
-        def apply(coordinates: Array) -> Array:
-            (product,) = cross.sum(_Squares(_expand(basis, coordinates)))
-            return _reduce(basis, product)
-
         iterates: Iterator[tuple[Array, Array | None]]
         if self.method == "cg":
-            iterates = conjugate_gradients(apply, start, moment, enough)
+            iterates = conjugate_gradients(apply, np.zeros_like(moment), moment, enough)
         else:
-            scheme = NuMethod(nu=self.nu) if self.method == "nu" else AcceleratedGradient()
-            scheme.step_size_, scheme._n = self.step_size_, cross.n
+            schemes = {"gradient": Landweber(), "nu": NuMethod(nu=self.nu), "nesterov": AcceleratedGradient()}
+            scheme = schemes[self.method]
+            scheme.step_size_, scheme._n = self.step_size_, n
             iterates = scheme._iterate(apply, moment, max_iter)
         for _, (coordinates, residual) in zip(range(max_iter), iterates, strict=False):
-            yield _expand(basis, coordinates)
+            yield coordinates
             if residual is not None and (np.linalg.norm(residual, axis=0) <= enough).all():
                 return
 
-    def _set_step(self, cross: ArrayRows, basis: CenterBasis, largest: float) -> None:
-        if isinstance(self.step_size, str):
-            self.step_size_ = choose_step(self.step_size, 2.0, largest, "max k(x, x)")
-            return
+    def _set_step(self, apply: Operator, n: int) -> None:
+        size = self.n_kept_
+
+        def product(vector: Array) -> Array:
+            return np.ravel(apply(vector.reshape(-1, 1)))
+
+        operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        matrix = np.column_stack([product(unit) for unit in np.eye(size)]) if size <= 3 else operator
         most = 1.0 if self.method in ("nu", "nesterov") else 2.0
-
-        def apply(vector: Array) -> Array:
-            inner = solve_triangular(basis.triangle, vector.reshape(-1, 1), check_finite=False)
-            (outer,) = cross.sum(_Squares(inner))
-            return np.ravel(solve_triangular(basis.triangle, outer, trans="T", check_finite=False))
-
-        size = len(basis.kept)
-        operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-        matrix = np.column_stack([apply(unit) for unit in np.eye(size)]) if size <= 3 else operator
-        norm = largest_eigenvalue(matrix) / cross.n
-        self.step_size_ = choose_step(self.step_size, most, norm, "||K_nm R||^2")
+        self.step_size_ = choose_step(self.step_size, most, largest_eigenvalue(matrix) / n, "||K_nm R||^2")
 
     def _split(self, n: int, random: RandomState) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         fraction = real("validation_fraction", self.validation_fraction, 0.0, 1.0, low_open=True)
@@ -183,27 +162,37 @@ class NYTRO(CenterRegressor):
         return order[:count], np.sort(order[count:])
 
 
-@dataclass(frozen=True)
-class Residuals:
-    """Sums of K_b^T (Y_b - K_b vectors) and of the squares of Y_b - K_b vectors over rows of a kernel matrix."""
+def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:
+    """Return whether A^T A (k, k) is formed, as this costs less than passes over the n rows of K_nm.
 
-    vectors: Array
+    Multiplications: n k^2 in products of matrices (the triangular solve that gives A, and A^T A), against 2 n k a
+    target and iteration in products with vectors; what an iteration costs besides, k^2 a target, is the same.
+    """
+    return k / PRODUCT_GAIN <= 2 * max_iter * n_targets
 
-    def start(self) -> tuple[Array, ...]:
-        """See rows.Sum."""
-        return np.zeros_like(self.vectors), np.zeros(self.vectors.shape[1])
 
-    def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        """See rows.Sum; each block of rows is read once from memory."""
-        for rows in blocks(len(samples), rows_per_block(len(self.vectors))):
-            residual = targets[rows] - samples[rows] @ self.vectors
-            np.add(totals[0], samples[rows].T @ residual, out=totals[0])
-            np.add(totals[1], np.einsum("ij,ij->j", residual, residual), out=totals[1])
+def _normal_equations(kernel: Kernel, basis: CenterBasis, rows: ArrayRows, max_iter: int) -> tuple[Operator, Array]:
+    """Return the operator A^T A on (k, T), as a matrix or by passes over K_nm, and A^T Y (k, T)."""
+    if forms_normal_equations(len(basis.kept), rows.n_targets, max_iter):
+        upper, moment = rows.sum(NormalEquations(BasisFeatures(kernel, basis), rows.n_targets))
+        gram = np.triu(upper) + np.triu(upper, 1).T
+        return lambda coordinates: gram @ coordinates, moment
+    cross = ArrayRows(_rows_of(KernelFeatures(kernel, basis), rows.samples), rows.targets)
+
+    def reduce(moment: Array) -> Array:
+        reduced: Array = solve_triangular(basis.triangle, moment, trans="T", check_finite=False)
+        return reduced
+
+    def apply(coordinates: Array) -> Array:
+        (product,) = cross.sum(_Squares(solve_triangular(basis.triangle, coordinates, check_finite=False)))
+        return reduce(product)
+
+    return apply, reduce(cross.samples.T @ rows.targets)
 
 
 @dataclass(frozen=True)
 class _Squares:
-    """Sum of K_b^T K_b vectors over rows of a kernel matrix."""
+    """Sum of K_b^T K_b vectors over rows of a kernel matrix, each block of which is read once from memory."""
 
     vectors: Array
 
@@ -215,19 +204,9 @@ class _Squares:
             np.add(totals[0], samples[rows].T @ (samples[rows] @ self.vectors), out=totals[0])
 
 
-def _expand(basis: CenterBasis, coordinates: Array) -> Array:
-    expanded: Array = solve_triangular(basis.triangle, coordinates, check_finite=False)
-    return expanded
-
-
-def _reduce(basis: CenterBasis, moment: Array) -> Array:
-    reduced: Array = solve_triangular(basis.triangle, moment, trans="T", check_finite=False)
-    return reduced
-
-
-def _kernel_rows(against: KernelAgainst, samples: Array) -> Array:
-    """Return the rows of the kernel matrix of `samples`, (n, m), computed in blocks."""
-    out = np.empty((len(samples), against.n_centers))
-    for rows in blocks(len(samples), rows_per_block(against.n_centers)):
-        against(samples[rows], out[rows])
+def _rows_of(features: KernelFeatures | BasisFeatures, samples: Array) -> Array:
+    """Return the features of the samples, (n, k), computed in blocks."""
+    out = np.empty((len(samples), features.n_features))
+    for rows in blocks(len(samples), rows_per_block(features.n_features)):
+        out[rows] = features(samples[rows])
     return out

