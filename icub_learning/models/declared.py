@@ -38,6 +38,7 @@ class Range(NamedTuple):
         return f"{'' if self.infinite else 'finite '}numbers{least}"
 
 
+# Those that most entries have.
 ANY, NOT_NEGATIVE, POSITIVE, VARIANCE = Range(), Range(0.0), Range(0.0, low_open=True), Range(0.0, infinite=True)
 
 
