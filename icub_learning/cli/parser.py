@@ -2,6 +2,8 @@
 
 import argparse
 import importlib
+import re
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 BAD_INPUT = 2  # exit code
@@ -28,8 +30,16 @@ class CommandParser(argparse.ArgumentParser):
             self.description, self.epilog = module.DESCRIPTION, getattr(module, "EXAMPLE", None)
             self.set_defaults(run=getattr(module, "run", None))
             module.add_options(self)
-        return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # here, and not in the parser of all commands, which knows neither the options nor their help
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Leave with exit code BAD_INPUT and one line that says what is wrong and where help is."""
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        """Leave with exit code BAD_INPUT and one line: what is wrong, the nearest that is known, and where help is."""
+        word = re.search(r"(?:unrecognized arguments: |invalid choice: ')([^\s']+)", message)
+        known = [*self._option_string_actions]
+        known += [str(choice) for action in self._actions for choice in action.choices or ()]
+        near = get_close_matches(word[1], known, 1) if word else []
+        hint = f"; did you mean {near[0]}?" if near else ""
+        self.exit(BAD_INPUT, f"{self.prog}: {message}{hint} (see {self.prog} --help)\n")

@@ -12,7 +12,7 @@ EXAMPLE = """\
 example:
   icub-learning view                                  then open http://127.0.0.1:8080/
   icub-learning view --urdf my_robot.urdf --image /camera/image_raw
-  icub-learning view --recording recording.db3 --urdf ur10 --output joint_torque --joints elbow_joint,wrist_1_joint
+  icub-learning view recording.db3 --urdf ur10 --output joint_torque --joints elbow_joint,wrist_1_joint
 
 The page finds nodes by itself, in the ROS domain of this shell, at any time; objects are taught, loads identified and
 models saved on it by mouse. It asks no other host for anything. Another --host than this machine needs a token, which
@@ -34,8 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", metavar="FOLDER", type=Path, help="of a program, whose pictures are shown too")
     parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
     options.add_robot_options(parser, required=False)
-    played = parser.add_argument_group("playing a recording")
-    played.add_argument("--recording", metavar="FILE", type=Path, help=options.RECORDING)
+    options.add_recording_argument(parser, f"to play, instead of what runs: {options.RECORDING}", required=False)
     options.add_reading_options(parser)
     options.add_learning_options(parser)
 

@@ -9,7 +9,8 @@ ARM = "--urdf ur10 --output joint_torque --joints a"
 BAD = f"""
 check --duration 0 | --duration * (0, 3600]
 check --duration 3601 | --duration * (0, 3600]
-check --recording /no/such/file.mcap | /no/such/file.mcap
+check --duratoin 3 | check: * --duratoin * mean --duration? * check --help
+check /no/such/file.mcap | /no/such/file.mcap
 demo --no-view --domain 500 | --domain * [0, 232]
 demo --no-view --output /dev/null/out | --output
 demo --no-view --seconds 3601 | --seconds * [5, 3600]
@@ -26,6 +27,7 @@ fleet spread . x.npz | no file pooled.npz
 latency --rtprio -1 | --rtprio * at least 0
 latency --seconds 0 | --seconds * (0, inf)
 launch nowhere | recording
+model inof x.npz | inof * mean info? * model --help
 model | ACTION
 model info /none | /none
 record new --duration 0 | --duration * (0, inf)

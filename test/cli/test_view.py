@@ -25,7 +25,7 @@ def recording(tmp_path):
 @pytest.mark.parametrize("predicted", [False, True])
 def test_a_recording_is_served_until_it_is_interrupted(start_process, recording, predicted):
     learned = ("--urdf", "ur10", "--output", "joint_torque", "--joints", ",".join(JOINTS), "--n-random-features", "20")
-    process = start_process(*VIEW, "--recording", recording, "--port", "0", *(learned if predicted else ()))
+    process = start_process(*VIEW, recording, "--port", "0", *(learned if predicted else ()))
     address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1]
     with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         assert answer.status == 200 and b"<html" in answer.read()
@@ -39,12 +39,12 @@ def test_what_cannot_be_is_said(recording, capsys):
         taken.listen()
         port = taken.getsockname()[1]
         assert free_port(port) != port
-        assert main(["view", "--recording", recording, "--port", str(port)]) == 2
+        assert main(["view", recording, "--port", str(port)]) == 2
         assert f"port {port}" in capsys.readouterr().err
     for options, named in (
-        (["--recording", recording, "--joints", "elbow_joint"], "--joints"),
-        (["--recording", recording + ".nowhere"], "nowhere"),
-        (["--recording", recording, "--urdf", "no_robot"], "no_robot"),
+        ([recording, "--joints", "elbow_joint"], "--joints"),
+        ([recording + ".nowhere"], "nowhere"),
+        ([recording, "--urdf", "no_robot"], "no_robot"),
     ):
         assert main(["view", *options]) == 2
         assert named in capsys.readouterr().err

@@ -17,7 +17,7 @@ DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, 
 EXAMPLE = """\
 example:
   icub-learning check --urdf icub --joint-states /right_arm/joint_states --wrench /right_arm/wrench
-  icub-learning check --recording arm.mcap --urdf arm.urdf --parameters arm.yaml
+  icub-learning check arm.mcap --urdf arm.urdf --parameters arm.yaml
 
 Let the robot move all joints meanwhile: signs, units and axes cannot be judged at rest. Without --urdf the topic
 robot_description is asked, then the names of the joints. The exit code is 1 if anything is wrong."""
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     options.add_topic_options(parser)
     parser.add_argument("--duration", metavar="SECONDS", type=float, default=10.0, help="to listen (default: 10)")
-    parser.add_argument("--recording", metavar="RECORDING", type=Path, help=f"judge this instead: {options.RECORDING}")
+    options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
     options.add_recorded_topic_options(parser)
     known = ", ".join(KNOWN_ROBOTS)
     parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")

@@ -33,7 +33,7 @@ def arm():
 def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, capsys):
     write(no_frame(unset_stamps(reaction(degrees(arm)))), tmp_path / "arm.mcap")
     files = ["--parameters", str(tmp_path / "arm.yaml"), "--json", str(tmp_path / "arm.json")]
-    assert main(["check", "--recording", str(tmp_path / "arm.mcap"), "--urdf", "icub", *files]) == 1
+    assert main(["check", str(tmp_path / "arm.mcap"), "--urdf", "icub", *files]) == 1
     shown = capsys.readouterr().out
     assert "WRONG degrees          positions look like degrees" in shown
     assert "-> publish radians (REP-103)" in shown
@@ -49,7 +49,7 @@ def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, 
 
 def test_a_sound_recording_without_a_urdf_is_recognized_by_its_joints(arm, tmp_path, capsys):
     write(arm, tmp_path / "arm.npz")
-    assert main(["check", "--recording", str(tmp_path / "arm.npz")]) == 0
+    assert main(["check", str(tmp_path / "arm.npz")]) == 0
     shown = capsys.readouterr().out
     assert "nothing wrong was found" in shown
     assert "    urdf: icub\n" in shown
@@ -58,7 +58,7 @@ def test_a_sound_recording_without_a_urdf_is_recognized_by_its_joints(arm, tmp_p
 
 def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
     write(replace(arm, joint_names=tuple("abcdefg")), tmp_path / "arm.npz")
-    assert main(["check", "--recording", str(tmp_path / "arm.npz")]) == 2
+    assert main(["check", str(tmp_path / "arm.npz")]) == 2
     shown = capsys.readouterr().err
     assert "--urdf" in shown
     assert shown.count("\n") == 1

@@ -20,7 +20,7 @@ def address(start_process: Callable, tmp_path: Path) -> str:
     chromium()  # skips before anything is started
     path = tmp_path / "motion.npz"
     write(rigid_recording(N), path)
-    line = ("view", "--recording", str(path), "--urdf", "ur10", "--port", "0")
+    line = ("view", str(path), "--urdf", "ur10", "--port", "0")
     return start_process(sys.executable, "-m", "icub_learning.cli", *line).wait_for(r"page: (http://\S+)")[1]
 
 
