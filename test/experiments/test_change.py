@@ -33,12 +33,12 @@ def test_a_model_that_knows_nothing_is_not_called_good():
 
 
 LOAD = {"mass": 0.5, "seen_after": 0.3, "found_mass": 0.46, "mass_deviation": 0.02, "error_after_grasp": 1.2,
-        "error_after_drop": 1.2, "centre_error": 0.015}  # fmt: skip
+        "error_after_drop": 1.2}  # fmt: skip
 # What is just good enough, by part; in the rows of the table it is the last value that is.
 JUST = {
     "loads": {
-        "force error before [N]": 1.0, "heavy": LOAD, "of each": 10, "loads told": 9, "pushes told": 10,
-        "light": LOAD | {"seen_after": 1.0, "found_mass": 0.53, "mass_deviation": 0.015},
+        "force error before [N]": 1.0, "heavy": LOAD | {"centre_error": 0.015}, "of each": 10, "loads told": 9, "pushes told": 10,
+        "light": LOAD | {"seen_after": 1.0, "found_mass": 0.4702, "mass_deviation": 0.015},
         "push": {"seen after": 0.05, "gone after": 0.1, "parameters moved by": 1.0},
     },
     "quiet": {"false alarms": 0, "ratio": 1.02},
@@ -51,30 +51,34 @@ JUDGED = {"loads": 15, "quiet": 2, "friction": 1, "consistency": 2}
 
 
 def numbers_in(found):
-    """Paths of all that may be worse in a table of figures, and what makes it worse."""
+    """Paths of all that is judged in a table of figures."""
     for name, value in found.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name != "none forgotten":
             yield from ((name, *path) for path in numbers_in(value))
-        elif name not in ("robot", "mass", "excitations", "of each", "consistent as learned", "force error before [N]"):
+        elif name not in (
+            "none forgotten",
+            "robot",
+            "mass",
+            "excitations",
+            "of each",
+            "consistent as learned",
+            "force error before [N]",
+        ):
             yield (name,)
 
 
 @pytest.mark.parametrize("part", JUST)
 def test_what_is_just_within_its_bounds_is_reached_and_nothing_beyond(part):
     def judged(found):
-        """For each expectation whether it is reached; of two seeds, the first of which is better than needed."""
+        """For each expectation whether two seeds reach it."""
         return [good for _, _, expected, good in ROWS[part]([JUST[part], found]) if expected]
 
     assert judged(JUST[part]) == [True] * JUDGED[part]
     for path in numbers_in(JUST[part]):
-        if "none forgotten" in path:
-            continue
         worse = copy.deepcopy(JUST[part])
         inner = worse
         for name in path[:-1]:
             inner = inner[name]
-        fewer = path[-1] in ("mass_deviation", "loads told", "pushes told", "consistent as published")
-        small = 1e-3 if isinstance(inner[path[-1]], float) else 1
-        inner[path[-1]] += -small if fewer or inner[path[-1]] < inner.get("mass", 0.0) and "found" in path[-1] else small
-        assert judged(worse).count(False) >= 1, path
-    assert len(ROWS[part]([JUST[part]])[0][1]) == 1
+        fewer = path[-1] in ("found_mass", "mass_deviation", "loads told", "pushes told", "consistent as published")
+        inner[path[-1]] += (1e-3 if isinstance(inner[path[-1]], float) else 1) * (-1 if fewer else 1)
+        assert not all(judged(worse)), path
