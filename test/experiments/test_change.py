@@ -37,7 +37,8 @@ LOAD = {"mass": 0.5, "seen_after": 0.3, "found_mass": 0.46, "mass_deviation": 0.
 # What is just good enough, by part; in the rows of the table it is the last value that is.
 JUST = {
     "loads": {
-        "force error before [N]": 1.0, "heavy": LOAD | {"centre_error": 0.015}, "of each": 10, "loads told": 9, "pushes told": 10,
+        "force error before [N]": 1.0, "heavy": LOAD | {"centre_error": 0.015}, "of each": 10,
+        "loads told": 9, "pushes told": 10,
         "light": LOAD | {"seen_after": 1.0, "found_mass": 0.4702, "mass_deviation": 0.015},
         "push": {"seen after": 0.05, "gone after": 0.1, "parameters moved by": 1.0},
     },

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.simulation.objects.catalogue import KNOWN
-from icub_learning.simulation.objects.eye_process import MAX_LOADED, EyeProcess, EyeSettings
+from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
 from icub_learning.simulation.objects.scene import ObjectScene
 
 pytestmark = pytest.mark.long  # each test starts a process that renders
@@ -56,15 +55,3 @@ def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
     assert "unicorn" in ask(eye)
     eye.render(1.0)
     np.testing.assert_array_equal(ask(eye), before)
-
-
-def test_more_objects_than_are_kept_can_be_shown_in_turns(eye):
-    names = list(KNOWN)[: MAX_LOADED + 2]
-    pictures = {}
-    for name in (*names, *names[:2]):
-        eye.show(name)
-        assert ask(eye) == ""
-        eye.render(0.7)
-        picture = ask(eye).copy()
-        np.testing.assert_array_equal(picture, pictures.setdefault(name, picture))
-    assert len({picture.tobytes() for picture in pictures.values()}) == len(names)
