@@ -28,6 +28,7 @@ latency --seconds 0 | --seconds * (0, inf)
 launch nowhere | recording
 model | ACTION
 model info /none | /none
+model merge a.npz b.npz | --to
 record new --duration 0 | --duration * (0, inf)
 replay /no/such/file.csv | does not exist
 replay x.csv --rate 0 | --rate * (0, inf)

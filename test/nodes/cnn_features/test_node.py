@@ -208,21 +208,6 @@ def test_another_layer_of_another_topic(node_here, features, picture):
         camera.features_of(2)
 
 
-BAD_SETTINGS = [
-    ({"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
-    ({"output": "fc7"}, "fc7"),
-    ({"scale": [1.0, 2.0]}, "scale"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS, ids=str)
-def test_a_setting_that_cannot_be_used_ends_the_node_with_a_reason(node_here, settings, message):
-    node = node_here("cnn_features", **settings)
-    assert node.wait() == 1
-    assert message in node.output
-    assert "Traceback" not in node.output
-
-
 def test_the_newest_item_is_always_worked_on():
     done, begun, go = [], threading.Event(), threading.Event()
 

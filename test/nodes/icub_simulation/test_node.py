@@ -176,19 +176,6 @@ def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
     assert node.stop(signal.SIGINT) == 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "part"),
-    [({"rate": 300.0}, "a divisor of 1000"), ({"task": "dance"}, "one of circle_xy"), ({"image_rate": -1.0}, "within")],
-)
-def test_bad_parameter_ends_the_start_with_one_line(node_here, parameters: dict, part: str) -> None:
-    node = node_here("icub_simulation", **parameters)
-    assert node.wait() == 1
-    lines = [line for line in node.output.splitlines() if line.strip()]
-    assert len(lines) == 1
-    assert next(iter(parameters)) in lines[0]
-    assert part in lines[0]
-
-
 @pytest.fixture
 def renderer() -> None:
     try:

@@ -242,25 +242,6 @@ def test_every_parameter_is_described_and_refuses_what_is_out_of_range(node_here
     assert node.stop() == 0
 
 
-@pytest.mark.parametrize(
-    "change, expected",
-    [
-        ({"urdf": "/no/such/robot.urdf"}, "no such|no/such"),
-        ({"urdf": "<robot"}, "parse"),
-        ({"joints": ["r_shoulder_pitch", "r_elbo"]}, "r_elbo.*r_elbow"),
-        ({"sensor": "nose_ft_sensor"}, "nose_ft_sensor"),
-        ({"n_random_features": 7}, "even"),
-        ({"output": "smell"}, "wrench.*joint_torque"),
-        ({"velocity_delay": 2.0}, "velocity_delay"),
-    ],
-)
-def test_start_up_with_bad_settings_ends_with_one_clear_line(node_here, change, expected):
-    node = node_here("inverse_dynamics", **(SETTINGS | change))
-    node.wait_for(expected)
-    assert node.wait() == 1
-    assert "Traceback" not in node.output
-
-
 def test_tare_explains_a_jump_of_the_sensor_at_once(node_here, regressor):
     node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
     jump = np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
