@@ -30,6 +30,7 @@ from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.simulation import find_objects
 from icub_learning.simulation.objects import offscreen
+from icub_learning.simulation.objects.eye_process import EyeSettings
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 NODE = "/icub_simulation"
@@ -265,3 +266,72 @@ def test_no_images_where_none_are_wanted(simulate) -> None:
     assert not answer.success
     assert "image_rate" in answer.message
     assert children_of(os.getpid()) == before
+
+
+class Eye:
+    """In place of the process that renders: one colour for each object, "nose" is none, and "lightning" ends it."""
+
+    made: list["Eye"]
+
+    def __init__(self, settings: EyeSettings) -> None:
+        self.settings, self.ended, self._reply, self.name = settings, False, None, ""
+        self.made.append(self)
+
+    busy = property(lambda self: self._reply is not None)
+
+    def answer(self) -> str | np.ndarray | None:
+        reply, self._reply = self._reply, None
+        return reply
+
+    def show(self, name: str) -> None:
+        self.ended = name == "lightning"
+        self._reply = f"no {name}" if name in ("nose", "lightning") else ""
+        self.name = self.name if self._reply else name
+
+    def render(self, seconds: float) -> None:
+        self._reply = np.full((64, 96, 3), len(self.name), np.uint8)
+
+    def close(self) -> None:
+        self.name = "closed"
+
+
+def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch) -> None:
+    monkeypatch.setattr(Eye, "made", [], raising=False)
+    monkeypatch.setattr("icub_learning.nodes.icub_simulation.camera.EyeProcess", Eye)
+    given = {"rate": 20.0, "image_rate": 10.0, "real_time_factor": 4.0, "side": "left", "object": "mug"}
+    probe = simulate(**given, image_width=96, image_height=64, field_of_view=30.0)
+    states, truth = probe.hear(JointState, "/joint_states"), probe.hear(String, f"{NODE}/truth/object", LATCHED)
+    reports = probe.hear(DiagnosticArray, "/diagnostics")
+    probe.until(lambda: len(states) > 5, "joint states")
+    assert not Eye.made  # nobody looks
+    images = probe.hear(Image, "/image")
+    probe.until(lambda: len(images) > 5, "images")
+    (eye,) = Eye.made
+    assert (eye.settings.side, eye.settings.size, eye.settings.field_of_view) == ("right", (96, 64), 30.0)
+    message = images[-1]
+    assert (message.width, message.height, message.step, message.encoding) == (96, 64, 288, "rgb8")
+    assert message.header.frame_id == "r_eye" and (pixels(message) == len("mug")).all()
+    probe.until(
+        lambda: np.median(np.diff(stamps_of(images))[-5:]) == 100_000_000, "images in time after the first ones"
+    )
+    probe.until(lambda: stamps_of(states[-1:])[0] >= stamps_of(images)[-1], "the joint state of the last image")
+    assert set(stamps_of(images[1:])) <= set(stamps_of(states))
+    assert truth[-1].data == "mug"
+
+    def shown(name: str) -> tuple[bool, str]:
+        answer = probe.call(ShowObject, "show_object", name=name)
+        return answer.success, answer.message
+
+    assert shown("soccer_ball") == (True, "showing soccer_ball")
+    assert shown("nose") == (False, "no nose")
+    count = len(images)
+    probe.until(lambda: len(images) > count + 1, "images of the ball")
+    assert (pixels(images[-1]) == len("soccer_ball")).all() and truth[-1].data == "soccer_ball"
+    assert shown("") == (True, "showing the empty hand")
+    assert shown("lightning") == (False, "no lightning")
+    assert shown("duck") == (True, "showing duck")  # by another process
+    assert [one.name for one in Eye.made] == ["closed", "duck"]
+    (status,) = [one for one in probe.until(lambda: reports and reports[-1].status, "a report") if "image" in one.name]
+    assert status.message in ("rendering", "no image has been asked for")
+    assert probe.change(Transition.TRANSITION_DEACTIVATE)
+    assert shown("mug") == (False, "the node is not active")
