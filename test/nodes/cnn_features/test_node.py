@@ -120,8 +120,8 @@ def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newe
         assert int(report["images received"]) == len(stamps) + int(report["dropped for a newer image"])
 
 
-def test_large_images_arrive_all(node_here):
-    node_here("cnn_features", **QUICK)
+def test_large_images_arrive_all(start_node):
+    start_node("cnn_features", **QUICK)
     large = np.random.default_rng(0).integers(0, 256, (768, 1024, 3), dtype=np.uint8)
     with CameraProbe() as camera:
         camera.connect()

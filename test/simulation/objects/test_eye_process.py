@@ -33,17 +33,6 @@ def eye():
     eye.close()
 
 
-def test_an_object_looks_the_same_whatever_was_shown_before(eye):
-    with ObjectScene(["duck", "mug"], seed=SETTINGS.seed, size=SETTINGS.size) as scene:
-        for name in ("duck", "mug", "duck", "", "mug"):
-            eye.show(name)
-            assert ask(eye) == ""
-            eye.render(2.5)
-            picture = ask(eye).copy()
-            scene.show(name)
-            np.testing.assert_array_equal(picture, scene.render_turning(2.5))
-
-
 def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
     eye.render(1.0)
     assert "nothing" in ask(eye)
