@@ -36,7 +36,7 @@ demo:  ## a simulated iCub learns its inverse dynamics, then objects, live in a 
 	@tools/setup
 	@.venv/bin/icub-learning demo $(if $(filter 0,$(VIEW)),--no-view) $(ARGS)
 
-check:  ## lint, types and quick unit tests without ROS, in about a minute: the short loop while working
+check:  ## lint, types and all quick tests, in about a minute: the short loop while working
 	@tools/setup test
 	@tools/check -n logical --dist loadgroup $(ARGS)
 

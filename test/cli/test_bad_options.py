@@ -30,6 +30,7 @@ launch nowhere | recording
 model inof x.npz | inof * mean info? * model --help
 model | ACTION
 model info /none | /none
+model merge a.npz b.npz | --to
 record new --duration 0 | --duration * (0, inf)
 replay /no/such/file.csv | does not exist
 replay x.csv --rate 0 | --rate * (0, inf)

@@ -42,6 +42,7 @@ def test_figures_are_those_of_the_messages():
     assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
 
 
+@pytest.mark.check
 def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_node, start_process, monkeypatch, capfd):
     set_limits(assign=monkeypatch.setattr)
     write(simulate([("circle_xy", 1.0)], 200.0), tmp_path / "arm.npz")

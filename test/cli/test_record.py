@@ -12,7 +12,7 @@ from icub_learning.cli import record
 from icub_learning.cli.main import main
 from icub_learning.recording import JointStateEvent, Recording, read, write
 
-pytestmark = pytest.mark.ros
+pytestmark = pytest.mark.check
 CLI = (sys.executable, "-m", "icub_learning.cli")
 
 

@@ -22,6 +22,7 @@ def recording(tmp_path):
     return str(path)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("predicted", [False, True])
 def test_a_recording_is_served_until_it_is_interrupted(start_process, recording, predicted):
     learned = ("--urdf", "ur10", "--output", "joint_torque", "--joints", ",".join(JOINTS), "--n-random-features", "20")

@@ -67,22 +67,6 @@ def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
     assert again.errors[5.0, False] == pytest.approx(first.errors[5.0, False], rel=1e-6)
 
 
-def test_it_learns_one_recording_and_predicts_another(currents):
-    robot, found = currents
-    other = robot.record(20.0, seed=3)
-    result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
-    predicted, measured = result.predict(other.recording)
-    n = len(other.outputs)
-    assert predicted.shape == measured.shape == (n, 6)
-    np.testing.assert_array_equal(measured, other.recording.effort[:n])
-    truth = ((predicted - other.outputs[:n]) ** 2).mean(axis=0) / other.outputs[:n].var(axis=0)
-    assert np.exp(np.log(truth).mean()) < 0.15
-    np.testing.assert_allclose(
-        result.nmse(other.recording, (0.0, 1.0)),
-        ((predicted - measured) ** 2).mean(axis=0) / measured.var(axis=0),
-    )
-
-
 def test_wrenches_are_predicted_at_their_own_stamps():
     found = ZOO["icub_wrench_100hz"].record(20.0, seed=1)
     result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))

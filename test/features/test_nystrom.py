@@ -39,17 +39,6 @@ def test_all_points_as_centers_reproduce_the_kernel():
     np.testing.assert_allclose(rows @ rows.T, gaussian_kernel(x, x, 0.5), atol=1e-10)
 
 
-@pytest.mark.parametrize("copies", [2, 5])
-def test_duplicates_among_the_centers_add_nothing(copies):
-    rng = np.random.default_rng(1)
-    centers, x = rng.normal(size=(12, 4)), rng.normal(size=(20, 4))
-    once, repeated = NystromFeatures(centers), NystromFeatures(np.tile(centers, (copies, 1)))
-    assert once.n_features == repeated.n_features == 12
-    a, b = once.transform(x), repeated.transform(x)
-    assert np.isfinite(b).all()
-    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-9)
-
-
 def test_one_center_and_far_away_inputs():
     features = NystromFeatures([[1.0, 2.0]], 0.5)
     assert features.n_features == 1

@@ -5,8 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import KRLS, IncrementalRandomFeaturesKRLS, Kernel, RandomFeaturesKRLS
-from icub_learning.kernel_methods.random_features import CosineFeatures, draw_seeds
+from icub_learning.kernel_methods import KRLS, IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
 
 N = 250
 
@@ -21,21 +20,6 @@ def data():
 def features_of(fitted, x):
     """psi / sqrt(m), from the fitted map itself."""
     return fitted._map(x)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "features", "reference"),
-    [
-        ("gaussian", "fourier", RBF(1.3)),
-        ("gaussian", "fastfood", RBF(1.3)),
-        ("matern", "fourier", Matern(1.3, nu=1.5)),
-        ("matern", "fastfood", Matern(1.3, nu=1.5)),
-    ],
-)
-def test_products_of_features_are_the_kernel_on_average(kernel, features, reference):
-    x = np.random.default_rng(1).normal(size=(40, 4))
-    rows = CosineFeatures(Kernel(kernel, 1.3), features, 4, 20000, draw_seeds(0), 20000)(x)
-    np.testing.assert_allclose(rows @ rows.T, reference(x), atol=0.05)
 
 
 @pytest.mark.parametrize("features", ["fourier", "fastfood"])

@@ -1,6 +1,5 @@
 """Errors over a grid: each point is a batch fit, and nothing later is seen by what is earlier."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -51,19 +50,6 @@ def test_each_point_of_the_surface_is_a_batch_fit():
         )
         expected = np.mean((fewer.fit(fold.inputs, fold.targets).predict(fold.later_inputs) - fold.later_targets) ** 2)
         assert surface.fold_errors[place] == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_best_is_the_smallest_within_one_percent():
-    errors = np.array([[[0.3, 0.2, 0.199]]])
-    grid = Grid((1.0,), (1.0,), (10, 20, 40))
-    surface = surface_of(grid, [make_fold()])
-    assert replace(surface, errors=errors).best().size == 20
-    assert replace(surface, errors=np.array([[[0.3, 0.21, 0.199]]])).best().size == 40
-    tied = replace(
-        surface, grid=replace(grid, regularizations=(1.0, 2.0)), errors=np.zeros((1, 2, 3)), losses=np.zeros((1, 2, 3))
-    )
-    tied.losses[0, 0] = 1.0
-    assert tied.best().regularization == 2.0
 
 
 @given(st.integers(8, 500), st.integers(1, 6), st.integers(0, 20))

@@ -19,19 +19,6 @@ def test_round_trip_is_exact_and_the_ending_is_added(tmp_path):
         assert all((loaded[key] == state[key]).all() for key in state)
 
 
-def test_a_failed_write_leaves_the_older_file(tmp_path):
-    path = save_state(tmp_path / "model.npz", {"a": np.ones(3)})
-
-    class Broken:
-        def __array__(self, *_, **__):
-            raise ValueError("no array")
-
-    with pytest.raises(StateError):
-        save_state(path, {"a": Broken()})
-    assert (load_state(path)["a"] == 1).all()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.npz"]
-
-
 def test_what_is_no_model_is_named(tmp_path):
     (tmp_path / "text.npz").write_text("hello")
     (tmp_path / "empty.npz").write_text("")

@@ -83,24 +83,6 @@ def test_nothing_is_calibrated_during_a_lesson_and_all_is_afterwards(kind, monke
     assert (found.confidence, found.typicality) == pytest.approx((expected.confidence, expected.typicality), abs=1e-12)
 
 
-def test_what_is_recognized_during_a_lesson_is_judged_as_before_it(taught):
-    rng = np.random.default_rng(5)
-    window = [view("block", rng) for _ in range(4)] + [view("duck", rng)]
-    before = [taught.recognizer.classifier.judge(np.array(window[max(k - 4, 0) : k + 1])) for k in range(5)]
-    lesson = taught.recognizer.start_lesson("block", 5)
-    taught.recognizer._window.clear()
-    for x, expected in zip(window, before, strict=True):
-        seen = taught.feed(x)
-        assert (seen.nearest, seen.confidence) == (expected.nearest, pytest.approx(expected.confidence, abs=1e-12))
-        assert seen.typicality == pytest.approx(expected.typicality, abs=1e-12)
-        np.testing.assert_allclose(seen.scores[:3], expected.scores, atol=1e-12)
-        assert seen.scores[3:].tolist() == [0.0] * (len(seen.labels) - 3)
-    assert lesson.done
-    assert seen.labels[3] == "block"
-    taught.recognizer.end_lesson()
-    assert taught.show("block", 5)[-1].label == "block"
-
-
 def test_nothing_is_known_in_the_first_lesson():
     stream = Stream(recognizer())
     stream.recognizer.start_lesson("mug", 3)
@@ -132,24 +114,6 @@ def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
 
 def vectors_of(kept):
     return np.stack([x for x, _ in kept])
-
-
-def test_while_one_lesson_is_under_way_nothing_else_changes_what_is_known(taught):
-    robot, before = taught.recognizer, taught.recognizer.state()
-    robot.start_lesson("block", 5)
-    taught.show("block", 2)
-    for change in (
-        lambda: robot.start_lesson("duck", 1),
-        lambda: robot.forget("duck"),
-        lambda: robot.rename("duck", "goose"),
-        lambda: robot.load(before),
-        lambda: robot.merge(before),
-        lambda: robot.reset(),
-        lambda: robot.saved(),
-    ):
-        with pytest.raises(RecognitionError, match=r"'block' is being taught.*2 of 5 frames"):
-            change()
-    assert robot.objects() == {"mug": 10, "duck": 10, "teddy": 10, "block": 2}
 
 
 @pytest.mark.parametrize(

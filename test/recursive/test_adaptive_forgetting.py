@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.errors import ParameterError, StateError
+from icub_learning.errors import StateError
 from icub_learning.recursive import AdaptiveForgetting, RecursiveLeastSquares
 
 PERIOD = 0.01  # [s]
@@ -47,16 +47,6 @@ def test_errors_of_new_motions_count_less():
     rng, forgetting = np.random.default_rng(3), AdaptiveForgetting(2)
     feed(forgetting, rng, 60.0)
     assert (feed(forgetting, rng, 60.0, 3.0, leverage=8.0) == 1.0).all()
-
-
-def test_a_known_change_is_followed_at_once():
-    forgetting = AdaptiveForgetting(1)
-    forgetting.change(100.0)
-    assert forgetting.memory == 1.0
-    factor = forgetting.follow(np.ones(1), 0.0, PERIOD)
-    assert factor == pytest.approx(np.exp(-PERIOD))
-    with pytest.raises(ParameterError):
-        forgetting.change(-1.0)
 
 
 def test_state_goes_on_as_before():

@@ -61,18 +61,6 @@ def test_numbers_of_any_size_leave_finite_weights():
         np.testing.assert_allclose(learner.weights.sum(axis=0), 1.0)
 
 
-def test_the_best_of_a_long_time_leaves_finite_weights_and_can_be_overtaken():
-    """While one expert has all weight there is no regret to learn a scale from, however fast scales fade."""
-    learner, rng = ConvexAggregation(2, 1), np.random.default_rng(0)
-    for _ in range(2000):
-        learner.update((rng.normal(size=(1, 2)) * [0.01, 1.0])[:, :, None], 0.25)
-        assert np.isfinite(learner.weights).all()
-    assert learner.weights[0, 0] > 0.999
-    for _ in range(50):
-        learner.update((rng.normal(size=(1, 2)) * [1.0, 0.01])[:, :, None], 0.25)
-    assert learner.weights[1, 0] > 0.9
-
-
 def test_a_restored_aggregation_goes_on_bit_for_bit():
     errors = CASES["noise"]
     learner = ConvexAggregation(5, 1)

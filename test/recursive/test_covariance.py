@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.versions import every_version
 
-from icub_learning.errors import IcubLearningError, ParameterError, StateError
+from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _cholesky
 from icub_learning.recursive.shifted_solutions import shifted_solutions
 
@@ -86,30 +86,6 @@ def test_solutions_for_other_regularizations(factor):
     (found,) = shifted_solutions(covariance, right, [factor])
     error = np.linalg.norm((found - exact) @ z.T) / np.linalg.norm(exact @ z.T)
     assert error < (1e-10 if factor == 1.0 else 0.1)
-
-
-def test_solutions_of_nothing_and_of_repeated_rows():
-    covariance, z, _ = learned(9)
-    assert [one.shape for one in shifted_solutions(covariance, np.empty((0, 9)), [1.0, 2.0])] == [(0, 9)] * 2
-    twice = np.stack([z[0], z[0], np.zeros(9)])
-    for found in shifted_solutions(covariance, twice, [0.1, 0.3, 3.0]):
-        assert np.isfinite(found).all()
-        np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
-        np.testing.assert_allclose(found[2], 0.0, atol=1e-12)
-
-
-def test_states():
-    covariance, z, _ = learned(9)
-    state = covariance.state()
-    restored = RegularizedCovariance.from_state(state)
-    np.testing.assert_array_equal(restored.factor, covariance.factor)
-    np.testing.assert_array_equal(restored.solve(z)[0], covariance.solve(z)[0])
-    for key in state:
-        for spoiled in ({k: v for k, v in state.items() if k != key}, {**state, key: np.full((2, 2, 2), np.nan)}):
-            with pytest.raises(IcubLearningError):
-                RegularizedCovariance.from_state(spoiled)
-    with pytest.raises(StateError):
-        RegularizedCovariance.from_state({**state, "pivots": -state["pivots"]})
 
 
 @pytest.mark.parametrize("z", [np.full(9, np.nan), np.ones(8), np.ones((2, 10)), np.full(9, 1e150), "text"])

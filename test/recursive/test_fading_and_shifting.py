@@ -38,18 +38,6 @@ def test_fading_widens_what_is_known_of_the_first_weights_given_the_others_and_n
     assert np.linalg.eigvalsh(excess).min() > -1e-9
 
 
-def test_after_long_fading_the_prior_is_still_there():
-    learner = RecursiveLeastSquares(5, 1, 2.0, initial_weights=np.full((5, 1), 3.0))
-    learner.update(np.eye(5), np.zeros((5, 1)))
-    for _ in range(5000):
-        learner.fade(2, 0.99)
-    assert (learner.prior[:2] >= 1.0 - 1e-12).all()
-    np.testing.assert_allclose(np.diag(learner.factor)[2:] ** 2, 3.0)
-    np.testing.assert_allclose(learner.weights[:2], 3.0, atol=1e-3)  # forgotten: back at the prior
-    np.testing.assert_allclose(learner.weights[2:], 2.0)
-    np.testing.assert_array_equal(RecursiveLeastSquares.from_state(learner.state()).weights, learner.weights)
-
-
 @settings(deadline=None)
 @given(SIZES, st.sampled_from([1.0, 0.9]))
 def test_a_shift_is_as_if_all_targets_had_been_larger(sizes, forgetting):

@@ -44,27 +44,6 @@ def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
     assert within_bound(rows, rates, fade)
 
 
-def correlated(rng, steps, n, memory):
-    """Errors (T, 1, N) of variance 1 that are alike for `memory` samples."""
-    errors, state, keep = np.empty((steps, 1, n)), rng.normal(size=n), np.exp(-1.0 / memory)
-    for t in range(steps):
-        state = keep * state + np.sqrt(1.0 - keep**2) * rng.normal(size=n)
-        errors[t, 0] = state
-    return errors
-
-
-def test_errors_that_stay_alike_do_not_lure_it_away_from_the_expert_that_is_best():
-    errors = correlated(np.random.default_rng(1), 4000, 6, 15.0)
-    errors[:, :, 0] *= 0.25
-    errors[:, :, 1:] += errors[:, :, :1]  # none of them can make the first one better
-    learner = LayeredAggregation(6, 1, HALF_LIVES, SECOND, direct=(0,))
-    judged = learn(learner, errors)[1000:]
-    losses = np.mean(np.einsum("tcn,tn->tc", judged, errors[1000:, 0]) ** 2, axis=0)
-    best = np.mean(errors[1000:, 0, 0] ** 2)
-    assert losses[1] > 1.2 * best  # the short memory alone
-    assert losses[0] < 1.05 * best
-
-
 def loss_after_a_shock(shock):
     """The loss of what is published after three samples with errors times `shock`, over that of the best expert."""
     rng = np.random.default_rng(3)
@@ -80,16 +59,6 @@ def test_a_moment_in_which_all_err_greatly_decides_nothing_for_what_comes_after(
     if shock > 1.0:
         monkeypatch.setattr(layered_aggregation, "CAP", np.inf)
         assert loss_after_a_shock(shock) > 2.5
-
-
-def test_errors_that_stay_large_become_the_usual_ones_and_count_in_full():
-    rng = np.random.default_rng(4)
-    errors = rng.normal(size=(400, 1, 2)) * [0.1, 1.0]
-    errors[200:] = 1e3 * rng.normal(size=(200, 1, 2)) * [1.0, 0.1]
-    learner = LayeredAggregation(2, 1, HALF_LIVES, SECOND)
-    judged = learn(learner, errors)
-    assert judged[199, 0, 0] > 0.9
-    assert judged[-1, 0, 1] > 0.9
 
 
 def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_refused():

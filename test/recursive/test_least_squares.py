@@ -155,20 +155,6 @@ def test_leverage_is_that_of_the_prior_before_any_sample():
     assert learner.leverage([1.0, 2.0, 2.0]) == pytest.approx(1.0 + 2.0 + 1.0, rel=1e-15)
 
 
-@pytest.mark.parametrize("same_instant", [False, True])
-@pytest.mark.parametrize("forgetting", [1.0, 0.9])
-def test_no_rows_at_all(forgetting, same_instant):
-    learner = RecursiveLeastSquares(3, 2, forgetting=forgetting)
-    before = learner.state()
-    learner.update(np.empty((0, 3)), np.empty((0, 2)), same_instant=same_instant)
-    assert same_state(before, learner.state())
-    assert learner.predict(np.empty((0, 3))).shape == (0, 2)
-    assert learner.leverage(np.empty((0, 3))).shape == (0,)
-
-
-# Forgetting
-
-
 @settings(deadline=None)
 @given(problems(forgetting=True), st.booleans())
 def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(problem, same_instant):

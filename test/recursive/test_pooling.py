@@ -43,63 +43,6 @@ def test_merging_is_the_union_of_the_samples_under_the_first_prior(seed, d, n_ou
         np.testing.assert_array_equal(value, before[key])
 
 
-@pytest.mark.parametrize("forgetting", [0.9, 0.995])
-def test_faded_samples_keep_the_weight_they_have(forgetting):
-    rng = np.random.default_rng(3)
-    d = 9
-    (my_z, my_y), (their_z, their_y) = samples(rng, 70, d, 2), samples(rng, 50, d, 2)
-    start = rng.normal(size=(d, 2))
-    mine = RecursiveLeastSquares(d, 2, 0.3, forgetting, start)
-    theirs = RecursiveLeastSquares(d, 2, 2.0, forgetting, rng.normal(size=(d, 2)))
-    mine.update(my_z, my_y)
-    theirs.update(their_z, their_y)
-    mine.merge(theirs)
-    ages = np.concatenate([np.arange(70)[::-1], np.arange(50)[::-1]])
-    factor, weights = batch_solution(
-        np.concatenate([my_z, their_z]), np.concatenate([my_y, their_y]), mine.prior, forgetting**ages, start
-    )
-    assert relative_error(mine.factor, factor) < 1e-11
-    assert relative_error(mine.weights, weights) < 1e-10
-
-
-def test_many_robots_in_any_order_and_learning_afterwards():
-    rng = np.random.default_rng(4)
-    d, parts = 12, [samples(rng, 30, 12, 3) for _ in range(4)]
-    results = []
-    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        robots = [RecursiveLeastSquares(d, 3, 1e-2) for _ in parts]
-        for robot, (z, y) in zip(robots, parts, strict=True):
-            robot.update(z[:-1], y[:-1])
-        pooled = robots[order[0]]
-        for other in order[1:]:
-            pooled.merge(robots[other])
-        for z, y in parts:
-            pooled.update(z[-1], y[-1])
-        results.append(pooled)
-    z, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    factor, weights = batch_solution(z, y, 1e-2)
-    for pooled in results:
-        assert relative_error(pooled.factor, factor) < 1e-11
-        assert relative_error(pooled.weights, weights) < 1e-9
-        assert pooled.n_samples == 120
-
-
-@pytest.mark.parametrize("condition", [1e4, 1e8])
-def test_ill_conditioned_samples(condition):
-    rng = np.random.default_rng(5)
-    d = 15
-    scales = np.logspace(0, -np.log10(condition) / 2, d)
-    basis = np.linalg.qr(rng.normal(size=(d, d)))[0]
-    z = rng.normal(size=(2000, d)) * scales @ basis.T
-    y = z @ rng.normal(size=(d, 1)) + 0.1 * rng.normal(size=(2000, 1))
-    regularization = 2000 * 1e-3 / condition
-    mine, theirs = RecursiveLeastSquares(d, 1, regularization), RecursiveLeastSquares(d, 1, regularization)
-    mine.update(z[:1000], y[:1000])
-    theirs.update(z[1000:], y[1000:])
-    mine.merge(theirs)
-    assert relative_error(mine.weights, batch_solution(z, y, regularization)[1]) < 1e-9
-
-
 @pytest.mark.parametrize(
     "other", [RecursiveLeastSquares(4, 2), RecursiveLeastSquares(3, 1), None, np.eye(3), {"factor": np.eye(3)}]
 )

@@ -192,7 +192,6 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     assert "Traceback" not in lesson.output
 
 
-@pytest.mark.ros
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [(["--image", "nobody"], "no image on 'nobody'"), (["--source", "red"], "icub-learning launch recognition")],

@@ -228,17 +228,6 @@ def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
     assert removed > 3
 
 
-def test_averaging_changes_nothing_that_is_learned():
-    train, _, _ = multidist(2, n_train=1500)
-    settings = {"length_scale": 0.6**0.5, "step_size": 6.0, "batch_size": 32, "parsimony": 0.04}
-    plain = POLKClassifier(averaging=1, **settings).fit(*train)
-    averaged = POLKClassifier(averaging=50, **settings).fit(*train)
-    np.testing.assert_allclose(averaged.dictionary_, plain.dictionary_)
-    np.testing.assert_allclose(averaged.coef_, plain.coef_, atol=1e-9)
-    np.testing.assert_array_equal(plain.averaged_coef_, plain.coef_)
-    assert np.abs(averaged.averaged_coef_ - averaged.coef_).max() > 0.01
-
-
 def test_an_object_taught_late_is_known_after_some_examples():
     """The average reaches back by 32 steps, but not to before its class came."""
     rng = np.random.default_rng(5)

@@ -158,16 +158,6 @@ def test_conjugate_gradients_minimize_the_residual_over_the_krylov_space(data, s
             np.testing.assert_allclose(path[t - 1, :, column], exact, atol=1e-8)
 
 
-def test_conjugate_gradients_end_at_the_solution_and_stay_there():
-    rng = np.random.default_rng(2)
-    x, y = rng.normal(size=(20, 10)), rng.normal(size=(20, 2))
-    fitted = ConjugateGradientKRLS(max_iter=500, path=[1, 20, 400]).fit(x, y)
-    assert fitted.n_iter_ <= 25
-    np.testing.assert_allclose(fitted.dual_coef_, np.linalg.solve(RBF(1.0)(x), y), rtol=1e-5)
-    np.testing.assert_array_equal(fitted.path_levels_, [1, 20, 400])
-    np.testing.assert_allclose(fitted.predict_path(x)[2], fitted.predict(x), atol=1e-12)
-
-
 def test_steps_too_large_are_refused_with_their_bound(data):
     x, y = data
     largest = N / np.linalg.eigvalsh(RBF(SIGMA)(x))[-1]

@@ -83,27 +83,6 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     assert conditions[0] < 0.5 * conditions[1]
 
 
-@pytest.mark.parametrize("level", [1e-2, 1e-6, 1e-10])
-def test_more_samples_in_the_preconditioner_make_the_condition_small_at_any_lambda(level):
-    rng = np.random.default_rng(7)
-    x = rng.normal(size=(6000, 6))
-    y = x[:, :1]
-    kernel = Kernel("gaussian", 2.0)
-    basis = CenterBasis(kernel, x[:200])
-    conditions = []
-    for count in (0, 2000, 6000):
-        scatter = FALKON(n_preconditioner=count, random_state=0)._estimate_scatter(
-            ArrayRows(x, y), kernel, basis, np.ones(200)
-        )
-        system = PreconditionedSystem(ArrayRows(x, y), kernel, basis, scatter, level)
-        conditions.append(np.linalg.cond(system.apply(np.eye(200))))
-    assert conditions[1] < 12  # 3.7 for Gaussian features
-    assert conditions[2] == pytest.approx(1.0, abs=1e-3)
-    assert conditions[0] > 3 * conditions[1] or level == 1e-2
-    fitted = FALKON(length_scale=2.0, centers=x[:200], regularization=level, random_state=0).fit(x, np.sin(x[:, 0]))
-    assert fitted.n_iter_ <= 20
-
-
 def test_threads_share_the_rows(data):
     x, y = data
     part = KernelProducts(Kernel("gaussian", SIGMA), x[:50], np.random.default_rng(0).normal(size=(50, 3)), 3)
@@ -212,17 +191,6 @@ def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data
     for fitted in (kept, computed):
         np.testing.assert_allclose(fitted.predict(x), direct, atol=20 * tol)
     assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction begins the directions anew
-
-
-def test_centres_that_nearly_coincide_are_left_to_double_precision(data):
-    """K_mm is singular to 1e-12: 24 bits alone could not reach the residual asked for."""
-    x, y = data
-    rng = np.random.default_rng(3)
-    centers = np.vstack([x[:60], x[:60] + 1e-5 * rng.normal(size=(60, 4))])
-    settings = {"length_scale": 3.0, "regularization": 1e-9, "centers": centers, "max_iter": 400}
-    kept = FALKON(tol=1e-7, **settings).fit(x, y[:, 0])
-    computed = FALKON(tol=1e-7, storage="none", **settings).fit(x, y[:, 0])
-    np.testing.assert_allclose(kept.predict(x), computed.predict(x), atol=1e-5)
 
 
 def test_the_error_of_single_precision_is_not_underestimated(data):

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods import LogisticFALKON, OneVsAllClassifier
+from icub_learning.kernel_methods import LogisticFALKON
 
 
 @pytest.fixture
@@ -38,16 +38,6 @@ def test_the_objective_is_least(data, level):
     assert np.linalg.norm(gradient) < 1e-7
     assert ours < objective(np.zeros(30))[0] - 0.01
     assert 1 <= model.n_iter_ <= 20 and model.n_products_ >= 1
-
-
-def test_several_targets_and_classes(data):
-    x, y = data
-    both = LogisticFALKON(n_centers=40, regularization=1e-3, random_state=0).fit(x, np.column_stack([y, -y]))
-    alone = LogisticFALKON(n_centers=40, regularization=1e-3, random_state=0).fit(x, y)
-    np.testing.assert_allclose(both.predict(x), np.column_stack([alone.predict(x), -alone.predict(x)]), atol=1e-4)
-    labels = np.where(x[:, 0] > 0.5, "a", np.where(x[:, 1] > 0, "b", "c"))
-    classifier = OneVsAllClassifier(LogisticFALKON(n_centers=60, regularization=1e-4, random_state=0)).fit(x, labels)
-    assert classifier.score(x, labels) > 0.93
 
 
 def test_bad_input(data):

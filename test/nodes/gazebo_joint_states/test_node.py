@@ -30,9 +30,3 @@ def test_states_one_step_before_each_wrench_are_passed_on(node_here) -> None:
         assert [stamp_to_ns(message.header.stamp) for message in passed] == wanted
         assert [message.position[0] for message in passed] == [stamp * 1e-9 for stamp in wanted]
     assert node.running
-
-
-def test_a_rate_that_no_steps_make_is_refused(node_here) -> None:
-    node = node_here("gazebo_joint_states", rate=300.0)
-    assert node.wait() == 1
-    assert "1000 divided by a whole number" in node.output

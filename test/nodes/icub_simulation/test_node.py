@@ -30,6 +30,7 @@ from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.simulation import find_objects
 from icub_learning.simulation.objects import offscreen
+from icub_learning.simulation.objects.eye_process import EyeSettings
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 NODE = "/icub_simulation"
@@ -176,19 +177,6 @@ def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
     assert node.stop(signal.SIGINT) == 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "part"),
-    [({"rate": 300.0}, "a divisor of 1000"), ({"task": "dance"}, "one of circle_xy"), ({"image_rate": -1.0}, "within")],
-)
-def test_bad_parameter_ends_the_start_with_one_line(node_here, parameters: dict, part: str) -> None:
-    node = node_here("icub_simulation", **parameters)
-    assert node.wait() == 1
-    lines = [line for line in node.output.splitlines() if line.strip()]
-    assert len(lines) == 1
-    assert next(iter(parameters)) in lines[0]
-    assert part in lines[0]
-
-
 @pytest.fixture
 def renderer() -> None:
     try:
@@ -217,29 +205,8 @@ def test_images_show_what_is_asked_for_and_a_renderer_that_dies_is_replaced_whil
     assert pixels(first).std() > 10
     assert objects[-1].data == "mug"
 
-    answer = probe.call(ShowObject, "show_object", name="soccer_ball")
-    assert (answer.success, answer.message) == (True, "showing soccer_ball")
-    probe.until(lambda: objects[-1].data == "soccer_ball", "the ball")
-    for name in ("nose", "x" * 10_000):
-        answer = probe.call(ShowObject, "show_object", name=name)
-        assert not answer.success
-        assert "duck, teddy, mug" in answer.message
-    assert objects[-1].data == "soccer_ball"
-    assert probe.call(ShowObject, "show_object", name="").success
-    probe.until(lambda: objects[-1].data == "", "the empty hand")
-    count = len(images)
-    probe.until(lambda: len(images) > count + 10, "more images")
-
-    steps = np.diff(stamps_of(states))
-    assert (steps > 0).all()
-    assert np.median(steps) == 50_000_000
-    shown = stamps_of(images)
-    assert (np.diff(shown) > 0).all()
-    assert len(shown) <= (shown[-1] - shown[0]) / 100_000_000 + 3  # two after a pause, and fewer on a busy machine
-    # each shows the instant of a joint state that was published, which may be heard a little later
-    probe.until(lambda: stamps_of(states[-1:])[0] >= shown[-1], "the joint state of the last image")
-    assert set(shown) <= set(stamps_of(states))
-
+    answer = probe.call(ShowObject, "show_object", name="nose")
+    assert not answer.success and "duck, teddy, mug" in answer.message
     (child,) = children_of(node.pid)
     os.kill(child, signal.SIGKILL)
     node.wait_for("no images: the rendering process has ended")
@@ -278,3 +245,72 @@ def test_no_images_where_none_are_wanted(simulate) -> None:
     assert not answer.success
     assert "image_rate" in answer.message
     assert children_of(os.getpid()) == before
+
+
+class Eye:
+    """In place of the process that renders: one colour for each object, "nose" is none, and "lightning" ends it."""
+
+    made: list["Eye"]
+
+    def __init__(self, settings: EyeSettings) -> None:
+        self.settings, self.ended, self._reply, self.name = settings, False, None, ""
+        self.made.append(self)
+
+    busy = property(lambda self: self._reply is not None)
+
+    def answer(self) -> str | np.ndarray | None:
+        reply, self._reply = self._reply, None
+        return reply
+
+    def show(self, name: str) -> None:
+        self.ended = name == "lightning"
+        self._reply = f"no {name}" if name in ("nose", "lightning") else ""
+        self.name = self.name if self._reply else name
+
+    def render(self, seconds: float) -> None:
+        self._reply = np.full((64, 96, 3), len(self.name), np.uint8)
+
+    def close(self) -> None:
+        self.name = "closed"
+
+
+def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch) -> None:
+    monkeypatch.setattr(Eye, "made", [], raising=False)
+    monkeypatch.setattr("icub_learning.nodes.icub_simulation.camera.EyeProcess", Eye)
+    given = {"rate": 20.0, "image_rate": 10.0, "real_time_factor": 4.0, "side": "left", "object": "mug"}
+    probe = simulate(**given, image_width=96, image_height=64, field_of_view=30.0)
+    states, truth = probe.hear(JointState, "/joint_states"), probe.hear(String, f"{NODE}/truth/object", LATCHED)
+    reports = probe.hear(DiagnosticArray, "/diagnostics")
+    probe.until(lambda: len(states) > 5, "joint states")
+    assert not Eye.made  # nobody looks
+    images = probe.hear(Image, "/image")
+    probe.until(lambda: len(images) > 5, "images")
+    (eye,) = Eye.made
+    assert (eye.settings.side, eye.settings.size, eye.settings.field_of_view) == ("right", (96, 64), 30.0)
+    message = images[-1]
+    assert (message.width, message.height, message.step, message.encoding) == (96, 64, 288, "rgb8")
+    assert message.header.frame_id == "r_eye" and (pixels(message) == len("mug")).all()
+    probe.until(
+        lambda: np.median(np.diff(stamps_of(images))[-5:]) == 100_000_000, "images in time after the first ones"
+    )
+    probe.until(lambda: stamps_of(states[-1:])[0] >= stamps_of(images)[-1], "the joint state of the last image")
+    assert set(stamps_of(images[1:])) <= set(stamps_of(states))
+    assert truth[-1].data == "mug"
+
+    def shown(name: str) -> tuple[bool, str]:
+        answer = probe.call(ShowObject, "show_object", name=name)
+        return answer.success, answer.message
+
+    assert shown("soccer_ball") == (True, "showing soccer_ball")
+    assert shown("nose") == (False, "no nose")
+    count = len(images)
+    probe.until(lambda: len(images) > count + 1, "images of the ball")
+    assert (pixels(images[-1]) == len("soccer_ball")).all() and truth[-1].data == "soccer_ball"
+    assert shown("") == (True, "showing the empty hand")
+    assert shown("lightning") == (False, "no lightning")
+    assert shown("duck") == (True, "showing duck")  # by another process
+    assert [one.name for one in Eye.made] == ["closed", "duck"]
+    (status,) = [one for one in probe.until(lambda: reports and reports[-1].status, "a report") if "image" in one.name]
+    assert status.message in ("rendering", "no image has been asked for")
+    assert probe.change(Transition.TRANSITION_DEACTIVATE)
+    assert shown("mug") == (False, "the node is not active")

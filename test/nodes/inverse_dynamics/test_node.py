@@ -6,8 +6,7 @@ from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import PERIOD, START, NodeProbe
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from lifecycle_msgs.msg import Transition
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rcl_interfaces.srv import GetParameters
 from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor, assembly
@@ -15,7 +14,6 @@ from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import SPREAD
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
 
@@ -37,17 +35,6 @@ def stream_of(arm, ticks):
         stream.pair()
         stream.learn(SPREAD)
     return stream
-
-
-def test_who_listens_later_gets_every_prediction_too(node_here, regressor):
-    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
-    node.wait_for("priority|ordinary scheduling")
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
-        drive(probe, arm, range(3))
-        settle(probe, 3)
-        for messages in (probe.predictions, probe.outputs["predicted"], probe.outputs["parametric"]):
-            assert [stamp_to_ns(message.header.stamp) for message in messages] == [START + k * PERIOD for k in range(3)]
 
 
 def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, regressor, tmp_path):
@@ -225,40 +212,6 @@ def test_lifecycle_by_hand(node_here, regressor):
         assert change(Transition.TRANSITION_CLEANUP)
         assert change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
     assert node.wait() == 0
-
-
-def test_every_parameter_is_described_and_refuses_what_is_out_of_range(node_here):
-    node = node_here("inverse_dynamics", **SETTINGS)
-    with NodeProbe(RIGHT_ARM) as probe:
-        names = [spec.name for spec in PARAMETERS]
-        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
-        assert all(descriptor.description for descriptor in described)
-        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=-1.0)
-        answers = probe.call(
-            SetParameters, "set_parameters", parameters=[Parameter(name="forgetting", value=value)]
-        ).results
-        assert not answers[0].successful
-        assert answers[0].reason
-    assert node.stop() == 0
-
-
-@pytest.mark.parametrize(
-    "change, expected",
-    [
-        ({"urdf": "/no/such/robot.urdf"}, "no such|no/such"),
-        ({"urdf": "<robot"}, "parse"),
-        ({"joints": ["r_shoulder_pitch", "r_elbo"]}, "r_elbo.*r_elbow"),
-        ({"sensor": "nose_ft_sensor"}, "nose_ft_sensor"),
-        ({"n_random_features": 7}, "even"),
-        ({"output": "smell"}, "wrench.*joint_torque"),
-        ({"velocity_delay": 2.0}, "velocity_delay"),
-    ],
-)
-def test_start_up_with_bad_settings_ends_with_one_clear_line(node_here, change, expected):
-    node = node_here("inverse_dynamics", **(SETTINGS | change))
-    node.wait_for(expected)
-    assert node.wait() == 1
-    assert "Traceback" not in node.output
 
 
 def test_tare_explains_a_jump_of_the_sensor_at_once(node_here, regressor):

@@ -3,7 +3,6 @@
 import signal
 
 import numpy as np
-import pytest
 from helpers.recognition_probe import RecognitionProbe
 from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -303,14 +302,3 @@ def test_a_lesson_under_way_is_answered_when_the_process_is_asked_to_end(start_n
         probe.publish(views("mug", 1)[0], "another/network")
         probe.report(lambda values: "another/network" in values["last refusal"], "of another network")
     assert again.stop() == 0
-
-
-@pytest.mark.parametrize(
-    "change, expected",
-    [({"classifier": "magic"}, "rlsc"), ({"recoding": 1.5}, "recoding"), ({"publish_rate": -1.0}, "publish_rate")],
-)
-def test_start_up_with_bad_settings_ends_with_one_clear_line(node_here, change, expected):
-    node = node_here("object_recognition", **(SETTINGS | change))
-    node.wait_for(expected)
-    assert node.wait() == 1
-    assert "Traceback" not in node.output

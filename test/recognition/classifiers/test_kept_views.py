@@ -79,14 +79,3 @@ def test_state():
 
 def test_unit_of_zero_and_of_huge_rows():
     np.testing.assert_allclose(unit(np.array([[0.0, 0.0], [3e300, 4e300]])), [[0.0, 0.0], [0.6, 0.8]])
-
-
-def test_all_memory_is_taken_with_the_first_view():
-    kept = filled([1], n_features=50_000)
-    memory = [array.__array_interface__["data"][0] for array in (kept.rows, kept.gram)]
-    for index in (0, 1) * 30:
-        kept.add(np.arange(50_000.0) + index, index)
-        assert len(kept.gram) == len(kept)
-    kept.forget(0)
-    assert [array.__array_interface__["data"][0] for array in (kept.rows, kept.gram)] == memory
-    np.testing.assert_allclose(kept.gram, kept.rows @ kept.rows.T, atol=1e-12)

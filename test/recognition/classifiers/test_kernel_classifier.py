@@ -59,23 +59,6 @@ def test_scores_are_kernel_ridge_regression_with_recoding():
     )
 
 
-def test_order_of_examples_of_one_lesson_and_saving_do_not_matter():
-    rng = np.random.default_rng(2)
-    x = [views(rng, 8, k) for k in range(3)]
-    at_once, one_by_one = KernelClassifier(D), KernelClassifier(D)
-    for k, rows in enumerate(x):
-        at_once.learn(rows, f"object {k}")
-        for row in rows:
-            one_by_one.learn(row, f"object {k}")
-            one_by_one.scores(row)
-    asked = views(rng, 6, 1)
-    restored = KernelClassifier.from_state(at_once.state())
-    for other in (one_by_one, restored):
-        np.testing.assert_array_equal(at_once.scores(asked), other.scores(asked))
-        np.testing.assert_array_equal(at_once.typicality(asked), other.typicality(asked))
-    assert at_once.predict(asked) == ["object 1"] * 6
-
-
 @pytest.mark.parametrize("known", [1, 2, 6])
 def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(known):
     rng = np.random.default_rng(3)

@@ -12,24 +12,6 @@ from icub_learning.recognition.classifiers.workspace import CHUNK, Workspace, ch
 D = 20
 
 
-def address(array):
-    return array.__array_interface__["data"][0]
-
-
-def test_arrays_share_nothing_until_they_are_given_back():
-    workspace = Workspace(20)
-    kept = workspace.take(2, 3)
-    kept[:] = 1.0
-    with workspace.scratch():
-        first = workspace.take(3, 4)
-        first[:] = 2.0
-    with workspace.scratch():
-        assert address(workspace.take(1, 2)) == address(first)
-    assert (kept == 1.0).all()
-    workspace.clear()
-    assert address(workspace.take(1, 1)) == address(kept)
-
-
 def test_what_does_not_fit_is_an_array_of_its_own():
     workspace = Workspace(5)
     large = workspace.take(2, 3)
@@ -67,20 +49,3 @@ def test_learning_and_calibrating_again_allocates_no_large_array():
         tracemalloc.stop()
     assert classifier.n_kept == MAX_VIEWS
     assert peak < 0.3 * 8 * MAX_VIEWS**2  # bytes of one matrix of inner products
-
-
-def test_memory_is_handed_on_to_the_classifier_that_takes_the_place():
-    rng = np.random.default_rng(1)
-    old = KernelClassifier(D)
-    old.learn(rng.normal(size=(9, D)), ["a", "b", "c"] * 3)
-    new, alone = (KernelClassifier.from_state(old.state()) for _ in range(2))
-    x = rng.normal(size=D)
-    judged = old.judge(x)
-    memory = old._workspace
-    new.reuse_memory(old)
-    for classifier in (new, alone, old):
-        again = classifier.judge(x)
-        np.testing.assert_allclose(again.scores, judged.scores, atol=1e-12)
-        assert (again.confidence, again.typicality) == pytest.approx((judged.confidence, judged.typicality), abs=1e-12)
-    assert new._workspace is memory
-    assert old._workspace is not memory

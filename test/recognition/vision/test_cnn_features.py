@@ -91,19 +91,6 @@ def test_photographs_are_recognized_best_with_the_conventions_of_the_training(we
     assert max(found.values()) < best - 0.01
 
 
-def test_number_of_threads_and_memory_layout_make_no_difference(features, photograph):
-    expected = features.transform(photograph)
-    np.testing.assert_allclose(CNNFeatures(n_threads=2).transform(photograph), expected, atol=1e-4)
-    for view in (np.asfortranarray(photograph), photograph[:, :, ::-1].copy()[:, :, ::-1]):
-        assert (features.transform(view) == expected).all()
-    frozen = photograph.copy()
-    frozen.setflags(write=False)
-    assert (features.transform(frozen) == expected).all()
-    assert (frozen == photograph).all()
-    grey = np.broadcast_to(photograph[:, :, :1], photograph.shape)
-    assert (features.transform(grey) == features.transform(grey.copy())).all()
-
-
 def test_a_frame_of_the_networks_own_size_is_taken_as_it_is(features):
     image = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
     expected = (image.astype(np.float32) - 127.0) / 128.0

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.simulation.objects.catalogue import KNOWN
-from icub_learning.simulation.objects.eye_process import MAX_LOADED, EyeProcess, EyeSettings
+from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
 from icub_learning.simulation.objects.scene import ObjectScene
 
 pytestmark = pytest.mark.long  # each test starts a process that renders
@@ -34,17 +33,6 @@ def eye():
     eye.close()
 
 
-def test_an_object_looks_the_same_whatever_was_shown_before(eye):
-    with ObjectScene(["duck", "mug"], seed=SETTINGS.seed, size=SETTINGS.size) as scene:
-        for name in ("duck", "mug", "duck", "", "mug"):
-            eye.show(name)
-            assert ask(eye) == ""
-            eye.render(2.5)
-            picture = ask(eye).copy()
-            scene.show(name)
-            np.testing.assert_array_equal(picture, scene.render_turning(2.5))
-
-
 def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
     eye.render(1.0)
     assert "nothing" in ask(eye)
@@ -56,15 +44,3 @@ def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
     assert "unicorn" in ask(eye)
     eye.render(1.0)
     np.testing.assert_array_equal(ask(eye), before)
-
-
-def test_more_objects_than_are_kept_can_be_shown_in_turns(eye):
-    names = list(KNOWN)[: MAX_LOADED + 2]
-    pictures = {}
-    for name in (*names, *names[:2]):
-        eye.show(name)
-        assert ask(eye) == ""
-        eye.render(0.7)
-        picture = ask(eye).copy()
-        np.testing.assert_array_equal(picture, pictures.setdefault(name, picture))
-    assert len({picture.tobytes() for picture in pictures.values()}) == len(names)

@@ -216,30 +216,6 @@ def test_bad_requests_change_nothing(scene: ObjectScene) -> None:
     np.testing.assert_array_equal(scene.render(1), before)
 
 
-def test_objects_can_come_from_any_folder_of_meshes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A picture on a mesh shows upright: its upper half is above."""
-    red_over_blue = np.zeros((64, 64, 3), dtype=np.uint8)
-    red_over_blue[:32, :, 0] = red_over_blue[32:, :, 2] = 255
-    Image.fromarray(red_over_blue).save(tmp_path / "flag.png")
-    (tmp_path / "flag.mtl").write_text("newmtl cloth\nKd 1 1 1\nmap_Kd flag.png\n")
-    faces = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3\nf 1/1 3/3 4/4\n"
-    corners = SQUARE.split("f", 1)[0]
-    (tmp_path / "flag.obj").write_text(f"mtllib flag.mtl\n{corners}usemtl cloth\n{faces}")
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "plain.obj").write_text(SQUARE)
-    assert list(find_objects(tmp_path)) == ["plain", "flag"]
-    monkeypatch.setenv("ICUB_LEARNING_OBJECTS", str(tmp_path))
-    with ObjectScene(size=(64, 64)) as made:
-        made.show("flag")
-        # its front looks along -y, to the left of the robot: turned towards the eye
-        shown = made.render(View(turn=np.pi / 2, light=0.0, ambient=1.0, background=3)).astype(int)
-    reddish = (shown[..., 0] > 150) & (shown[..., 1:].max(axis=2) < 60)
-    bluish = (shown[..., 2] > 150) & (shown[..., :2].max(axis=2) < 60)
-    assert reddish.sum() > 100
-    assert bluish.sum() > 100
-    assert np.nonzero(reddish)[0].mean() < np.nonzero(bluish)[0].mean() - 5
-
-
 def test_urdfs_bring_scale_place_and_colour(tmp_path: Path) -> None:
     (tmp_path / "part.obj").write_text(SQUARE)
     visual = """

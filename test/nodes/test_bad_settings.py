@@ -1,0 +1,33 @@
+"""Settings that no node can use end its start with one line that names them, and exit code 1."""
+
+import pytest
+from helpers.driven_arm import SETTINGS as ARM
+
+BAD = [
+    ("cnn_features", {"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
+    ("cnn_features", {"output": "fc7"}, "fc7"),
+    ("cnn_features", {"scale": [1.0, 2.0]}, "scale"),
+    ("gazebo_joint_states", {"rate": 300.0}, "rate.*1000 divided by a whole number"),
+    ("icub_simulation", {"rate": 300.0}, "rate.*a divisor of 1000"),
+    ("icub_simulation", {"task": "dance"}, "task.*one of circle_xy"),
+    ("icub_simulation", {"image_rate": -1.0}, "image_rate.*within"),
+    ("inverse_dynamics", ARM | {"urdf": "/no/such/robot.urdf"}, "no such|no/such"),
+    ("inverse_dynamics", ARM | {"urdf": "<robot"}, "parse"),
+    ("inverse_dynamics", ARM | {"joints": ["r_shoulder_pitch", "r_elbo"]}, "r_elbo.*r_elbow"),
+    ("inverse_dynamics", ARM | {"sensor": "nose_ft_sensor"}, "nose_ft_sensor"),
+    ("inverse_dynamics", ARM | {"n_random_features": 7}, "even"),
+    ("inverse_dynamics", ARM | {"output": "smell"}, "wrench.*joint_torque"),
+    ("inverse_dynamics", ARM | {"velocity_delay": 2.0}, "velocity_delay"),
+    ("object_recognition", {"classifier": "magic"}, "rlsc"),
+    ("object_recognition", {"recoding": 1.5}, "recoding"),
+    ("object_recognition", {"publish_rate": -1.0}, "publish_rate"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "expected"), BAD)
+def test_bad_settings_end_the_start_with_one_clear_line(node_here, name, settings, expected):
+    node = node_here(name, **settings)
+    node.wait_for(expected)
+    assert node.wait() == 1
+    assert "Traceback" not in node.output
+    assert len([line for line in node.output.splitlines() if line.strip()]) == 1

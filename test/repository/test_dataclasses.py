@@ -1,0 +1,30 @@
+"""Values do not change once they are made: dataclasses are frozen, but for those that are filled in."""
+
+import pkgutil
+from importlib import import_module
+
+from sklearn.base import BaseEstimator
+
+import icub_learning
+
+# What is filled in step by step; scikit-learn sets the settings of its estimators one by one too.
+CHANGING = {
+    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "Job", "Learner", "Lesson", "Outcome", "Positives"),
+    *("RecognizedView", "Request", "Series", "State", "StateRecord", "StreamCounts", "Trial"),
+    *("KernelSettings", "_Kept", "_ObjectRequest", "_Request"),
+}
+WITHOUT_ROS_2 = "launching.description"  # needs launch_ros
+
+
+def test_values_are_frozen():
+    names = [module.name for module in pkgutil.walk_packages(icub_learning.__path__, "icub_learning.")]
+    modules = [import_module(name) for name in names if not name.endswith((WITHOUT_ROS_2, "__main__"))]
+    found = {
+        entry
+        for module in modules
+        for entry in vars(module).values()
+        if isinstance(entry, type) and entry.__module__ == module.__name__ and "__dataclass_params__" in vars(entry)
+    }
+    assert len(found) > 150
+    changing = {entry for entry in found if not entry.__dataclass_params__.frozen}
+    assert {entry.__name__ for entry in changing if not issubclass(entry, BaseEstimator)} == CHANGING

@@ -1,0 +1,201 @@
+"""What each part of the page shows of a state, and what its buttons ask, on a page without a browser."""
+
+import re
+import time
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
+from icub_learning.view.page.actions import Action
+from icub_learning.view.page.camera import smaller, words
+from icub_learning.view.page.errors import lines_of
+from icub_learning.view.page.page import Page
+from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
+from icub_learning.view.shown.answers import Answer
+from icub_learning.view.shown.state import WRENCH_OUTPUTS, Boxes, Health, Learner, Load, Masses, Recognized, State
+
+SECOND = 10**9  # [ns]
+JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
+
+
+def text(handle):
+    """What an HTML part says, without its tags."""
+    return " ".join(re.sub(r"<[^>]*>", " ", handle.content).split())
+
+
+def learner(name, outputs, frame="", size=1.0, **fields):
+    """A learner whose outputs were 1 * size, 2 * size... in three seconds, and were predicted as half of it."""
+    made = Learner(name, outputs, frame, **fields)
+    measured = size * np.arange(1.0, len(outputs) + 1)
+    for second in (1, 2, 3):
+        made.curves.add(second * SECOND, measured, measured / 2, measured / 4, np.full(len(outputs), 0.25))
+    return made
+
+
+@pytest.fixture
+def actions(monkeypatch):
+    """All buttons of a page, by label."""
+    found, init = defaultdict(list), Action.__init__
+
+    def kept(self, server, label, *others):
+        init(self, server, label, *others)
+        found[label].append(self)
+
+    monkeypatch.setattr(Action, "__init__", kept)
+    return found
+
+
+@pytest.fixture
+def asked():
+    return []
+
+
+@pytest.fixture
+def page(actions, asked, tmp_path):
+    def ask(node, service, takes=0.0, **fields):
+        asked.append((node, service, takes, fields))
+        return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
+
+    made = Page("127.0.0.1", 0, ask=ask, folder=tmp_path)
+    made._server.get_clients = lambda: {0: None}  # somebody looks
+    yield made
+    made.close()
+
+
+def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
+    arm = learner("/arm", WRENCH_OUTPUTS, "link_2", weights={"force.x": {"P": 0.25, "SP": 0.75}})
+    arm.load, arm.contact = Load(0.5, np.array([0.01, -0.02, 0.03]), "hand"), True
+    arm.masses = Masses(("a", "b"), *np.array([[1.0, 2.0], [1.5, 2.5], [1.25, 2.25]]), n_samples=7)
+    state = State(planar_arm_urdf((0.4, 0.3), (2.0, 1.0)), joints={"joint_1": 0.5}, learners={"/arm": arm})
+    page.update(state)
+    arm.curves.add(5 * SECOND, *np.ones((2, 6)), np.zeros(6), np.full(6, 0.25))
+    state.health = {"arm: stream": Health(1, "slow", {"refused": "3", "samples learned": "0"}, time.monotonic())}
+    state.health["gone"] = Health(0, "fine", {}, time.monotonic() - 6.0)
+    state.lost, state.doing = {"/states": 4}, "learning"
+    page.update(state)
+    assert not page._said
+
+    # Of the points since 2 s, of which the last one is exact: 3 s is one, with errors of a half.
+    squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
+    force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
+    titles = {name: text(title) for name, title in page._errors._titles.items()}
+    assert list(titles) == ["force", "torque"]
+    for name, unit, of in (("force", "N", force), ("torque", "N m", torque)):
+        parts = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", titles[name])
+        assert float(parts[2]) == pytest.approx(of, rel=0.1)
+        assert float(parts[1]) > float(parts[2])
+    assert "RMSE over 3 s" in text(page._errors._legend)
+    assert "force.x 25 % - 75 %" in text(page._weights._content)
+
+    curves = page._curves
+    assert [text(title) for title in curves._titles] == ["force.x [N]", "force.y [N]", "force.z [N]"]
+    seconds, low, high, measured, predicted, external = curves._plots[1].data
+    np.testing.assert_allclose(seconds, [0, 1, 2, 4])
+    np.testing.assert_allclose([measured, predicted, external], [[2, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
+    np.testing.assert_allclose([low, high], np.add.outer([-1.0, 1.0], predicted))  # two standard deviations
+
+    geometry, kinds = page._robot._geometry, ("measured", "predicted", "external")
+    pose = geometry.poses(state.joints, ["link_2"])["link_2"]
+    for kind, force in zip(kinds, np.array([1.0, 1.0, 0.0]), strict=True):
+        start, end = page._robot._arrows[kind].points[0]
+        np.testing.assert_allclose(start, pose[:3, 3] + [0, BESIDE[kind], 0], atol=1e-6)
+        np.testing.assert_allclose(end - start, LONGEST_ARROW / 20.0 * force * pose[:3, :3].sum(axis=1), atol=1e-6)
+    body = text(page._body._seen), text(page._body._masses)
+    assert body[0] == "load 0.500 kg at (10, -20, 30) mm of hand contact"
+    assert "a 1.000 1.250 1.500" in body[1] or "a 1.00 1.25 1.50" in body[1]
+    assert "sum 3.00 3.50 4.00" in body[1] and "7 samples learned" in body[1]
+    nodes = text(page._nodes._content)
+    assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
+    assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes
+    assert text(page._doing._line) == "learning"
+    assert not page._waiting.visible
+
+
+def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time(page):
+    lengths, masses = (0.4, 0.3, 0.2, 0.1), (2.0, 1.0, 0.5, 0.5)
+    arm = learner("/arm", JOINTS, size=2.0, settings={"estimator": "parametric"})
+    page.update(State(planar_arm_urdf(lengths, masses), learners={"/arm": arm}))
+    assert not page._said
+    assert [text(title) for title in page._curves._titles] == [f"{name} [N m]" for name in JOINTS[:3]]
+    assert list(page._curves._group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
+    axes, scale = page._robot._geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # per N m of the largest
+    for kind, share in (("measured", 1.0), ("predicted", 0.5), ("external", 0.5)):
+        for name, effort, (start, end) in zip(
+            JOINTS, 2.0 * np.arange(1, 5), page._robot._arrows[kind].points, strict=True
+        ):
+            np.testing.assert_allclose(start, axes[name][0] + BESIDE[kind], atol=1e-6)
+            np.testing.assert_allclose(end - start, scale * share * effort * axes[name][1], atol=1e-6)
+    page._curves._group.value = "joint_4"
+    page.update(State(learners={"/arm": arm}))  # its robot is gone: what is drawn of it stays away
+    assert [text(title) for title in page._curves._titles] == ["joint_4 [N m]", "", ""]
+    assert [plot.visible for plot in page._curves._plots] == [True, False, False]
+    page.update(State())
+    assert page._waiting.visible
+
+
+def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
+    def names(*learners):
+        state = State(learners={one.name: one for one in learners})
+        return [(name, one.name, part) for name, one, part in lines_of(state, learners[0])]
+
+    for estimator, lines in (
+        ("parametric", [("P", "/a", "predicted")]),
+        ("nonparametric", [("NP", "/a", "predicted")]),
+        ("semiparametric", [("P", "/a", "parametric"), ("SP", "/a", "predicted")]),
+    ):
+        one = learner("/a", JOINTS, settings={"estimator": estimator})
+        assert names(one, learner("/b", WRENCH_OUTPUTS), learner("/c", JOINTS, alive=False)) == lines
+    many = [learner(f"/n_{kind}", JOINTS) for kind in ("z", "sp", "np", "p")]
+    assert [name for name, _, _ in names(*many)] == ["P", "NP", "SP"]
+
+
+def test_what_the_camera_sees_and_is_recognized_as(page):
+    image = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
+    state = State(image=image, image_number=1, recognizers=["/eye"], objects={"/eye": {"duck": 20}})
+    page.update(state)
+    np.testing.assert_array_equal(page._camera._image.image, image)
+    assert "duck 20" in text(page._teaching._table) and page._teaching._parts[0].visible
+    assert text(page._detection._table) == "none yet" and not page._detection._parts[0].visible
+    state.boxes = Boxes(np.array([[1.0, 1.0, 3.0, 3.0]]), ("cup",), np.array([0.5]))
+    state.image_number = 2
+    page.update(state)
+    assert (page._camera._image.image != image).any()
+    assert "cup 0.50" in text(page._camera._words)
+    state.recognized = Recognized("unknown", "duck", 0.75, 0.25, {"duck": 0.5, "cup": -1.0})
+    page.update(state)
+    said = text(page._camera._words)
+    assert said.startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
+    widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page._camera._words.content)
+    assert widths == [("duck", "75"), ("cup", "0")]
+    assert "no known object" in words(None, Boxes(np.zeros((1, 4)), ("cup",), np.array([-0.1])))
+    for side, left in ((480, 480), (481, 241), (961, 321)):
+        assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
+
+
+def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, asked):
+    page.update(State(learners={"/arm": learner("/arm", JOINTS)}, recognizers=["/eye"], detectors=["/find"]))
+    forms = {"Teach": ("/eye", "teach", 20.0, {"label": "", "n_frames": 20, "timeout": 20.0})}
+    forms["Teach detector"] = "/find", "teach_detection", 28.0, {"label": "", "seconds": 8.0, "source": "motion"}
+    forms["Identify load"] = "/arm", "identify_payload", 5.0, {"timeout": 5.0}
+    forms["Tare"] = "/arm", "tare", 0.0, {}
+    forms["Learn"], forms["Predict only"] = (("/arm", "set_learning", 0.0, {"data": on}) for on in (True, False))
+    forms["Rename"] = "/eye", "rename_object", 0.0, {"old_label": "", "new_label": ""}
+    for label, request in forms.items():
+        (action,) = actions[label]
+        action.press()
+        assert asked[-1] == request
+        mark = "✗" if label == "Tare" else "✓"
+        assert text(action._answer) == f"{mark} {request[1]} was asked"
+    for label, service in (("Save", "save_model"), ("Load", "load_model"), ("Merge", "merge_model")):
+        for action, node in zip(actions[label], ("/arm", "/eye", "/find"), strict=True):
+            action.press()
+            assert asked[-1] == (node, service, 10.0, {"path": ""})
+    actions["Forget all"][1].press()
+    assert asked[-1] == ("/eye", "reset", 0.0, {}) and text(actions["Forget all"][1]._answer) == "✓ done"
+    actions["Forget"][0].press()
+    assert asked[-1] == ("/eye", "forget_object", 0.0, {"label": ""})
+    actions["Learn"][0].button.disabled = True
+    actions["Learn"][0].press()
+    assert asked[-1][1] == "forget_object"
