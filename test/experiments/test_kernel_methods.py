@@ -11,7 +11,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.experiments import falkon_rivals
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import spline_rates, table_6_2
-from icub_learning.kernel_methods import KRLS
+from icub_learning.kernel_methods import KRLS, NystromKRLS
 from icub_learning.reporting.tables import number
 
 NOISE = 0.005  # standard deviation, a quarter of the target's
@@ -115,7 +115,7 @@ def test_figure_5_2(tmp_path, capsys):
     for case in found["cases"]:
         theory, ours = case["theory"]["risk"], case["exponents"]["risk"]
         assert abs(ours - theory) < 4 * case["their_errors"]["risk"] + 0.05
-        assert case["features"][0] > 1
+        assert case["features"][0] > 1 and 1 < case["centers"][0] <= case["centers"][-1] < 101
 
 
 def test_table_6_2(tmp_path, capsys, monkeypatch):
@@ -229,6 +229,15 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     for place in (40, 60, 90):
         model = KRLS(kernel=kernel, regularization=spline_rates.LEVELS[place]).fit(x[:, None], y)
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
+    # Nyström with the simulation's first centres; with as many as there are functions it is KRLS.
+    simulation = spline_rates.Simulation(n, r, gamma, 1, 5)
+    drawn = spline_rates.Simulation(n, r, gamma, 1, 5)._random[0].uniform(size=2 * spline_rates.HARMONICS + 1)
+    counts, by_centers = simulation.center_risks(spline_rates.LEVELS[60], 0.0)
+    assert counts == list(range(1, 2 * spline_rates.HARMONICS + 2))
+    assert by_centers[0, -1] == pytest.approx(risks[60], rel=1e-4)
+    few = NystromKRLS(kernel=kernel, regularization=spline_rates.LEVELS[60], centers=drawn[:7, None])
+    predicted = few.fit(x[:, None], y).predict(grid[:, None])
+    assert by_centers[0, 6] == pytest.approx(np.mean((predicted - truth) ** 2), rel=1e-6)
 
 
 def test_many_random_features_do_as_well_as_the_kernel():
@@ -245,6 +254,7 @@ def test_many_random_features_do_as_well_as_the_kernel():
 def test_theory_and_bounds():
     rates = spline_rates.rates(7 / 8, 1 / 4)
     assert (rates.risk, rates.regularization, rates.features) == pytest.approx((-0.875, -0.5, 0.5))
+    assert rates.centers == pytest.approx(0.125)
     for bad in ((1, 0.6, 0.2), (10, 1.2, 0.2), (10, 0.6, 0.5), (10, 0.6, 0.0)):
         with pytest.raises(ParameterError):
             spline_rates.Simulation(*bad, 1, 0)

@@ -44,7 +44,7 @@ def test_curves_of_multidist(tmp_path, capsys):
         ]  # fmt: skip
         if len(one["samples"]) > 1:
             late = np.array(one["samples"]) >= 480
-            assert late.sum() == 4 and np.mean(np.array(one["error"])[late]) == pytest.approx(one["last error"])
+            assert late.sum() >= 4 and np.mean(np.array(one["error"])[late]) == pytest.approx(one["last error"])
             assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
             assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
             assert max(one["points"]) < 100
@@ -134,6 +134,11 @@ def test_tensor_synthetic(tmp_path, capsys):
     (one,) = found["times"]
     assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
     assert "41.6 times faster" in out
+    (few,) = found["subsampled"]
+    row = next(line.split() for line in out.splitlines() if line.startswith("20  "))
+    assert row[1:3] == [number(few[layout]["build"] + few[layout]["train"]) for layout in ("packed", "full")]
+    ratio = next(one for one in compare("tensor-synthetic", found) if "m 20: time of the full" in one.what)
+    assert (ratio.ours, ratio.published) == (pytest.approx(float(row[3]), rel=0.01), pytest.approx(24.2, rel=0.01))
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])
     assert validation.shape == (2, len(errors["gammas"]))

@@ -34,8 +34,8 @@ class Rival:
         single: returns the one for a single view of each class, of unit length, when nothing can be held back.
     """
 
-    make: Callable[[float], Any]
-    settings: tuple[float, ...]
+    make: Callable[[Any], Any]
+    settings: tuple[Any, ...]
     single: Callable[[], Any]
 
 
@@ -44,6 +44,7 @@ def rivals() -> dict[str, Rival]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression, RidgeClassifier
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+    from sklearn.svm import SVC
 
     def neighbour(_: float = 0.0) -> Any:  # the class mean too, where there is one view of each class
         return KNeighborsClassifier(1)
@@ -56,6 +57,11 @@ def rivals() -> dict[str, Rival]:
             lambda inverse: LogisticRegression(C=inverse, tol=1e-3, max_iter=300),
             (1.0, 10.0, 100.0, 1000.0),
             lambda: LogisticRegression(C=10.0),
+        ),
+        "support vector machine": Rival(
+            lambda pair: SVC(C=pair[0], gamma=pair[1]),
+            tuple(product((1.0, 10.0, 100.0), (0.3, 1.0, 3.0))),
+            lambda: SVC(C=10.0, gamma=1.0),
         ),
         # A single view of each class shows no variation within classes: what is left of it are the means.
         "shrunk LDA": Rival(

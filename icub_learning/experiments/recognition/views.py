@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.data import images, photos
+from icub_learning.experiments.data.textures import texton_histograms
 
 Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
 OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
 MOST_ASKED = 100  # views of a class that are asked for
+N_TEXTURES = 2600  # patches of 13 textures
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,17 @@ def _halves(examples: Mapping[str, Array]) -> Pools:
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
 
 
+def _textures() -> Pools:
+    x, targets = texton_histograms(N_TEXTURES, 0)
+    return _halves({str(kind): x[targets == kind] for kind in np.unique(targets)})
+
+
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
+    "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
+    "mnist": lambda data, out: _halves(images.load_mnist(None)),
+    "textures": lambda data, out: _textures(),
     "grocery": lambda data, out: photos.load_grocery(data),
     "digits": lambda data, out: _digits(),
-    "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "objects": lambda data, out: _objects(out),
 }
+CHOSEN_ON = ("grocery", "digits", "objects")  # settings of the default classifier were chosen on these

@@ -88,7 +88,7 @@ def _figure_5_1(found: Figures) -> Iterator[Comparison]:
 def _figure_5_2(found: Figures) -> Iterator[Comparison]:
     for case in found["cases"]:
         for name, theory in case["theory"].items():
-            better = "less" if name in ("risk", "features") else ""
+            better = "" if name == "regularization" else "less"
             yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better, THEORY)
 
 
@@ -137,7 +137,7 @@ def _table_6_2(found: Figures) -> Iterator[Comparison]:
 
 def _corollaries_6(found: Figures) -> Iterator[Comparison]:
     for case in found["cases"]:
-        what = f"corollary {case['corollary']}, beta {case['beta']:g}: exponent of n"
+        what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
         yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)
 
 
@@ -220,6 +220,12 @@ def _synthetic(found: Figures) -> Iterator[Comparison]:
             if layout in one:
                 yield Comparison(f"n {one['n']}, {layout}: build [s]", one[layout]["build"], build, "less", TIME)
                 yield Comparison(f"n {one['n']}, {layout}: optimize [s]", one[layout]["train"], optimize, "less", TIME)
+    for one in found["subsampled"]:
+        packed, full = (sum(one[layout][what] for what in ("build", "train")) for layout in ("packed", "full"))
+        published = found["table 4"][str(one["n"])]
+        yield Comparison(f"m {one['n']}: packed, build and optimize [s]", packed, published[0], "less", TIME)
+        what = f"m {one['n']}: time of the full layout over the packed one's"
+        yield Comparison(what, full / packed, published[1] / published[0], "more", TIME)
     for errors in found["errors"]:
         for place, gamma in enumerate(errors["gamma"]):
             what = f"errors, row {place + 1}: best gamma, beside the nearest of the published range"

@@ -1,21 +1,27 @@
 """True features among thousands, found by tensor kernels from few samples."""
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
 from tqdm import tqdm
 
+from icub_learning.arrays import Array
 from icub_learning.experiments.options import add_common_options, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
 X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 samples of which m are trained on
 (subsampling); features count where |w_j| > 2 std(w). The linear tensor kernel of order 4 needs no tensor. Published,
 one run with gamma chosen by hand: m 120 11 true and 223 false, m 140 13 and 202, m 160 13 and 184. gamma is chosen
-here by the error on 500 further samples. Beside it scikit-learn's Lasso, its strength chosen the same way.
+here by the error on 500 further samples. Beside it scikit-learn's Lasso, its strength chosen the same way. The picture
+has the weights of the first draw, as figures 20 to 22 and 25 to 27.
 
 example:
   icub-learning reproduce tensor-selection --draws 5 --json out/tensor-selection.json"""
@@ -28,12 +34,13 @@ PUBLISHED = {120: (11, 223), 140: (13, 202), 160: (13, 184)}
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this experiment."""
-    add_common_options(parser, "the first problem", picture=False, draws=5)
+    add_common_options(parser, "the first problem", draws=5)
 
 
 def run(args: argparse.Namespace) -> None:
     """Find features in each draw and print how many are true."""
     found: dict[tuple[int, str], list[tuple[int, int, int, float]]] = {}
+    weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # of the first draw, with the true features, by m
     for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
         random = np.random.default_rng(seed)
         # Only samples that are used are drawn; which of 4000 they are is the same as drawing so many.
@@ -55,6 +62,8 @@ def run(args: argparse.Namespace) -> None:
                 size = np.abs(best.coef_)
                 chosen = np.flatnonzero(size > 2 * best.coef_.std())
                 true = int(np.isin(chosen, support).sum())
+                if name == "order 4":
+                    weights.setdefault(m, (best.coef_, support))
                 top = int(np.isin(np.argsort(-size)[:S], support).sum())
                 found.setdefault((m, name), []).append((true, len(chosen) - true, top, seconds))
     figures = {
@@ -70,4 +79,22 @@ def run(args: argparse.Namespace) -> None:
     head = ["samples, method", "true", "false", "true in top 17", "s a fit", "true", "false"]
     print(f"d {D}, s {S}: features with |w_j| > 2 std(w), mean of {args.draws} draws")
     print(table(head, rows, [("here", 4), ("published", 2)]))
+    _draw(args.out / "tensor-selection.png", weights)
     save_figures(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})
+
+
+def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> None:
+    """Draw the weights, the threshold, and the true features above it, for each m."""
+    figure = new_figure(14, 3.8)
+    for axes, (m, (values, support)) in zip(figure.subplots(1, len(weights)), weights.items(), strict=True):
+        bound = 2 * values.std()
+        over = np.flatnonzero(np.abs(values) > bound)
+        true = np.intersect1d(over, support)
+        axes.plot(values, color=GREY, linewidth=0.6)
+        axes.plot(over, values[over], ".", color=RED, markersize=2, label=f"over the threshold: {len(over)}")
+        axes.plot(true, values[true], ".", color=GREEN, markersize=8, label=f"true: {len(true)} of {len(support)}")
+        for edge in (-bound, bound):
+            axes.axhline(edge, color=GREY, linestyle="--", linewidth=0.8)
+        axes.legend(frameon=False, fontsize=8)
+        style(axes, f"m = {m}", "weight", "feature")
+    save(figure, path, "Features found by the tensor kernel of order 4")

@@ -17,17 +17,22 @@ NEAR = 1.05  # features are enough if their excess risk is at most so many times
 
 @dataclass(frozen=True)
 class Rates:
-    """Exponents of n that theorem 11 gives for alpha = gamma."""
+    """Exponents of n that theorem 11 gives for alpha = gamma, and theorem 1 for the number of centres, less log n."""
 
     risk: float
     regularization: float
     features: float
+    centers: float
 
 
 def rates(r: float, gamma: float) -> Rates:
-    """Return the exponents: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1)."""
+    """Return the exponents: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
+
+    Theorem 1 asks for max_x <K_x, (C + lambda)^-1 K_x> log(1 / lambda) centres: of order lambda^-gamma log(1 / lambda)
+    where, as here, the kernel depends on differences alone.
+    """
     scale = 2 * r + gamma
-    return Rates(-2 * r / scale, -1 / scale, (gamma + 2 * r - 1) / scale)
+    return Rates(-2 * r / scale, -1 / scale, (gamma + 2 * r - 1) / scale, gamma / scale)
 
 
 def basis(x: Array) -> Array:
@@ -112,6 +117,23 @@ class Simulation:
             counts.append(count)
             risks.append(self._risks(np.linalg.solve(system, right[:, :, None])[:, :, 0]))
         return counts, np.stack(risks, axis=1)
+
+    def center_risks(self, level: float, bound: float) -> tuple[list[int], Array]:
+        """Return excess risks of Nyström KRLS over growing numbers of centres, as `feature_risks` does.
+
+        On an orthonormal basis V of the centres' functions the solution is V (V^T W G W V + lambda I)^-1 V^T W b.
+        """
+        w, most = self._weights, len(self._weights)
+        centers = [w * basis(random.uniform(size=most)) for random in self._random]
+        bases = np.linalg.qr(np.swapaxes(centers, 1, 2))[0]  # the leading columns are of the leading centres
+        grams = bases.swapaxes(1, 2) @ (w[:, None] * self._grams * w) @ bases
+        moments = np.einsum("dji,dj->di", bases, w * self._moments)
+        risks: list[Array] = []
+        while len(risks) < most and (not risks or risks[-1].mean() > bound):
+            m = len(risks) + 1
+            inside = np.linalg.solve(grams[:, :m, :m] + level * np.eye(m), moments[:, :m, None])
+            risks.append(self._risks(w * (bases[:, :, :m] @ inside)[:, :, 0]))
+        return list(range(1, len(risks) + 1)), np.stack(risks, axis=1)
 
     def _risks(self, coefficients: Array) -> Array:
         return np.sum((coefficients - self._target) ** 2, axis=-1)

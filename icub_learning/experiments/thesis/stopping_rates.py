@@ -1,4 +1,4 @@
-"""Rates of stochastic gradients with early stopping on a problem that is known (thesis 6.3, corollaries 2 to 9)."""
+"""Rates of stochastic gradients stopped early on a problem that is known (thesis 6.3, corollaries 2 to 9; slides)."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -27,6 +27,8 @@ corollary says:
   3, 7   steps eta t^(-1/2), t* iterations
   4, 8   one pass, constant steps tuned to beta
   5, 9   one pass, decaying steps tuned to beta
+and the theorem of the slides on batches, for the square loss and f in the space: with (b, eta, t) = (1, n^(-1/2), n),
+(n^(1/2), 1, n^(1/2)) and (n, 1, n^(1/2)), which is gradient descent, the risk is at most of order n^(-1/2).
 The bounds are n^(-beta / (beta + 1)) log n (2 to 5) and n^(-beta / (2 beta + 1)) log n (6 to 9), for the last iterate
 and for the average. They are bounds: a risk that falls faster agrees with them. Beside the risk at t* the least one of
 all iterations, which nobody knows who does not know f: how far it lies below is what stopping by the corollary costs.
@@ -46,18 +48,25 @@ class Corollary:
     """A choice of steps and of the number of iterations.
 
     Attributes:
-        number: in the thesis.
-        loss: "logistic" or "absolute".
+        name: its number in the thesis, or the batch in the slides.
+        loss: "logistic", "absolute" or "square".
         step: (n, t, beta) to eta_t over its constant, for an array of t = 1, 2, ...
         stop: exponent of n in t*, of beta.
         rate: exponent of n in the bound, of beta.
+        batch: exponent of n in the number of samples of a step.
     """
 
-    number: int
+    name: int | str
     loss: str
     step: Callable[[int, Array, float], Array]
     stop: Callable[[float], float]
     rate: Callable[[float], float]
+    batch: float = 0.0
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """The values of beta of which it speaks."""
+        return (1.0,) if self.loss == "square" else tuple(SMOOTHNESS)
 
 
 def _smooth(beta: float) -> float:
@@ -77,6 +86,9 @@ COROLLARIES = (
     Corollary(7, "absolute", lambda n, t, b: t**-0.5, lambda b: 2 / (2 * b + 1), _sharp),
     Corollary(8, "absolute", lambda n, t, b: np.full(len(t), n ** (-2 * _sharp(b))), lambda b: 1.0, _sharp),
     Corollary(9, "absolute", lambda n, t, b: t ** (-2 * _sharp(b)), lambda b: 1.0, _sharp),
+    Corollary("b = 1", "square", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: 1.0, lambda b: 0.5),
+    Corollary("b = n^(1/2)", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 0.5),
+    Corollary("b = n", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 1.0),
 )
 
 
@@ -92,9 +104,9 @@ def run(args: argparse.Namespace) -> None:
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK if args.quick else SIZES
     cases: list[dict[str, Any]] = []
-    with tqdm(total=len(COROLLARIES) * len(SMOOTHNESS) * len(sizes), disable=None, leave=False) as bar:
+    with tqdm(total=sum(len(one.betas) for one in COROLLARIES) * len(sizes), disable=None, leave=False) as bar:
         for one in COROLLARIES:
-            for beta in SMOOTHNESS:
+            for beta in one.betas:
                 found = []
                 for n in sizes:
                     found.append(simulate(one, beta, n, draws, seed))
@@ -132,7 +144,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     Returns:
         "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
     """
-    random = np.random.default_rng([seed, one.number, n, round(100 * beta)])
+    random = np.random.default_rng([seed, COROLLARIES.index(one) + 2, n, round(100 * beta)])
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))
     grid = basis((np.arange(GRID) + 0.5) / GRID)
     best = grid @ target
@@ -147,19 +159,24 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     stop = ceil(n ** one.stop(beta))
     last = FURTHER * stop
     moments = np.unique(np.concatenate([np.geomspace(max(last / 200, 1), last, LOOKS).astype(int), [stop]]))
-    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4; for the other loss it is 1, as printed.
-    first = 4 / float(weights @ weights) if one.loss == "logistic" else 1.0
+    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4 or 1; for the other loss 1, as printed.
+    first = 1.0 if one.loss == "absolute" else (4 if one.loss == "logistic" else 1) / float(weights @ weights)
+    batch = round(n**one.batch)
     steps = first * one.step(n, np.arange(1.0, last + 1), beta)
     w, total, mean = np.zeros((draws, len(weights))), 0.0, np.zeros((draws, len(weights)))
     rows, risks = np.arange(draws), {"iterate": [], "average": []}  # type: ignore[var-annotated]
     for t in range(1, last + 1):
-        chosen = random.integers(n, size=draws)
-        phi, own = features[rows, chosen], y[rows, chosen]
+        phi, own = features, y
+        if batch < n:
+            chosen = random.integers(n, size=(draws, batch))
+            phi, own = features[rows[:, None], chosen], y[rows[:, None], chosen]
         total += steps[t - 1]
         mean += (steps[t - 1] / total) * (w - mean)  # of w_1 to w_t, as the thesis weighs them
-        score = np.einsum("ij,ij->i", w, phi)
-        derivative = -own * expit(-own * score) if one.loss == "logistic" else np.sign(score - own)
-        w = w - (steps[t - 1] * derivative)[:, None] * phi
+        score = (phi @ w[:, :, None])[:, :, 0]
+        derivative = score - own
+        if one.loss != "square":
+            derivative = -own * expit(-own * score) if one.loss == "logistic" else np.sign(derivative)
+        w = w - (steps[t - 1] / batch) * (derivative[:, None] @ phi)[:, 0]
         if t in moments:
             for name, some in (("iterate", w), ("average", mean)):
                 risks[name].append(float(excess(one.loss, (some * weights) @ grid.T, best).mean()))
@@ -173,7 +190,10 @@ def excess(loss: str, scores: Array, best: Array) -> Array:
         risk = chance * np.logaddexp(0, -scores) + (1 - chance) * np.logaddexp(0, scores)
         least = chance * np.logaddexp(0, -best) + (1 - chance) * np.logaddexp(0, best)
         return np.asarray((risk - least).mean(axis=-1))
-    off = np.abs(scores - best)  # E |a - y| - E |f - y| for y uniform in f +- NOISE
+    off = np.abs(scores - best)
+    if loss == "square":
+        return np.asarray((off**2).mean(axis=-1))
+    # E |a - y| - E |f - y| for y uniform in f +- NOISE
     return np.asarray(np.where(off <= NOISE, off**2 / (2 * NOISE), off - NOISE / 2).mean(axis=-1))
 
 
@@ -181,15 +201,15 @@ def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]
     at_stop = {name: [float(some[name][some["stop"]]) for some in found] for name in ("iterate", "average")}
     largest = found[-1]
     return {
-        "corollary": one.number,
+        "corollary": one.name,
         "loss": one.loss,
         "beta": beta,
-        "passes": float(largest["t"][largest["stop"]] / sizes[-1]),
+        "passes": float(largest["t"][largest["stop"]] / sizes[-1] ** (1 - one.batch)),
         "risks": at_stop,
         "exponents": {
             **{name: slope(sizes, risk) for name, risk in at_stop.items()},
             "power": -one.rate(beta),
-            "bound": slope(sizes, [n ** -one.rate(beta) * np.log(n) for n in sizes]),
+            "bound": slope(sizes, [n ** -one.rate(beta) * (1 if one.loss == "square" else np.log(n)) for n in sizes]),
         },
         "over the least": at_stop["average"][-1] / float(largest["average"].min()),
         "path": {"t": largest["t"], "iterate": largest["iterate"], "average": largest["average"]},
@@ -210,14 +230,19 @@ def _row(case: Mapping[str, Any]) -> list[str]:
 
 def _draw(args: argparse.Namespace, sizes: Any, cases: list[dict[str, Any]]) -> None:
     panels = []
-    for loss in ("logistic", "absolute"):
-        for beta in SMOOTHNESS:
+    for loss in ("logistic", "absolute", "square"):
+        for beta in SMOOTHNESS if loss != "square" else (1.0,):
             some = [case for case in cases if case["loss"] == loss and case["beta"] == beta]
-            lines = {f"corollary {case['corollary']}": (sizes, case["risks"]["average"]) for case in some}
+            lines = {
+                f"{'' if loss == 'square' else 'corollary '}{case['corollary']}": (sizes, case["risks"]["average"])
+                for case in some
+            }
             power = some[0]["exponents"]["power"]
             level = max(case["risks"]["average"][0] for case in some)
             law = {f"n^{power:.2f}": (sizes, [level * (n / sizes[0]) ** power for n in sizes])}
             panels.append(Panel(f"{loss} loss, β = {beta:g}", "samples n", "excess risk of the average", lines, law))
+        if loss == "square":
+            continue
         some = [case for case in cases if case["loss"] == loss and case["beta"] == 0.5 and case["corollary"] in (2, 6)]
         path = some[0]["path"]
         lines = {name: (path["t"] / sizes[-1], path[name]) for name in ("iterate", "average")}

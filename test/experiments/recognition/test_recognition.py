@@ -196,12 +196,25 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
 
 def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(views.SETS, "grocery", lambda data, out: clouds(10, 60, 0.12))
+    monkeypatch.setitem(views.SETS, "mnist", lambda data, out: clouds(10, 60, 0.1))
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: photos.load_grocery(tmp_path / "nowhere"))
     for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4}.items():
         monkeypatch.setattr(experiment, name, value)
     monkeypatch.setattr(few_views, "N_VIEWS", (1, 4))
     figures = tmp_path / "figures.json"
-    command = ["reproduce", "recognition", "--on", "grocery", "objects", "--seeds", "0", "1", "--out", str(tmp_path)]
+    command = [
+        "reproduce",
+        "recognition",
+        "--on",
+        "grocery",
+        "objects",
+        "mnist",
+        "--seeds",
+        "0",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
     assert main([*command, "--json", str(figures)]) == 0
     out, found = capsys.readouterr().out, json.loads(figures.read_text())
     assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
@@ -213,8 +226,12 @@ def test_command(tmp_path, monkeypatch, capsys):
         assert f"{100 * values[1].mean():.1f}±{100 * values[1].std():.1f}" in out
     judged = [unknown.judge(clouds(10, 60, 0.12), 5, 4, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["grocery, 5 known, 20 views"]["auroc"] == [one.auroc for one in judged]
-    row = next(line for line in out.splitlines() if "20 views: AUROC" in line)
+    others = [unknown.judge(clouds(10, 60, 0.1), 5, 5, 20, seed) for seed in (0, 1)]
+    assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
+    titles = {line.split(":")[1].split(",")[0].strip(): line for line in out.splitlines() if line.startswith("views: ")}
+    assert {name: "were chosen" in line for name, line in titles.items()} == {"grocery": True, "mnist": False}
+    row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: AUROC" in line)
     assert row.endswith("yes") == (np.mean([one.auroc for one in judged]) >= 0.8)
-    row = next(line for line in out.splitlines() if "20 views: expected calibration error" in line)
+    row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: expected" in line)
     assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
     assert set(found["late"]) == set(late.WEIGHTINGS)

@@ -16,7 +16,7 @@ def test_corollaries_6(tmp_path, capsys):
     assert main(["reproduce", "corollaries-6", "--quick", "--out", str(tmp_path), "--json", str(figures)]) == 0
     out, found = capsys.readouterr().out, json.loads(figures.read_text())
     assert (tmp_path / "corollaries-6.png").stat().st_size > 15_000
-    assert len(found["cases"]) == 16
+    assert len(found["cases"]) == 19
     for case in found["cases"]:
         # f = 0 would leave this much, whatever n is.
         nothing = stopping_rates.excess(case["loss"], np.zeros((1, stopping_rates.GRID)), best_of(case["beta"]))[0]
@@ -34,6 +34,8 @@ def test_corollaries_6(tmp_path, capsys):
     # Epochs that the thesis names below corollary 3: n^((1 - beta) / (2 (1 + beta))) and n^((1 - beta) / (1 + beta)).
     assert passes[2, 0.5] == pytest.approx(n ** (1 / 6), abs=0.01)
     assert passes[3, 0.5] == pytest.approx(n ** (1 / 3), abs=0.01)
+    assert passes["b = 1", 1.0] == 1 and passes["b = n^(1/2)", 1.0] == pytest.approx(1)
+    assert passes["b = n", 1.0] == pytest.approx(n**0.5)
     assert passes[2, 1.0] == passes[3, 1.0] == passes[4, 0.5] == passes[9, 0.5] == 1
 
 
@@ -44,7 +46,7 @@ def best_of(beta):
     )
 
 
-@pytest.mark.parametrize("loss", ["logistic", "absolute"])
+@pytest.mark.parametrize("loss", ["logistic", "absolute", "square"])
 def test_excess_risks_are_means_over_labels(loss):
     rng = np.random.default_rng(0)
     best, scores = rng.normal(size=20), rng.normal(size=(1, 20))
@@ -53,7 +55,7 @@ def test_excess_risks_are_means_over_labels(loss):
         costs = [np.mean(np.log1p(np.exp(-y * some))) for some in (scores, best)]
     else:
         y = best + rng.uniform(-1, 1, size=(200_000, 20))
-        costs = [np.mean(np.abs(y - some)) for some in (scores, best)]
+        costs = [np.mean(np.abs(y - some) ** (2 if loss == "square" else 1)) for some in (scores, best)]
     assert stopping_rates.excess(loss, scores, best)[0] == pytest.approx(costs[0] - costs[1], rel=0.02)
     assert stopping_rates.excess(loss, best[None], best)[0] == 0
 
