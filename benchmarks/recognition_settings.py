@@ -36,8 +36,7 @@ SETTINGS = (
     replace(CHOSEN, recoding=0.0),
     replace(CHOSEN, recoding=0.5),
     replace(CHOSEN, recoding=1.0),
-    replace(CHOSEN, regularization=100.0),
-    replace(CHOSEN, classifier="adaptive"),
+    replace(CHOSEN, classifier="rlsc"),
 )
 
 

@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as scratch:
     folders = sorted(entry for entry in (args.folder or Path(scratch)).iterdir() if entry.is_dir())
     pictures = {folder.name: features(folder) for folder in folders}
 
-classifier = AdaptiveClassifier(network.n_features)  # chooses its regularization and recoding while it learns
+classifier = AdaptiveClassifier(network.n_features)  # chooses its settings by itself
 asked: list[tuple[str, np.ndarray]] = []
 for label, rows in pictures.items():
     taught, unseen = np.split(rows, [round(0.8 * len(rows))])

@@ -4,9 +4,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
-from icub_learning.recognition.classifiers.rebalanced_classifier import RebalancedClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
 
@@ -15,17 +13,11 @@ __all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     """Return an untrained classifier. Raises ParameterError."""
-    if settings.weighting == "rebalanced" and settings.classifier != "rlsc":
-        raise ParameterError("weighting", settings.weighting, f"recoded or none, with classifier {settings.classifier}")
     recoding = settings.recoding if settings.weighting == "recoded" else 0.0
-    if settings.classifier == "kernel":
-        return KernelClassifier(n_features, recoding, settings.transfer)
-    if settings.classifier == "rlsc" and settings.weighting == "rebalanced":
-        return RebalancedClassifier(n_features, settings.regularization)
+    if settings.classifier == "adaptive":
+        return AdaptiveClassifier(n_features, recoding)
     if settings.classifier == "rlsc":
         return IncrementalClassifier(n_features, settings.regularization, recoding)
-    if settings.classifier == "adaptive":
-        return AdaptiveClassifier(n_features, recoding=recoding)
     if settings.classifier == "polk":
         s = settings
         return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, recoding)

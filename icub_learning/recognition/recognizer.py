@@ -62,8 +62,8 @@ class ObjectRecognizer:
 
     A lesson is all or nothing. Its vectors are learned one by one; if it ends early, everything is restored to the
     state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, which would
-    take longer than a frame: confidence and typicality, and with a KernelClassifier all that is recognized, are judged
-    as before the lesson (see Classifier.judge), and in the first lesson nothing is known.
+    take longer than a frame: confidence and typicality, and with an AdaptiveClassifier all that is recognized, are
+    judged as before the lesson (see Classifier.judge), and in the first lesson nothing is known.
 
     Args:
         make_classifier: returns an untrained classifier for a given number of features.
@@ -170,7 +170,7 @@ class ObjectRecognizer:
             if lesson.before is None:
                 self.classifier = None
             else:
-                self._replace(*self._read(lesson.before))
+                self.source, self.classifier = self._read(lesson.before)
 
     def objects(self) -> dict[str, int]:
         """Return the number of examples of each object."""
@@ -216,7 +216,7 @@ class ObjectRecognizer:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replace all that was taught by what `state` holds. Raises RecognitionError during a lesson, StateError."""
         self._check_no_lesson("load")
-        self._replace(*self._read(state))
+        self.source, self.classifier = self._read(state)
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
@@ -241,12 +241,6 @@ class ObjectRecognizer:
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
         return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
-
-    def _replace(self, source: str, classifier: AnyClassifier) -> None:
-        """Let a classifier take the place, and the memory, of the present one."""
-        if self.classifier is not None:
-            classifier.reuse_memory(self.classifier)
-        self.source, self.classifier = source, classifier
 
     def _check_origin(self, source: str, size: int) -> None:
         """Raise SampleError unless the classifier, if there is one, uses this network and number of features."""

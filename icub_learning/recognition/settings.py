@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from icub_learning.settings import Validated, setting
 
-WEIGHTINGS = ("recoded", "rebalanced", "none")
-CLASSIFIERS = ("kernel", "rlsc", "adaptive", "polk")
+WEIGHTINGS = ("recoded", "none")
+CLASSIFIERS = ("adaptive", "rlsc", "polk")
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,10 @@ class Settings(Validated):
     """All settings of recognizing objects. Raises ParameterError for a value outside its range."""
 
     classifier: str = setting(
-        "kernel",
-        "kernel: a Gaussian kernel on at most 800 kept views, whitened by how each object varies, with the"
-        " regularization chosen by itself; rlsc: regularized least squares with recoding;"
-        " adaptive: the same, choosing regularization and recoding by"
-        " itself; polk: a Gaussian kernel on a limited set of kept examples",
+        "adaptive",
+        "adaptive: a Gaussian kernel with the mean of all views of each object and with at most 800 kept views,"
+        " whitened by how objects vary, which chooses its settings by itself; rlsc: regularized least squares with"
+        " recoding; polk: a Gaussian kernel on a limited set of kept examples",
         choices=CLASSIFIERS,
     )
     regularization: float = setting(
@@ -25,22 +24,11 @@ class Settings(Validated):
     )
     weighting: str = setting(
         "recoded",
-        "what is done for objects with few examples: recoded: their scores are raised; rebalanced: their examples count"
-        " more in the loss, exactly (classifier: rlsc); none: nothing",
+        "what is done for objects with few examples: recoded: their scores are raised; none: nothing",
         choices=WEIGHTINGS,
     )
     recoding: float = setting(
-        0.7,
-        "how far recoding raises objects with few examples: 0 not at all, 1 in full (adaptive: until it has chosen)",
-        low=0.0,
-        high=1.0,
-    )
-    transfer: float = setting(
-        1.0,
-        "how far the scores of an object are drawn towards those of similar objects, which matters as long as it has"
-        " few examples: 0 not at all, 1 in full (classifier: kernel)",
-        low=0.0,
-        high=1.0,
+        0.8, "how far recoding raises objects with few examples: 0 not at all, 1 in full", low=0.0, high=1.0
     )
     length_scale: float = setting(
         0.5, "length scale of the Gaussian kernel, on features of unit length (classifier: polk)", low=1e-3, high=1e3

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dlauum, dpotrf
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
@@ -77,24 +76,6 @@ class RegularizedCovariance:
         """Return (d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
         _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
         return lengths[:, None] * vectors * np.sqrt(self.regularization)
-
-    def with_regularization(self, regularization: float | ArrayLike) -> "RegularizedCovariance":
-        """Return the covariance of the same samples under another regularization. O(d^3).
-
-        Raises:
-            ParameterError, ShapeError, NotFiniteError: the regularization is outside its range, or lost in the
-                rounding of Z^T Z.
-        """
-        made = RegularizedCovariance(self.n_features, regularization)
-        flipped = np.asfortranarray(self.factor.T[::-1, ::-1])  # upper triangular, as dlauum wants it: U U^T
-        square = dlauum(flipped, overwrite_c=1)[0][::-1, ::-1]
-        square = np.tril(square) + np.tril(square, -1).T + np.diag(made.regularization - self.regularization)
-        factor, failed = dpotrf(square, clean=1, overwrite_a=1)
-        if failed:
-            least = float(np.max(made.regularization))
-            raise ParameterError("regularization", least, "larger, to survive rounding beside the samples")
-        made._triangle = pack_factor(factor / np.diag(factor)[:, None], np.diag(factor) ** 2)
-        return made
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""

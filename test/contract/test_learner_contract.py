@@ -1,7 +1,5 @@
 """Every learner of the package keeps the contract of icub_learning.testing."""
 
-import copy
-
 import numpy as np
 
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
@@ -9,7 +7,7 @@ from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.testing import ClassifierAsLearner, LearnerContract, assert_same
+from icub_learning.testing import ClassifierAsLearner, LearnerContract
 
 WEIGHTS = np.random.default_rng(7).normal(size=(6, 2))
 
@@ -117,29 +115,6 @@ class TestIncrementalClassifier(LearnerContract):
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
-
-    def make(self):
-        return ClassifierAsLearner(AdaptiveClassifier(6, recoding=0.0, well_known=1_000_000))
-
-    def filled(self):
-        """Taught until no more examples are held out, and as many outcomes are remembered as ever will be."""
-        learner = super().taught()
-        learner.classifier.learn(*self.filling())
-        return learner
-
-    def taught(self):
-        """A copy of a learner that is taught once."""
-        cls = type(self)
-        if "kept" not in vars(cls):
-            cls.kept = self.filled()
-        return copy.deepcopy(cls.kept)
-
-    def test_equal_settings_and_samples_give_equal_learners(self):
-        assert_same(self.filled().state(), self.filled().state(), "a second learner taught the same samples")
-
-    def filling(self):
-        samples = self.samples(4000, seed=8)
-        return np.array([inputs[0] for inputs, _ in samples]), [str(target.argmax()) for _, target in samples]
 
 
 class TestDictionaryClassifier(TestIncrementalClassifier):

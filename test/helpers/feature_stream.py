@@ -38,7 +38,7 @@ class Stream:
 
 def of_kind(kind):
     """Settings that make a classifier of a kind in KINDS."""
-    return {"classifier": "rlsc", "weighting": kind} if kind == "rebalanced" else {"classifier": kind}
+    return {"classifier": kind}
 
 
 def recognizer(**settings):

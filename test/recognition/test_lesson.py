@@ -22,7 +22,7 @@ def taught_alike(kind):
         stream.teach(label, count)
         for _ in range(count):
             x = view(label, rng)
-            by_hand.scores(x)  # as it is recognized before it is learned: an AdaptiveClassifier chooses then
+            by_hand.scores(x)  # as it is recognized before it is learned
             by_hand.learn(x, label)
     return stream, by_hand, rng
 
@@ -58,14 +58,14 @@ def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_calibrated_during_a_lesson_and_all_is_afterwards(kind, monkeypatch):
     counted = []
-    for name in ("Calibration", "fit_confidence"):
+    for name in ("Calibration", "Confidence"):
         own = getattr(classifier_module, name)
         monkeypatch.setattr(classifier_module, name, lambda *a, own=own, name=name: counted.append(name) or own(*a))
     stream, by_hand, rng = taught_alike(kind)
     counted.clear()
     asked = view("duck", rng)
     stream.recognizer.classifier.calibrate()
-    assert sorted(counted) == ["Calibration", "fit_confidence"]
+    assert sorted(counted) == ["Calibration", "Confidence"]
     lesson = stream.recognizer.start_lesson("duck", 6)
     counted.clear()
     vectors = [view("duck", rng) for _ in range(6)]

@@ -61,8 +61,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
     surface = explorer.surface(results)
     best = surface.best()
     polk = replace(shipped, classifier="polk", length_scale=best.length_scale, max_dictionary=best.size)
-    kernel = replace(shipped, classifier="kernel")  # chooses its regularization itself
-    candidates = {"kernel": kernel, "rlsc": rlsc, "polk": polk}  # of equal ones the first is chosen
+    candidates = {"adaptive": shipped, "rlsc": rlsc, "polk": polk}  # of equal ones the first is chosen
     # The surface comes from batch learning with the kernel; the classifiers are compared as they learn on line.
     first = {name: _late_errors(settings, tuning) for name, settings in candidates.items()}
     kind = min(first, key=lambda name: first[name])

@@ -44,7 +44,7 @@ def draw_objects(
     values = [100 * figures["check"][one] for one in names]
     bars = right.bar(range(len(names)), values, color=[COLOURS.get(one, BLUE) for one in names])
     right.bar_label(bars, [f"{value:.1f}" for value in values], fontsize=8)
-    right.set_xticks(range(len(names)), ["tuned", "shipped", "kernel", "tuned rlsc", "tuned polk"])
+    right.set_xticks(range(len(names)), ["tuned", "shipped", "adaptive", "tuned rlsc", "tuned polk"])
     style(right, "last views, predicted, then learned", "named wrong [%]")
     save(figure, path, f"{name}: views named wrong (star: chosen)")
 

@@ -15,11 +15,9 @@ from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import Settings
 
 OURS = {
-    "kernel (default)": Settings(),
-    "rebalanced": Settings(classifier="rlsc", weighting="rebalanced"),
+    "adaptive (default)": Settings(),
     "incremental": Settings(classifier="rlsc", weighting="none"),
-    "incremental, recoded": Settings(classifier="rlsc"),
-    "adaptive": Settings(classifier="adaptive"),
+    "incremental, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
 PARTS = 3  # of the training views, each held back once to choose a rival's settings
 

@@ -168,7 +168,7 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
     }
     rows: list[Row] = []
     for name, values in figures.items():
-        bound, base = "", figures["kernel, none" if name.startswith("kernel") else "least squares, none"]
+        bound, base = "", figures["adaptive, none" if name.startswith("adaptive") else "least squares, none"]
         late_reached = others_reached = True
         if name == late.DEFAULT:
             bound = f"at least {np.mean(figures[late.RECODED]['late']):.3f} (least squares, recoded)"

@@ -13,15 +13,12 @@ from icub_learning.recognition.classifiers.kinds import from_state, kind_of
 from icub_learning.recognition.settings import Settings
 
 WEIGHTINGS = {
-    "kernel, none": Settings(weighting="none"),
-    "kernel, recoded, no transfer": Settings(transfer=0.0),
-    "kernel, recoded, transfer (default)": Settings(),
+    "adaptive, none": Settings(weighting="none"),
+    "adaptive, recoded (default)": Settings(),
     "least squares, none": Settings(classifier="rlsc", weighting="none"),
-    "least squares, recoded": Settings(classifier="rlsc"),
-    "least squares, rebalanced": Settings(classifier="rlsc", weighting="rebalanced"),
-    "adaptive": Settings(classifier="adaptive"),
+    "least squares, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
-DEFAULT, RECODED = "kernel, recoded, transfer (default)", "least squares, recoded"
+DEFAULT, RECODED = "adaptive, recoded (default)", "least squares, recoded"
 FEWEST, MOST = 30, 50  # views of each of the other classes
 LATE_VIEWS = 3
 

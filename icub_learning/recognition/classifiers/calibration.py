@@ -1,36 +1,42 @@
-"""What held-back views say about a classifier: how sure a label is, and how typical a view is of known objects."""
+"""What held-back views say: which machine is best, how sure a label is, and how typical a view is of known objects."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from icub_learning.arrays import Array
-from icub_learning.recognition.classifiers.confidence import Confidence
-from icub_learning.recognition.classifiers.kept_views import KeptViews, unit
-from icub_learning.recognition.classifiers.whitened_kernel import WhitenedKernelMachine, hold_back
-from icub_learning.recognition.classifiers.workspace import Workspace
+from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews
+from icub_learning.recognition.classifiers.whitened import Machine, Scores, Statistics
 
-REGULARIZATIONS = (0.1, 0.3, 1.0)  # candidates for the lambda of the kernel machine, of a kernel with k(x, x) = 1
-SMALLEST_WIDTH = 0.01  # of the smoothing of the distribution of top scores, which are about 0 to 1
+SHRINKAGES = (0.05, 0.5, 0.8)  # candidates: of covariances within classes
+MEAN_WEIGHTS = (0.3, 1.0, 3.0, 10.0)  # candidates: of the class means beside the kept views
+CANDIDATES = tuple(product(range(len(SHRINKAGES)), range(len(MEAN_WEIGHTS))))
+DEFAULT = CANDIDATES.index((1, 0))  # in force until another one is clearly better
+MARGIN = 1.5  # standard errors by which it has to be
+SMALLEST_WIDTH = 0.001  # of the smoothing of the distribution of top scores, which are about 0 to 2
 
 
 class Typicality:
     """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
 
     The distribution of the top scores is smoothed by Gaussians (width: Silverman's rule), so that views less typical
-    than all held-back ones can still be told apart.
+    than all held-back ones can still be told apart; the scores are drawn together first, so that their variance stays.
 
     Args:
         top: (n,) largest score of each held-back view under a machine that did not learn it; without any, the top
-            score itself, which is between 0 and 1, takes the place of the share.
+            score itself, up to 1, takes the place of the share.
     """
 
     def __init__(self, top: Array) -> None:
-        self._top = np.sort(top)
+        self._top = top
         if len(top):
-            self._width = max(SMALLEST_WIDTH, 0.9 * float(np.std(top)) * len(top) ** -0.2)
+            mean, deviation = float(np.mean(top)), float(np.std(top))
+            width = 0.9 * deviation * len(top) ** -0.2
+            self._top = mean + (top - mean) * np.sqrt(max(0.0, 1.0 - (width / max(deviation, SMALLEST_WIDTH)) ** 2))
+            self._width = max(SMALLEST_WIDTH, width)
 
     def __call__(self, top: Array) -> Array:
         """Return the shares in [0, 1] of views of known objects whose top scores are at most these (m,)."""
@@ -57,88 +63,95 @@ class Judgement:
 
 
 class Calibration:
-    """The kept views, each judged by what the other parts of its class and the other classes teach.
+    """The kept views, each judged by a machine that learned all views but those of its part of its class.
+
+    Of shrinkages and weights of the means that pair is in force which names most of the held-back views right, if the
+    views on which it and the default differ show that by MARGIN; what chance prefers is not taken.
 
     Args:
         kept: the views.
-        n_classes: T.
-        factors: (T,) recoding factors, under which the regularization is chosen.
-        transfer: between classes, in [0, 1]; see `ridge_coefficients`.
-        workspace: what `workspace_for` returned; all that was taken from it before becomes invalid.
+        known: all views, those among them.
+        factors: (T,) recoding factors.
 
     Attributes:
-        n_classes, factors, workspace: as given.
-        typicality: what the largest score of the machine says, under its mixed kernel.
-        parts: (n,) the part of its class in which each view is held back.
-        judged: (n,) whether a view can be judged without its part.
-        scores: (n, T) of the kept views, each under the other parts.
-        regularization: lambda of the machine, the candidate with the most views right, then the smallest error.
+        n_classes: T.
+        shrinkage, mean_weight: in force.
+        judged: (n,) whether a kept view could be judged.
+        scores: (n, T) of these views, recoded.
+        typicality: what the largest score under the mixed kernel says.
     """
 
-    def __init__(self, kept: KeptViews, n_classes: int, factors: Array, transfer: float, workspace: Workspace) -> None:
-        workspace.clear()
-        self.n_classes, self.factors = n_classes, factors
-        self._kept, self._transfer, self.workspace = kept, transfer, workspace
-        targets, self.parts = kept.targets, kept.parts()
-        sizes = kept.n_features, n_classes
-        self._directions = workspace.take(*kept.rows.shape)  # a copy: views may come and go while it is in use
-        self._directions[:] = kept.rows
-        found = hold_back(kept.gram, targets, self.parts, *sizes, REGULARIZATIONS, transfer, workspace)
-        self.judged = found.judged
-        best = _choose(found.scores[:, self.judged], targets[self.judged], factors)
-        self.regularization, self.scores = REGULARIZATIONS[best], found.scores[best]
-        self.typicality = Typicality(found.mixed[self.judged].max(axis=1, initial=-np.inf))
-        self._machine: WhitenedKernelMachine | None = None  # of all views; None without any
-        if len(kept):
-            self._machine = WhitenedKernelMachine(kept.gram, targets, *sizes, self.regularization, transfer, workspace)
+    def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
+        self._known, self.n_classes, self._parts = known, len(factors), kept.parts()
+        self._factors = factors / factors.min(initial=np.inf)  # those of means need none
+        learned = [self._parts != part for part in range(N_PARTS)]
+        found = [self._hold_back(shrinkage, learned) for shrinkage in SHRINKAGES]
+        self.judged = found[0][0]
+        best = self._choose([scores for _, scores in found])
+        place, weight = CANDIDATES[best]
+        self.shrinkage, self.mean_weight = SHRINKAGES[place], MEAN_WEIGHTS[weight]
+        self.scores = self._combined(found[place][1], self.mean_weight)
+        self._machine = Machine(known, np.ones(len(kept), dtype=bool), self.shrinkage) if self.n_classes else None
+        self.typicality = Typicality(self._top_of_new_views(found[place][1].mixed))
 
     def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
-        """Return scores (n, T) of the views, each without its part in (n,), and which ones (n,) could be judged.
-
-        The regularization is the one that `parts` chose. The views must still be those of the calibration.
-        """
-        if np.array_equal(parts, self.parts):
-            return self.scores, self.judged
-        kept, candidates = self._kept, (self.regularization,)
-        sizes = kept.n_features, self.n_classes
-        found = hold_back(kept.gram, kept.targets, parts, *sizes, candidates, self._transfer, self.workspace)
-        return found.scores[0], found.judged
+        """Return recoded scores (n, T) of the views, each without its part in (n,), and which ones (n,) were judged."""
+        judged, scores = self._hold_back(self.shrinkage, [parts != part for part in np.unique(parts)])
+        return self._combined(scores, self.mean_weight), judged
 
     def machine_scores(self, z: Array) -> Array:
-        """Return the scores (m, T) of z (m, d) under all views, before recoding; (m, 0) without any view."""
-        if self._machine is None:
-            return np.zeros((len(z), 0))
-        directions = unit(z)
-        return self._machine.scores(directions @ self._directions.T, (directions**2).sum(axis=1))
+        """Return the recoded scores (m, T) of z (m, d) under all views; (m, 0) without any."""
+        return (
+            np.zeros((len(z), 0))
+            if self._machine is None
+            else self._combined(self._machine.scores(z), self.mean_weight)
+        )
 
     def mixed_scores(self, z: Array) -> Array:
-        """Return the scores (m, T) of z (m, d) under the mixed kernel; ones without any view."""
-        if self._machine is None:  # a model that was saved without kept views
-            return np.ones((len(z), self.n_classes))
-        directions = unit(z)
-        return self._machine.mixed_scores(directions @ self._directions.T, (directions**2).sum(axis=1))
+        """Return the scores (m, T) of z (m, d) under the mixed kernel."""
+        return np.zeros((len(z), 0)) if self._machine is None else self._machine.scores(z).mixed
 
+    def _combined(self, scores: Scores, weight: float) -> Array:
+        return np.asarray((scores.views * self._factors + weight * scores.means) / (1.0 + weight))
 
-def workspace_for(kept: KeptViews) -> Workspace:
-    """Return memory for the calibration of as many views as may be kept."""
-    return Workspace(kept.capacity * (5 * kept.capacity + kept.n_features))
+    def _hold_back(self, shrinkage: float, learned: list[NDArray[np.bool_]]) -> tuple[NDArray[np.bool_], Scores]:
+        """Return which views (n,) could be judged by machines of these views, and their mean scores under those."""
+        known, n = self._known, len(self._parts)
+        times = np.zeros(n)
+        found = Scores(*(np.zeros((n, self.n_classes)) for _ in range(3)))
+        for some in learned:
+            if not some.any() or some.all():
+                continue
+            machine = Machine(known, some, shrinkage)
+            held = ~some & machine.present[known.targets]
+            scores = machine.scores_at(known.rows[held], known.lengths[held])
+            for kind in ("views", "means", "mixed"):
+                getattr(found, kind)[held] += getattr(scores, kind)
+            times[held] += 1.0
+        for table in (found.views, found.means, found.mixed):
+            table /= np.maximum(times, 1.0)[:, None]
+        return times > 0, found
 
+    def _choose(self, found: list[Scores]) -> int:
+        targets = self._known.targets
+        right = np.array([
+            (self._combined(found[place], MEAN_WEIGHTS[weight]).argmax(axis=1) == targets)[self.judged]
+            for place, weight in CANDIDATES
+        ]) if len(targets) and self.n_classes else np.zeros((len(CANDIDATES), 0), dtype=bool)  # fmt: skip
+        best = int(right.sum(axis=1).argmax())
+        gained, lost = (right[best] & ~right[DEFAULT]).sum(), (right[DEFAULT] & ~right[best]).sum()
+        return best if gained - lost > MARGIN * np.sqrt(gained + lost) else DEFAULT
 
-def fit_confidence(scores: Array, targets: NDArray[np.intp], factors: Array) -> Confidence:
-    """Return the confidence that fits held-back views; that of the prior without any.
+    def _top_of_new_views(self, mixed: Array) -> Array:
+        """Return the top scores (n,) to expect of new views of the known objects.
 
-    Args:
-        scores: (n, T) of held-back views, before recoding.
-        targets: (n,) indices of their classes.
-        factors: (T,) recoding factors.
-    """
-    return Confidence().fit(scores * factors, factors, targets)
-
-
-def _choose(found: Array, targets: NDArray[np.intp], factors: Array) -> int:
-    """Return the index of the regularization with the most views right, then with the smallest squared error."""
-    if not len(targets):
-        return len(found) // 2
-    right = ((found * factors).argmax(axis=2) == targets).sum(axis=1)
-    errors = ((found - np.eye(found.shape[2])[targets]) ** 2).sum(axis=(1, 2))
-    return int(np.lexsort((errors, -right))[0])
+        A machine of all views knows more of each object than one without a third of them. Scores grow with the number
+        k of views about as c - b / k: what a machine of one third lacks beside one of two thirds is three times what
+        that lacks beside one of all.
+        """
+        judged, less = self._hold_back(self.shrinkage, [self._parts == part for part in range(N_PARTS)])
+        both = judged & self.judged
+        if not both.any():
+            return np.zeros(0)
+        top, top_of_less = mixed.max(axis=1), less.mixed.max(axis=1)
+        return np.asarray(top[self.judged] + float((top - top_of_less)[both].mean()) / 3.0)

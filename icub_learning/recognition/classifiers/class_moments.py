@@ -60,7 +60,7 @@ class ClassMoments:
 
     def add(self, z: Array, label: str) -> None:
         """Add one example z (d,); a new label adds a class."""
-        row = self._row(label)
+        row = self.row(label)
         self._sums[row] += z
         self._counts[row] += 1
 
@@ -98,7 +98,7 @@ class ClassMoments:
     def merge(self, other: "ClassMoments") -> None:
         """Add sums and counts of equal labels; classes that are new here come last, in the order of `other`."""
         for source, label in enumerate(list(other.labels)):
-            row = self._row(label)
+            row = self.row(label)
             self._sums[row] += other._sums[source]
             self._counts[row] += other._counts[source]
 
@@ -117,12 +117,12 @@ class ClassMoments:
             raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
         moments = cls(n_features)
         for label in labels:
-            moments._row(label)
+            moments.row(label)
         moments.sums[:] = sums
         moments.counts[:] = counts
         return moments
 
-    def _row(self, label: str) -> int:
+    def row(self, label: str) -> int:
         """Return the row of a label in the tables; a new label gets the next one."""
         if label not in self._index:
             if len(self.labels) == len(self._sums):

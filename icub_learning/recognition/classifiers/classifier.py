@@ -11,17 +11,18 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
-from icub_learning.recognition.classifiers.calibration import Calibration, Judgement, fit_confidence, workspace_for
+from icub_learning.recognition.classifiers.calibration import Calibration, Judgement
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
-from icub_learning.recognition.classifiers.whitened_kernel import held_back_parts
-from icub_learning.recognition.classifiers.workspace import Workspace
+from icub_learning.recognition.classifiers.whitened import Statistics
 from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 STATE_VERSION = 1  # of what is saved
+# Of views judged without their half of the class, which teaches less than all: those without a third count in full.
+OPPOSITE_WEIGHT = 0.5
 
 C = TypeVar("C", bound="Classifier")
 
@@ -49,7 +50,6 @@ class Classifier(ABC):
     # As they were last asked for; None if that was never, or before a class was removed or a setting changed.
     _last_calibration: Calibration | None
     _last_confidence: Confidence | None
-    _transfer = 0.0  # of the machine that holds views back, see KernelClassifier
 
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
         self.n_features = integer("n_features", n_features, 1)
@@ -60,7 +60,6 @@ class Classifier(ABC):
         self._recoding = real("recoding", recoding, 0.0, 1.0)
         self._moments = ClassMoments(self._n_mapped)
         self._kept = KeptViews(self._n_mapped)
-        self._workspace: Workspace | None = None  # from the first calibration on
         self._forget_calibration()
 
     @property
@@ -98,8 +97,7 @@ class Classifier(ABC):
         labels = check_labels(label, 1 if single else len(rows), single)
         mapped = self._mapped(rows[None] if single else rows)
         self._learn(mapped, labels)
-        for row, own in zip(mapped, labels, strict=True):
-            self._kept.add(row, self._moments.index(own))
+        self._keep(mapped, labels)
         self._outdated = True
 
     def scores(self, x: ArrayLike) -> Array:
@@ -109,7 +107,7 @@ class Classifier(ABC):
             ShapeError, NotFiniteError, ParameterError (x so large that its feature map overflows).
         """
         z = self._mapped(finite_rows("x", x, self.n_features))
-        return self._unrecoded_scores(z) * self._moments.recoding_factors(self.recoding)
+        return self._unrecoded_scores(z) * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
         """Return the label of the largest score for x (d,), or a list of n labels for (n, d).
@@ -128,7 +126,7 @@ class Classifier(ABC):
 
         It holds for views of known objects, and is fitted to the kept views, each scored by what is taught without
         the part of its class to which it belongs, with the classes of today (see Confidence). Each is scored twice:
-        of the parts in the order of teaching (KeptViews.parts) one may be too much like the other, those that are
+        of the parts in the order of teaching (KeptViews.parts) one may be too much like the others, those that are
         most unlike (KeptViews.opposite_parts) are less alike than what is asked later. Between them, confidence is
         neither too high nor too low.
 
@@ -139,13 +137,13 @@ class Classifier(ABC):
             ShapeError, NotFiniteError.
         """
         values = vector("scores", scores, len(self._moments))
-        return self._confidence(values, self._moments.recoding_factors(self.recoding))
+        return self._confidence(values, self._factors())
 
     def typicality(self, x: ArrayLike) -> float | Array:
         """Return how typical views are of the known objects: near 0 for what is new.
 
         The share of views of known objects whose largest score, under a machine that has not learned them, is as low
-        as that of x; see WhitenedKernelMachine for the scores and Typicality for the share. Calling what is below p new
+        as that of x; see Machine for the scores and Typicality for the share. Calling what is below p new
         rejects about a share p of the views of known objects.
 
         Args:
@@ -169,9 +167,9 @@ class Classifier(ABC):
         Args:
             x: the views.
             recalibrate: whether to calibrate anew if something was learned since confidence and typicality were last
-                calibrated, which takes tenths of a second with 800 views. False: both are those of that time, and
-                all is as without classes if there was none. Scores are those of today, except with a
-                KernelClassifier: its are of that time too, and 0 for a class that has come since.
+                calibrated, which takes about a second with 800 views. False: both are those of that time, and
+                all is as without classes if there was none. Scores are those of today, except with an
+                AdaptiveClassifier: its are of that time too, and 0 for a class that has come since.
 
         Raises:
             ShapeError, NotFiniteError.
@@ -193,13 +191,6 @@ class Classifier(ABC):
         """Calibrate confidence and typicality if something has changed since; asking for them does the same."""
         if len(self._moments):
             self._last_calibration, self._last_confidence = self._calibration, self._confidence
-
-    def reuse_memory(self, other: "Classifier") -> None:
-        """Calibrate in the memory of a classifier that is not used any more."""
-        if other._kept.n_features == self._kept.n_features:
-            self._workspace, other._workspace = other._workspace, None
-            self._forget_calibration()
-            other._forget_calibration()
 
     def forget(self, label: str) -> None:
         """Remove a class. Raises ParameterError if the label is unknown; nothing changes then."""
@@ -291,6 +282,21 @@ class Classifier(ABC):
     def _untrained(self) -> "Classifier":
         """Return an untrained classifier of mapped examples, with the settings in force and no recoding."""
 
+    def _keep(self, z: Array, labels: Sequence[str]) -> None:
+        """Keep mapped examples that were learned."""
+        for row, label in zip(z, labels, strict=True):
+            self._kept.add(row, self._moments.index(label))
+
+    def _factors(self) -> Array:
+        """Return the recoding factors (T,) by which `scores` multiplies."""
+        return self._moments.recoding_factors(self.recoding)
+
+    def _statistics(self) -> Statistics:
+        """Return what typicality is judged by: the kept views."""
+        rows, targets = self._kept.rows, self._kept.targets
+        members = np.eye(len(self._moments))[targets]
+        return Statistics(rows, targets, members.T @ rows, members.sum(axis=0), None)
+
     def _forget_calibration(self) -> None:
         """Have confidence and typicality calibrated anew before they are next used."""
         self._last_calibration = self._last_confidence = None
@@ -304,29 +310,25 @@ class Classifier(ABC):
     def _calibration(self) -> Calibration:
         self._forget_if_outdated()
         if self._last_calibration is None:
-            if self._workspace is None:
-                self._workspace = workspace_for(self._kept)
             factors = self._moments.recoding_factors(self._recoding)
-            n_classes = len(self._moments)
-            self._last_calibration = Calibration(self._kept, n_classes, factors, self._transfer, self._workspace)
+            self._last_calibration = Calibration(self._kept, self._statistics(), factors)
         return self._last_calibration
 
     @property
     def _confidence(self) -> Confidence:
         self._forget_if_outdated()
         if self._last_confidence is None:
-            calibration = self._calibration
-            opposite = self._kept.opposite_parts(calibration.workspace)
-            found = [self._held_back(parts) for parts in (calibration.parts, opposite)]
+            kept, factors = self._kept, self._factors()
+            found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts())]
             outcomes = np.concatenate([scores[judged] for scores, judged in found])
-            targets = np.concatenate([self._kept.targets[judged] for _, judged in found])
-            factors = self._moments.recoding_factors(self.recoding)
-            self._last_confidence = fit_confidence(outcomes, targets, factors)
+            targets = np.concatenate([kept.targets[judged] for _, judged in found])
+            weights = np.repeat([1.0, OPPOSITE_WEIGHT], [judged.sum() for _, judged in found])
+            self._last_confidence = Confidence().fit(outcomes * factors, factors, targets, weights)
         return self._last_confidence
 
     def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array]:
         """Return the scores (n, T) of mapped examples before recoding, for `judge`, and the recoding factors (T,)."""
-        return self._unrecoded_scores(z), self._moments.recoding_factors(self.recoding)
+        return self._unrecoded_scores(z), self._factors()
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.
@@ -339,7 +341,11 @@ class Classifier(ABC):
         """
         rows, targets = self._kept.examples, self._kept.targets
         found, judged = np.zeros((len(rows), len(self._moments))), np.zeros(len(rows), dtype=bool)
-        for held, learned in held_back_parts(targets, parts):
+        for own in np.unique(parts):
+            learned = parts != own
+            held = ~learned & np.isin(targets, targets[learned])  # nothing could name a view of another class
+            if not held.any():
+                continue
             classifier = self._untrained()
             classifier._learn(rows[learned], [self._moments.labels[index] for index in targets[learned]])
             columns = [self._moments.index(label) for label in classifier.classes]

@@ -23,18 +23,21 @@ class Confidence:
     def __init__(self) -> None:
         self._coefficients = PRIOR_MEAN.copy()
 
-    def fit(self, scores: Array, factors: Array, targets: NDArray[np.intp]) -> "Confidence":
+    def fit(
+        self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None
+    ) -> "Confidence":
         """Fit the coefficients to held-back views, and return self.
 
         Args:
             scores: (n, T), recoded.
             factors: (T,), recoding factors that the scores contain.
             targets: (n,), indices of the true classes.
+            weights: (n,) of the views; None: 1.
         """
         if len(scores) and scores.shape[1] > 1:  # with one class every label is right
             inputs = np.array([_regressors(row, factors) for row in scores])
             correct = (scores.argmax(axis=1) == targets).astype(float)
-            self._coefficients = _fit(inputs, correct, np.ones(len(inputs)))
+            self._coefficients = _fit(inputs, correct, np.ones(len(inputs)) if weights is None else weights)
         return self
 
     def __call__(self, scores: Array, factors: Array) -> float:

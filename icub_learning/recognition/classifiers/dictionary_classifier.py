@@ -52,7 +52,7 @@ class DictionaryClassifier(SettableRecoding):
         step_size: float = DEFAULTS.step_size,
         parsimony: float = DEFAULTS.parsimony,
         max_dictionary: int = DEFAULTS.max_dictionary,
-        recoding: float = DEFAULTS.recoding,
+        recoding: float = 0.7,
     ) -> None:
         super().__init__(n_features, recoding)
         self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)

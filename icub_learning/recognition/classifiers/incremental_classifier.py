@@ -41,7 +41,7 @@ class IncrementalClassifier(SettableRecoding):
         self,
         n_features: int,
         regularization: float = DEFAULTS.regularization,
-        recoding: float = DEFAULTS.recoding,
+        recoding: float = 0.7,
         feature_map: FeatureMap | None = None,
     ) -> None:
         super().__init__(n_features, recoding, feature_map)

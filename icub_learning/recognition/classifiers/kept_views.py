@@ -1,5 +1,6 @@
-"""A bounded memory of labelled views, from which confidence and typicality are calibrated."""
+"""A bounded memory of labelled views: a sample of what each class was taught."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,19 +10,21 @@ from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
-from icub_learning.recognition.classifiers.workspace import Workspace, gathered
 
 MAX_VIEWS = 800  # of all objects
 MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long feature vectors
 MIN_VIEWS = 32  # however long the vectors of features are
-FEW_VIEWS = 5  # of a class, which is then cut into three parts instead of two
+N_PARTS = 3  # of a class, each held back in turn
+STEPS = 2.0**16  # of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
 
 
 class KeptViews:
-    """The newest views of each class, in the order in which they were learned, scaled to unit length.
+    """Views of each class, scaled to unit length and rounded to multiples of 2^-16.
 
-    When the memory is full, the class with most views gives up its oldest one. All of the memory is taken with the
-    first view, so that a process that learns for weeks does not grow.
+    When the memory is full, the class with most views gives up the one with the largest hash. So what is kept of a
+    class is a random sample of all its views, and the same one in whatever order they came; the newest would be the
+    last ones of a lesson, which are alike. A view takes the place of the one that is given up, so that keeping it costs
+    O(d) however many there are. All memory is taken with the first view: a process that learns for weeks does not grow.
 
     Args:
         n_features: d, length of a view.
@@ -34,101 +37,108 @@ class KeptViews:
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
         self.capacity = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features))
-        self._rows = np.zeros((0, n_features))  # values are those of float32, as saved; see _take_memory
-        self._lengths: list[float] = []
-        self._targets: list[int] = []
-        self._gram = np.zeros((0, 0))
-        self._n_known = 0  # first rows whose products are in _gram; later ones are added when it is asked for
+        self._n = 0
+        self._rows = np.zeros((0, n_features))
+        # Of each view: its length, class, hash, and its place in the order of learning.
+        self._lengths, self._targets, self._hashes, self._stamps = (np.zeros(0) for _ in range(4))
+        self._next_stamp = 0
+        self._counts: list[int] = []  # views of each class, up to the last class with one
 
     def __len__(self) -> int:
-        return len(self._targets)
+        return self._n
 
     @property
     def rows(self) -> Array:
         """Views (n, d) of unit length, oldest first."""
-        return self._rows[: len(self)]
+        return np.asarray(self._rows[self._order])
 
     @property
     def examples(self) -> Array:
         """Views (n, d) of their own lengths."""
-        views: Array = self.rows * np.array(self._lengths)[:, None]
-        return views
+        return np.asarray(self.rows * self._lengths[self._order][:, None])
 
     @property
     def targets(self) -> NDArray[np.intp]:
         """Index of the class of each view, (n,)."""
-        return np.array(self._targets, dtype=np.intp)
+        return self._targets[self._order].astype(np.intp)
 
     @property
-    def gram(self) -> Array:
-        """Inner products of the views (n, n), computed once for each pair; valid until views are added or forgotten."""
-        n, rows, gram = len(self), self.rows, self._gram
-        for place in range(self._n_known, n):  # not as one product, whose rounding would depend on how many there are
-            gram[place, : place + 1] = np.einsum("ij,j->i", rows[: place + 1], rows[place])
-            gram[:place, place] = gram[place, :place]
-        self._n_known = n
-        return gram[:n, :n]
+    def _order(self) -> NDArray[np.intp]:
+        """Places of the views in the memory, oldest first."""
+        return np.argsort(self._stamps[: self._n])
 
-    def add(self, z: Array, index: int) -> None:
-        """Keep a view z (d,) of the class at `index`."""
+    def count(self, index: int) -> int:
+        """Return the number of kept views of one class."""
+        return self._counts[index] if index < len(self._counts) else 0
+
+    def add(self, z: Array, index: int) -> Array:
+        """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,)."""
         if not len(self._rows):
             self._take_memory()
-        n = len(self)
-        self._rows[n] = unit(z).astype(np.float32)
-        self._lengths.append(float(np.linalg.norm(z)))
-        self._targets.append(index)
-        if len(self) > self.capacity:
-            largest = int(np.bincount(self._targets).argmax())
-            self._drop([self._targets.index(largest)])
+        row = rounded(z)
+        self._put(self._n, row, float(np.linalg.norm(z)), index, self._next_stamp)
+        self._next_stamp += 1
+        self._n += 1
+        self._counts += [0] * (index + 1 - len(self._counts))
+        self._counts[index] += 1
+        if self._n > self.capacity:
+            largest = self._counts.index(max(self._counts))
+            self._counts[largest] -= 1
+            n = self._n
+            given_up = int(np.where(self._targets[:n] == largest, self._hashes[:n], -1.0).argmax())
+            self._n -= 1
+            for table in (self._rows, self._lengths, self._targets, self._hashes, self._stamps):
+                table[given_up] = table[self._n]
+        return row
 
     def forget(self, index: int) -> None:
         """Remove the views of the class at `index`; the indices of later classes decrease by one."""
-        self._drop([place for place, target in enumerate(self._targets) if target == index])
-        self._targets = [target - (target > index) for target in self._targets]
+        left = np.flatnonzero(self._targets[: self._n] != index)
+        for table in (self._rows, self._lengths, self._targets, self._hashes, self._stamps):
+            for place, source in enumerate(left):  # one by one, for all at once would be copied first
+                table[place] = table[source]
+        self._n = len(left)
+        self._targets[: self._n] -= self._targets[: self._n] > index
+        del self._counts[index : index + 1]
 
     def parts(self) -> NDArray[np.intp]:
-        """Return the part of its class in which each view is, (n,): 0 or 1, or 0, 1 or 2 in classes with few views.
+        """Return the part of its class in which each view is, (n,): the first, second or last third, from 0.
 
-        Views that follow each other are alike, and so are those of one lesson. Held-back halves are as far apart as
-        what a class was taught allows; views held back one by one would be judged with their neighbours known. Of up
-        to five views, two thirds are left to learn from, for half of them would say too little of all.
+        Thirds are in the order of learning, because views that follow each other are alike: held back one by one they
+        would be judged with their neighbours known.
         """
-        return self._divided(lambda places: places)
+        return self._divided(lambda places: places, N_PARTS)
 
-    def opposite_parts(self, workspace: Workspace) -> NDArray[np.intp]:
-        """Return parts of the same sizes, cut across the direction in which the views of a class differ most, (n,).
+    def opposite_parts(self) -> NDArray[np.intp]:
+        """Return halves, cut across the direction in which the views of a class differ most, (n,).
 
         However a class was taught, its views in one part are unlike those in the other: another side, or another place.
         """
-        gram = self.gram
+
+        rows = self.rows
 
         def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
-            last = len(places) - 1
-            with workspace.scratch():
-                own = gathered(gram, places, places, workspace.take(len(places), len(places)))
-                own -= own.mean(axis=0)
-                own -= own.mean(axis=1, keepdims=True)
-                # Symmetric; the columns of a transpose follow each other, so that no copy is made.
-                found = eigh(own.T, subset_by_index=[last, last], overwrite_a=True, check_finite=False)
+            centred = rows[places] - rows[places].mean(axis=0)
+            last = [len(places) - 1] * 2
+            found = eigh(centred @ centred.T, subset_by_index=last, overwrite_a=True, check_finite=False)
             return places[np.argsort(found[1][:, 0], kind="stable")]
 
-        return self._divided(ordered)
+        return self._divided(ordered, 2)
 
-    def _divided(self, ordered: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> NDArray[np.intp]:
+    def _divided(self, ordered: Callable[[NDArray[np.intp]], NDArray[np.intp]], n_parts: int) -> NDArray[np.intp]:
         """Cut the places of the views of each class, in the order that `ordered` gives them, into parts."""
         targets = self.targets
         parts = np.zeros(len(targets), dtype=np.intp)
         for index in np.unique(targets):
             places = ordered(np.flatnonzero(targets == index))
-            n_parts = 3 if 3 <= len(places) <= FEW_VIEWS else 2
-            parts[places] = np.arange(len(places)) * n_parts // len(places)
+            parts[places] = np.arange(len(places)) * min(n_parts, len(places)) // len(places)
         return parts
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the views and their classes as a dict of arrays."""
         return {
             "rows": self.rows.astype(np.float32),
-            "lengths": np.array(self._lengths),
+            "lengths": self._lengths[self._order],
             "own": self.targets,
         }
 
@@ -145,28 +155,28 @@ class KeptViews:
             raise StateError(f"own contains values that are not indices of {n_classes} classes", name="own")
         if lengths.shape != (len(rows),) or (lengths < 0.0).any():
             raise StateError(f"lengths are not {len(rows)} numbers of at least 0", name="lengths")
-        kept._lengths = lengths.tolist()
         if len(rows):
             kept._take_memory()
-            kept._rows[: len(rows)] = rows
-        kept._targets = targets.astype(int).tolist()
+        for place, row in enumerate(rows):
+            kept._put(place, np.rint(row * STEPS) / STEPS, float(lengths[place]), int(targets[place]), place)
+        kept._n = kept._next_stamp = len(rows)
+        kept._counts = np.bincount(targets.astype(int)).tolist() if len(rows) else []
         return kept
 
-    def _take_memory(self) -> None:
-        n = self.capacity + 1  # one more than is kept, until the oldest one is removed
-        self._rows, self._gram = (np.full((n, width), 0.0) for width in (self.n_features, n))  # zeros would not take it
+    def _put(self, place: int, row: Array, length: float, index: int, stamp: int) -> None:
+        self._rows[place] = row
+        self._lengths[place], self._targets[place], self._stamps[place] = length, index, stamp
+        self._hashes[place] = zlib.crc32(row.tobytes())
 
-    def _drop(self, places: list[int]) -> None:
-        left = np.delete(np.arange(len(self)), places)
-        known = left[left < self._n_known]
-        for place, source in enumerate(left):  # one by one, for all at once would be copied first
-            if place != source:
-                self._rows[place] = self._rows[source]
-        for place, source in enumerate(known):
-            self._gram[place, : len(known)] = self._gram[source, known]
-        self._n_known = len(known)
-        self._lengths = [self._lengths[place] for place in left]
-        self._targets = [self._targets[place] for place in left]
+    def _take_memory(self) -> None:
+        n = self.capacity + 1  # one more than is kept, until one is given up
+        self._rows = np.full((n, self.n_features), 0.0)  # zeros would not take it
+        self._lengths, self._targets, self._hashes, self._stamps = (np.full(n, 0.0) for _ in range(4))
+
+
+def rounded(z: Array) -> Array:
+    """Return z (d,) scaled to unit length, and rounded."""
+    return np.asarray(np.rint(unit(z) * STEPS) / STEPS)
 
 
 def unit(z: Array) -> Array:

@@ -4,20 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from icub_learning.errors import StateError
+from icub_learning.features.maps import feature_map_from_state
+from icub_learning.models import part, reading_state
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
+from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.kernel_classifier import KernelClassifier
-from icub_learning.recognition.classifiers.rebalanced_classifier import RebalancedClassifier
+from icub_learning.recognition.classifiers.kept_views import KeptViews
 
-AnyClassifier = (
-    KernelClassifier | RebalancedClassifier | IncrementalClassifier | AdaptiveClassifier | DictionaryClassifier
-)
+AnyClassifier = AdaptiveClassifier | IncrementalClassifier | DictionaryClassifier
 KINDS: dict[str, type[AnyClassifier]] = {
-    "kernel": KernelClassifier,
-    "rebalanced": RebalancedClassifier,
-    "rlsc": IncrementalClassifier,
     "adaptive": AdaptiveClassifier,
+    "rlsc": IncrementalClassifier,
     "polk": DictionaryClassifier,
 }
 
@@ -28,7 +26,31 @@ def kind_of(classifier: AnyClassifier) -> str:
 
 
 def from_state(kind: str, state: Mapping[str, Any]) -> AnyClassifier:
-    """Rebuild a classifier of a kind in KINDS from what its `state` returned. Raises StateError."""
+    """Rebuild a classifier of a kind in KINDS from what its `state` returned.
+
+    Of models of earlier versions those of the kernel classifier are read too: all that it knew were the views that it
+    kept, and these are learned anew.
+
+    Raises:
+        StateError: the state is none of these.
+    """
+    if kind == "kernel":
+        return _learned_from_kept_views(state)
+    if kind == "rebalanced" or (kind == "adaptive" and "second" not in state):
+        text = f"the model is of the classifier {kind!r} of an earlier version, which is gone: teach its objects again"
+        raise StateError(text, name="kind", value=kind)
     if kind not in KINDS:
         raise StateError(f"saved classifier is {kind!r}, not one of {', '.join(KINDS)}", name="kind", value=kind)
     return KINDS[kind].from_state(dict(state))
+
+
+def _learned_from_kept_views(state: Mapping[str, Any]) -> AdaptiveClassifier:
+    with reading_state("a classifier"):
+        feature_map = feature_map_from_state(part(state, "feature_map"))
+        n_features, recoding = int(state["n_features"]), float(state["recoding"])
+        made = AdaptiveClassifier(n_features, recoding, feature_map)
+        width = n_features if feature_map is None else feature_map.n_features
+        labels = ClassMoments.from_state(part(state, "moments"), width).labels
+        kept = KeptViews.from_state(part(state, "kept"), width, len(labels))
+        made._learn(kept.examples, [labels[index] for index in kept.targets])
+    return made

@@ -1,277 +1,272 @@
-"""AdaptiveClassifier: what it holds out, what it chooses and why, and that it stays the classifier it claims to be."""
+"""The shipped classifier: exact in what it knows of all views, whatever their order, and sure of the right things."""
+
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from icub_learning.errors import IcubLearningError, ParameterError, StateError
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
-from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
-from icub_learning.recognition.classifiers.held_out import HeldOut
-from icub_learning.recognition.classifiers.selection import RECODINGS, RULES, choose, count_correct
+from icub_learning.recognition import AdaptiveClassifier
+from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
+from icub_learning.recognition.classifiers.classifier import OPPOSITE_WEIGHT
+from icub_learning.recognition.classifiers.confidence import Confidence
+from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, rounded
+from icub_learning.recognition.classifiers.kinds import from_state
+from icub_learning.recognition.classifiers.whitened import Machine, Statistics
+from icub_learning.testing import same_arrays
 
-D = 20
-
-
-def sample(n_classes, n, seed=0, spread=1.0, d=D):
-    """Rows, labels in turn; nearby classes, so that accuracy is neither 0 nor 1."""
-    rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(1234).normal(size=(n_classes, d))
-    places = np.arange(n) % n_classes
-    return centres[places] + spread * rng.normal(size=(n, d)), [f"c{place}" for place in places]
+D = 12
 
 
-def learn_all(classifier, x, labels):
-    for row, label in zip(x, labels, strict=True):
-        classifier.learn(row, label)
+def views(rng, n, k, spread=0.4):
+    centre = np.random.default_rng(k).normal(size=D)
+    return np.maximum(centre + spread * rng.normal(size=(n, D)), 0.0) + 0.05
+
+
+def taught(counts, seed=0, **settings):
+    rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D, **settings)
+    for k, n in enumerate(counts):
+        classifier.learn(views(rng, n, k), f"object {k}")
     return classifier
 
 
-def same(first, second):
-    return first.keys() == second.keys() and all(np.array_equal(first[key], second[key]) for key in first)
+def right(classifier, rng, classes, n=60):
+    asked = np.concatenate([views(rng, n, k) for k in classes])
+    return np.mean([a == f"object {k}" for a, k in zip(classifier.predict(asked), np.repeat(classes, n), strict=True)])
 
 
-def reference(classifier, x, labels):
-    """An IncrementalClassifier that learned what this one says it learned: all but every 6th of each class."""
-    seen, plain = {}, IncrementalClassifier(D, classifier.regularization, classifier.recoding)
-    for row, label in zip(x, labels, strict=True):
-        seen[label] = seen.get(label, 0) + 1
-        if seen[label] % 6:
-            plain.learn(row, label)
-    return plain
-
-
-def test_scores_are_exact_also_after_the_regularization_has_moved():
-    x, labels = sample(5, 400, spread=2.5)
-    classifier = AdaptiveClassifier(D)
-    moved = set()
-    for k, (row, label) in enumerate(zip(x, labels, strict=True), 1):
-        classifier.learn(row, label)
-        if k % 10 == 0:
-            moved.add(classifier.regularization)
-    assert len(moved) > 1
-    np.testing.assert_allclose(classifier.scores(x), reference(classifier, x, labels).scores(x), rtol=1e-8, atol=1e-8)
-
-
-def test_every_sixth_example_of_a_class_is_held_out_and_a_class_with_fewer_loses_none():
-    x, _ = sample(1, 13)
-    classifier = AdaptiveClassifier(D)
-    for k, row in enumerate(x, 1):
-        classifier.learn(row, "a")
-        assert classifier.n_held_out == k // 6
-        assert classifier.counts == {"a": k}
-    learn_all(classifier, x[:5], ["b"] * 5)
-    assert classifier.n_held_out == 2
-    assert classifier.n_samples == 18
-
-
-def test_when_too_many_are_held_out_the_oldest_are_learned_after_all():
-    held, remaining = HeldOut(2), {0: [], 1: [], 2: []}
-    for k in range(900):
-        held.add(np.full(2, k), k % 2 if k < 600 else 2)
-        remaining[k % 2 if k < 600 else 2].append(k)
-        taken = held.evict(3)
-        if k < 512:
-            assert taken is None
-        else:
-            row, crowded = taken
-            assert len(remaining[crowded]) == max(map(len, remaining.values()))
-            assert row[0] == remaining[crowded].pop(0)
-    assert len(held) == 512
-    assert max(map(len, remaining.values())) - min(map(len, remaining.values())) <= 1
-    assert held.examples()[0][:, 0].tolist() == sorted(k for rows in remaining.values() for k in rows)
-    assert HeldOut(1).evict(0) is None
-    x, labels = sample(2, 4000, d=2)
-    classifier = AdaptiveClassifier(2)
-    classifier.learn(x, labels)
-    assert classifier.n_held_out == 512
-    assert classifier.n_samples == 4000
-    assert classifier._moments.counts.sum() == 4000 - 512
-
-
-def test_count_correct_tries_every_recoding_without_trying_any():
-    rng = np.random.default_rng(3)
-    for n_classes in (1, 2, 7):
-        scores = rng.uniform(0.01, 1.0, size=(200, n_classes))
-        own = rng.integers(n_classes, size=200)
-        log_ratio = np.log(rng.uniform(1.0, 100.0, n_classes))
-        log_ratio[-1] = log_ratio[0]
-        expected = [((scores * np.exp(a * log_ratio)).argmax(axis=1) == own).sum() for a in RECODINGS]
-        np.testing.assert_array_equal(count_correct(scores, own, log_ratio), expected)
-
-
-def test_an_example_with_no_score_above_zero_for_its_class_counts_as_wrong():
-    scores = np.array([[-1.0, -2.0], [-0.5, 0.1], [0.1, -0.5]])
-    np.testing.assert_array_equal(count_correct(scores, np.zeros(3, int), np.zeros(2)), np.ones(len(RECODINGS)))
-
-
-def test_choice_of_the_thesis_and_ours():
-    right = np.zeros((2, len(RECODINGS)))
-    right[0] = 80
-    right[1] = 90 - np.arange(len(RECODINGS))  # one more is lost with each step of alpha
-    errors = np.zeros(2)
-    assert choose("published", right, errors, 100) == (1, 0)  # any loss is too much
-    assert choose("standard_error", right, errors, 100) == (1, 3)  # p = 0.9: a standard error of 3
-    right[0, 10] = 90
-    assert choose("published", right, errors, 100) == (0, 10)  # the best regularization of each alpha
-    assert choose("standard_error", right, errors, 100) == (1, 3)  # the best one without recoding
-    right[1] = right[0]
-    for rule in RULES:
-        assert choose(rule, right, np.array([2.0, 1.0]), 100)[0] == 1  # equal: the smaller errors
-    right[:, 0], right[:, 1:] = 100, 99
-    for rule in RULES:
-        assert choose(rule, right, errors, 100)[1] == 0  # no error at all has no standard error
-
-
-def late_class(rule, seed):
-    """Accuracy on all and on a late class with few examples."""
-    x, labels = sample(6, 1500, seed, spread=1.6)
-    unseen, names = sample(6, 1200, seed + 1, spread=1.6)
-    classifier = AdaptiveClassifier(D, rule=rule)
-    late = [label == "c5" for label in labels]
-    learn_all(classifier, x[~np.array(late)], [label for label in labels if label != "c5"])
-    learn_all(classifier, x[late][:5], ["c5"] * 5)
-    right = np.array([a == b for a, b in zip(classifier.predict(unseen), names, strict=True)])
-    return right.mean(), right[np.array(names) == "c5"].mean(), classifier
-
-
-def test_our_choice_is_better_on_a_late_class_and_no_worse_on_all():
-    published, ours = (
-        np.mean([late_class(rule, seed)[:2] for seed in range(5)], axis=0) for rule in ("published", "standard_error")
+def test_scores_are_those_of_the_machine_of_all_views_with_recoded_kept_ones():
+    counts, recoding = [6, 3, 9], 0.5
+    classifier = taught(counts, recoding=recoding)
+    rng = np.random.default_rng(0)
+    x = [views(rng, n, k) for k, n in enumerate(counts)]
+    rows = np.array([rounded(row) for part in x for row in part])
+    targets = np.repeat(np.arange(3), counts)
+    sums = np.array([rows[targets == k].sum(axis=0) for k in range(3)])
+    machine = Machine(
+        Statistics(rows, targets, sums, np.array(counts), None), np.ones(18, dtype=bool), classifier.shrinkage
     )
-    assert ours[1] > published[1] + 0.05
-    assert ours[0] >= published[0]
+    asked = views(rng, 4, 1)
+    found, a = machine.scores(asked), classifier.mean_weight
+    assert (classifier.shrinkage, a) in {(s, a) for s in SHRINKAGES for a in MEAN_WEIGHTS}
+    expected = (found.views * (9 / np.array(counts)) ** recoding + a * found.means) / (1 + a)
+    np.testing.assert_allclose(classifier.scores(asked), expected, atol=1e-6)
+    np.testing.assert_allclose(classifier.scores(asked[0]), expected[0], atol=1e-6)
 
 
-def test_the_choice_is_the_one_that_the_definition_gives():
-    _, _, classifier = late_class("standard_error", 0)
-    rows, own = classifier._held_out.examples()
-    counts = classifier._moments.counts
-    exact = []
-    for value in classifier.regularizations:
-        covariance = classifier._covariance.with_regularization(value)
-        exact.append(rows @ covariance.solve(classifier._moments.sums)[0].T)
-    j = classifier.regularizations.index(classifier.regularization)
-    right = np.array([((exact[j] * (counts.sum() / counts) ** a).argmax(axis=1) == own).sum() for a in RECODINGS])
-    floor = right[0] / len(own) - np.sqrt(right[0] / len(own) * (1 - right[0] / len(own)) / len(own))
-    assert classifier.recoding == RECODINGS[np.flatnonzero(right / len(own) >= floor)[-1]]
-    best = max((scores.argmax(axis=1) == own).mean() for scores in exact)
-    assert right[0] / len(own) > best - 0.03  # no regularization is much better
+def test_the_order_of_views_changes_nothing_of_what_is_known_of_all_of_them():
+    rng = np.random.default_rng(1)
+    x = np.concatenate([views(rng, 400, k) for k in range(3)])
+    labels = np.repeat(["a", "b", "c"], 400)
+    one, other = AdaptiveClassifier(D), AdaptiveClassifier(D)
+    order = np.random.default_rng(2).permutation(len(x))
+    one.learn(x, labels.tolist())
+    for place in order:
+        other.learn(x[place], labels[place])
+    assert one.n_kept == other.n_kept == MAX_VIEWS
+    places = [other.classes.index(name) for name in one.classes]
+    np.testing.assert_array_equal(one.state()["second"], other.state()["second"])
+    np.testing.assert_array_equal(one.state()["moments.sums"], other.state()["moments.sums"][places])
+    kept = [{row.tobytes() for row in each.state()["kept.rows"]} for each in (one, other)]
+    assert len(kept[0] & kept[1]) >= MAX_VIEWS - 2
+    asked = np.concatenate([views(rng, 100, k) for k in range(3)])
+    named = np.array([a == b for a, b in zip(one.predict(asked), other.predict(asked), strict=True)])
+    assert named.mean() > 0.98
 
 
-def test_without_well_known_classes_the_settings_hold():
-    x, labels = sample(3, 30)
-    classifier = learn_all(AdaptiveClassifier(D, (0.5, 5.0, 50.0), recoding=0.3), x, labels)
-    assert (classifier.regularization, classifier.recoding) == (5.0, 0.3)
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_a_class_that_is_learned_and_forgotten_leaves_no_trace(n):
+    classifier = taught([8, 5, 7])
+    before, asked = classifier.state(), views(np.random.default_rng(3), 6, 1)
+    scores, judged = classifier.scores(asked), classifier.judge(asked)
+    classifier.learn(views(np.random.default_rng(4), n, 9), "passing")
+    classifier.judge(asked)
+    classifier.forget("passing")
+    assert same_arrays(classifier.state(), before)
+    np.testing.assert_array_equal(classifier.scores(asked), scores)
+    after = classifier.judge(asked)
+    assert (after.nearest, after.confidence, after.typicality) == (judged.nearest, judged.confidence, judged.typicality)
 
 
-def test_forgetting_drops_the_class_and_what_is_held_out_of_it():
-    x, labels = sample(4, 240)
-    classifier = learn_all(AdaptiveClassifier(D), x, labels)
-    held = classifier.n_held_out
-    classifier.forget("c1")
-    assert classifier.classes == ["c0", "c2", "c3"]
-    assert classifier.n_held_out == held * 3 // 4
-    assert "c1" not in classifier.predict(x)
-    with pytest.raises(ParameterError):
-        classifier.forget("c1")
-    learn_all(classifier, x[1::4], labels[1::4])
-    assert classifier.counts["c1"] == 60
-    accuracy = np.mean([a == b for a, b in zip(classifier.predict(x), labels, strict=True)])
-    assert accuracy > 0.9
-    for name in classifier.classes:
-        classifier.forget(name)
-    assert classifier.scores(x[0]).shape == (0,)
-    assert classifier.n_held_out == 0
-    classifier.learn(x[0], "again")
-    assert classifier.predict(x[0]) == "again"
+def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
+    rng, classifier, others = np.random.default_rng(5), AdaptiveClassifier(D), AdaptiveClassifier(D)
+    gone, stays = views(rng, 600, 0), views(rng, 600, 1)
+    classifier.learn(gone, "object 0")
+    classifier.learn(stays, "object 1")
+    classifier.forget("object 0")
+    others.learn(stays, "object 1")
+    rows = np.array([rounded(row) for row in gone])
+    centred = rows - rows.mean(axis=0)
+    expected = others.state()["second"] + np.triu(centred.T @ centred)
+    np.testing.assert_allclose(classifier.state()["second"], expected, atol=1e-9)
 
 
-def test_merging_pools_what_is_learned_and_what_is_held_out():
-    x, labels = sample(4, 240)
-    first = learn_all(AdaptiveClassifier(D, (1.0,), recoding=0.5), x[:120], labels[:120])
-    second = learn_all(AdaptiveClassifier(D, (0.1, 10.0)), x[120:], labels[120:])
-    second.rename("c3", "c4")
-    before = second.state()
-    held = first.n_held_out + second.n_held_out
+def test_many_classes_and_views_are_named_as_well_as_few():
+    rng, classifier = np.random.default_rng(6), AdaptiveClassifier(D)
+    for k in range(30):  # one object after the other, more views than are kept
+        classifier.learn(views(rng, 60, k, 0.25), f"object {k}")
+    assert classifier.n_kept == MAX_VIEWS
+    assert right(classifier, rng, range(30), 20) > 0.6  # in 12 dimensions; the Bayes rule has 0.69
+    few = AdaptiveClassifier(D)
+    for k in range(30):
+        few.learn(views(rng, 60, k, 0.25)[:3], f"object {k}")
+    assert right(few, rng, range(30), 20) < right(classifier, rng, range(30), 20)
+
+
+def test_what_names_more_held_back_views_right_is_chosen():
+    """Loud directions say nothing: shrinking little whitens them away. On noise alone the default mostly stays."""
+    rng, loud = np.random.default_rng(7), AdaptiveClassifier(60)
+    centres, along = rng.normal(size=(20, 60)), np.linalg.qr(rng.normal(size=(60, 30)))[0].T
+    for k in range(20):
+        loud.learn(centres[k] + (10.0 * rng.normal(size=(30, 30))) @ along + 0.1 * rng.normal(size=(30, 60)), str(k))
+    assert loud.shrinkage == min(SHRINKAGES)
+    stayed = 0
+    for _ in range(20):  # the best of twelve pairs would be the default in two of them
+        noise = AdaptiveClassifier(D)
+        for k in range(4):
+            noise.learn(rng.normal(size=(12, D)), str(k))
+        stayed += (noise.shrinkage, noise.mean_weight) == (0.5, 0.3)
+    assert stayed >= 12
+
+
+@pytest.mark.parametrize("n_views", [3, 20])
+@pytest.mark.parametrize("known", [2, 6])
+def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(known, n_views):
+    false, true = [], []
+    for seed in range(6):
+        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
+        for k in range(known):
+            classifier.learn(views(rng, n_views, k + 10 * seed), f"object {k}")
+        asked = np.concatenate([views(rng, 100, k + 10 * seed) for k in range(known)])
+        false.append((classifier.typicality(asked) < 0.1).mean())
+        true.append((classifier.typicality(np.concatenate([views(rng, 100, k) for k in range(200, 206)])) < 0.1).mean())
+    assert abs(np.mean(false) - 0.1) < 0.06
+    assert np.mean(true) > 2.0 * np.mean(false)
+
+
+def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
+    """The mean of what held-back views are expected to score is near that of new ones, not that of two thirds."""
+    top, expected, less = [], [], []
+    for seed in range(8):
+        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
+        for k in range(5):
+            classifier.learn(views(rng, 6, k), f"object {k}")
+        calibration = classifier._calibration
+        expected.append(calibration.typicality._top.mean())
+        asked = np.concatenate([views(rng, 60, k) for k in range(5)])
+        top.append(calibration.mixed_scores(asked).max(axis=1).mean())
+        known = Calibration(classifier._kept, classifier._statistics(), np.ones(5))
+        less.append(known._hold_back(0.2, [known._parts != part for part in range(3)])[1].mixed.max(axis=1).mean())
+    assert abs(np.mean(expected) - np.mean(top)) < 0.5 * (np.mean(top) - np.mean(less))
+
+
+def test_one_view_says_something_and_nothing_says_nothing():
+    classifier = AdaptiveClassifier(D)
+    assert classifier.typicality(np.ones(D)) == 0.0
+    assert classifier.judge(np.ones(D)).nearest == ""
+    x = views(np.random.default_rng(4), 1, 0)[0]
+    classifier.learn(x, "mug")
+    found = classifier.judge(x)
+    assert (found.nearest, found.typicality > 0.5) == ("mug", True)
+    classifier.forget("mug")
+    assert classifier.typicality(x) == 0.0
+
+
+def test_more_classes_than_kept_views():
+    rng, classifier = np.random.default_rng(9), AdaptiveClassifier(D)
+    classifier._kept.capacity = 5
+    for k in range(12):
+        classifier.learn(views(rng, 4, k, 0.1), f"object {k}")
+    assert classifier.n_kept == 5
+    assert right(classifier, rng, range(12), 10) > 0.6
+    for k in range(11):
+        classifier.forget(f"object {k}")
+    assert classifier.judge(views(rng, 1, 11)[0]).nearest == "object 11"
+
+
+def test_saving_and_merging():
+    rng = np.random.default_rng(5)
+    both, first, second = AdaptiveClassifier(D), AdaptiveClassifier(D), AdaptiveClassifier(D)
+    for k in range(4):
+        rows = views(rng, 6, k)
+        both.learn(rows, f"object {k}")
+        (first if k < 2 else second).learn(rows, f"object {k}")
     first.merge(second)
-    assert same(before, second.state())
-    assert first.n_held_out == held
-    assert first.counts == {"c0": 60, "c1": 60, "c2": 60, "c3": 30, "c4": 30}
-    plain = IncrementalClassifier(D, 1.0, first.recoding)
-    for part in (slice(0, 120), slice(120, 240)):
-        seen = {}
-        for row, label in zip(x[part], labels[part], strict=True):
-            seen[label] = seen.get(label, 0) + 1
-            if seen[label] % 6:
-                plain.learn(row, "c4" if part.start and label == "c3" else label)
-    np.testing.assert_allclose(first.scores(x), plain.scores(x), rtol=1e-8, atol=1e-8)
-    for other in (IncrementalClassifier(D), AdaptiveClassifier(D + 1), None):
-        with pytest.raises(ParameterError):
-            first.merge(other)
+    x = views(rng, 5, 2)
+    np.testing.assert_array_equal(first.scores(x), both.scores(x))
+    restored = AdaptiveClassifier.from_state(both.state())
+    for ask in ("scores", "typicality"):
+        np.testing.assert_array_equal(getattr(restored, ask)(x), getattr(both, ask)(x))
+    assert same_arrays(restored.state(), both.state())
+    with pytest.raises(StateError, match="second"):
+        AdaptiveClassifier.from_state({**both.state(), "second": np.eye(D - 1)})
+    first.rename("object 2", "cup")
+    assert first.predict(x) == ["cup" if name == "object 2" else name for name in both.predict(x)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 40, 400])
-def test_a_restored_classifier_goes_on_bit_for_bit(n, tmp_path):
-    x, labels = sample(5, n + 100, spread=2.5)
-    classifier = learn_all(AdaptiveClassifier(D, feature_map=RandomFourierFeatures(D, 40, 5.0)), x[:n], labels[:n])
-    np.savez(tmp_path / "state.npz", **classifier.state())
-    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
-        restored = AdaptiveClassifier.from_state(dict(file))
-    assert same(classifier.state(), restored.state())
-    for one in (classifier, restored):
-        learn_all(one, x[n:], labels[n:])
-    assert same(classifier.state(), restored.state())
-    np.testing.assert_array_equal(classifier.scores(x), restored.scores(x))
+def test_models_of_earlier_versions():
+    """The former default knew the views that it kept; the other classifiers are gone, which is said."""
+    classifier = taught([6, 4])
+    old = {name: value for name, value in classifier.state().items() if name != "second"}
+    read = from_state("kernel", {**old, "transfer": np.asarray(1.0)})
+    x = views(np.random.default_rng(6), 5, 1)
+    np.testing.assert_allclose(read.scores(x), classifier.scores(x), atol=1e-5)
+    assert read.counts == classifier.counts
+    for kind in ("adaptive", "rebalanced"):
+        with pytest.raises(StateError, match="teach its objects again"):
+            from_state(kind, old)
+    with pytest.raises(StateError, match="not one of adaptive, rlsc, polk"):
+        from_state("other", old)
+    with pytest.raises(StateError, match="rows have shape"):
+        from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
 
 
-def test_damaged_states_are_refused():
-    x, labels = sample(3, 60)
-    state = learn_all(AdaptiveClassifier(D), x, labels).state()
-    AdaptiveClassifier.from_state(state)
-    for key in state:
-        for spoiled in ({k: v for k, v in state.items() if k != key}, {**state, key: np.full((2, 2, 2), np.nan)}):
-            with pytest.raises(StateError):
-                AdaptiveClassifier.from_state(spoiled)
-    for key, value in {"place_in_force": 100, "held_out.own": np.full(9, 3), "recoding_in_force": 2.0}.items():
-        with pytest.raises(StateError):
-            AdaptiveClassifier.from_state({**state, key: np.asarray(value)})
+def test_recoding_helps_a_late_class_and_is_settable():
+    rng = np.random.default_rng(8)
+    classifier = taught([60, 60, 60, 60], recoding=0.0)
+    classifier.learn(views(rng, 3, 4), "object 4")
+    asked = views(rng, 100, 4)
+    plain = np.mean([name == "object 4" for name in classifier.predict(asked)])
+    classifier.recoding = 1.0
+    assert np.mean([name == "object 4" for name in classifier.predict(asked)]) >= plain
+    with pytest.raises(ParameterError):
+        classifier.recoding = 1.5
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"regularizations": ()},
-        {"regularizations": (1.0, 1.0)},
-        {"regularizations": (1.0, 0.1)},
-        {"regularizations": (0.0, 1.0)},
-        {"regularizations": (np.nan,)},
-        {"regularizations": "many"},
-        {"hold_out": 1},
-        {"well_known": 0},
-        {"rule": "best"},
-        {"recoding": 2.0},
-        {"n_features": 0},
-    ],
-)
-def test_bad_settings_are_refused(arguments):
-    with pytest.raises(IcubLearningError):
-        AdaptiveClassifier(**{"n_features": D, **arguments})
+def test_a_map_in_front_is_the_classifier_on_mapped_features():
+    feature_map = RandomFourierFeatures(D, 30, length_scale=2.0, seed=1)
+    mapped, plain = AdaptiveClassifier(D, feature_map=feature_map), AdaptiveClassifier(30)
+    x = views(np.random.default_rng(0), 9, 0)
+    for one, rows in ((mapped, x), (plain, feature_map.transform(x))):
+        one.learn(rows, ["a", "b", "c"] * 3)
+    np.testing.assert_array_equal(mapped.scores(x), plain.scores(feature_map.transform(x)))
 
 
-def test_bad_input_teaches_nothing():
-    x, labels = sample(3, 60)
-    classifier = learn_all(AdaptiveClassifier(D), x, labels)
-    before = classifier.state()
-    spoiled = x[:8].copy()
-    spoiled[-1, 3] = np.nan
-    for rows, label in ((spoiled, "a"), (x[:3], ["a", "b"]), (x[:3], ["a", "", "b"]), (x[0, :-1], "a"), (x[0], "")):
-        with pytest.raises(IcubLearningError):
-            classifier.learn(rows, label)
-    assert same(before, classifier.state())
+def test_confidence_is_fitted_to_both_ways_of_holding_back():
+    classifier = taught([9, 7, 8])
+    calibration, kept = classifier._calibration, classifier._kept
+    outcomes, targets = [], []
+    for parts in (kept.parts(), kept.opposite_parts()):
+        scores, judged = calibration.held_back(parts)
+        outcomes.append(scores[judged])
+        targets.append(kept.targets[judged])
+    factors = np.ones(3)
+    weights = np.repeat([1.0, OPPOSITE_WEIGHT], [len(some) for some in outcomes])
+    expected = Confidence().fit(np.concatenate(outcomes), factors, np.concatenate(targets), weights)
+    scores = classifier.scores(views(np.random.default_rng(1), 1, 2)[0])
+    assert classifier.confidence(scores) == pytest.approx(expected(scores, factors))
 
 
-def test_a_regularization_that_drowns_in_rounding_is_left_alone():
-    x, labels = sample(3, 400, spread=3.0)
-    classifier = AdaptiveClassifier(D, (1e-30, 1e-25, 1e-20, 1.0))
-    learn_all(classifier, 1e4 * x, labels)
-    assert np.isfinite(classifier.scores(x)).all()
+def test_calibrating_again_and_again_takes_no_more_memory():
+    classifier, x = taught([100, 100, 100]), np.ones(D)
+    in_use = []
+    tracemalloc.start()
+    try:
+        for _ in range(6):
+            classifier.learn(x, "object 0")
+            classifier.judge(x)
+            in_use.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert in_use[-1] - in_use[1] < 8 * 300**2 / 10  # bytes of one matrix between the views
