@@ -28,7 +28,6 @@ from icub_learning.models.ledger import accounted
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.msg import Model
 
-pytestmark = pytest.mark.ros
 ROBOTS = ("one", "two", "three")
 SETTINGS = Settings(
     urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", output_weights="equal", forgetting=1.0

@@ -22,7 +22,7 @@ from helpers.waiting import PATIENCE, wait_until
 
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
-from icub_learning.launching import table
+from icub_learning.launching import installation, table
 from icub_learning.launching.commands import Command, commands, parse
 from icub_learning.launching.installation import find_executable, share_folder
 from icub_learning.launching.supervisor import Supervisor
@@ -303,6 +303,19 @@ def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path: Path, mon
     assert find_executable("", "sh") == shutil.which("sh")
     with pytest.raises(ParameterError, match="PATH"):
         find_executable("", "no_such_program_anywhere")
+
+
+def test_files_are_found_in_the_checkout_or_where_they_were_installed(tmp_path, checkout, monkeypatch):
+    assert share_folder() == checkout
+    monkeypatch.setattr(installation.icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
+    monkeypatch.setattr(installation.sys, "prefix", str(tmp_path / "none"))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
+    with pytest.raises(ParameterError, match="share/icub_learning"):
+        share_folder()
+    folder = tmp_path / "share" / "icub_learning"
+    folder.mkdir(parents=True)
+    (folder / "package.xml").touch()
+    assert share_folder() == folder
 
 
 # ---- Running

@@ -9,13 +9,12 @@ from helpers.processes import Process, shy_node_command
 from helpers.ros_probe import RosProbe, interface
 from helpers.waiting import PATIENCE
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
+from lifecycle_msgs.srv import ChangeState
 
 from benchmarks.endurance import waiting_requests
 from benchmarks.endurance.children import resident
 from benchmarks.endurance.messages import SUBJECTS, Fuzz
 from benchmarks.endurance.random_messages import RandomMessages
-from icub_learning.errors import IcubLearningError
 
 pytestmark = pytest.mark.ros
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
@@ -118,8 +117,3 @@ def test_transitions_at_any_moment(start_node, name):
     assert node.stop() == 0
     assert "internal_error" not in node.output
     assert "Traceback" not in node.output
-
-
-def test_a_service_that_does_not_exist_is_an_error_of_the_caller(ros_domain):
-    with RosProbe() as probe, pytest.raises(IcubLearningError):
-        probe.services.find(GetState, "/nobody/get_state", 0.2)

@@ -6,7 +6,7 @@ import pytest
 from helpers.loading import module_at
 
 pytest.importorskip("rclpy")
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")

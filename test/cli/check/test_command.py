@@ -64,7 +64,6 @@ def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
     assert shown.count("\n") == 1
 
 
-@pytest.mark.check
 def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch, capfd):
     """Played from a file, its stamps are those of another day."""
     set_limits(assign=monkeypatch.setattr)

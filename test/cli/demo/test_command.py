@@ -167,7 +167,7 @@ def test_a_domain_with_nodes_in_it_is_not_taken(start_node, monkeypatch):
         RosDomain()
 
 
-@pytest.mark.ros
+@pytest.mark.check
 @pytest.mark.xdist_group("alone")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("how", ["interrupt", "terminate", "a child dies"])

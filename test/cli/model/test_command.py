@@ -52,6 +52,7 @@ def test_info_of_both_kinds(tmp_path, capsys):
         assert text in shown
     facts = json.loads((tmp_path / "info.json").read_text())
     assert facts[files[0]]["samples"] == 5
+    assert 0.0 < facts[files[0]]["size [MB]"] < 1.0
     assert facts[files[1]]["objects"] == 1
     assert facts[files[1]]["examples"] == 3
 

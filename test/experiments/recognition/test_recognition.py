@@ -103,6 +103,8 @@ def test_rivals_get_the_setting_that_serves_them():
     lda = contenders.rivals()["shrunk LDA"]
     chosen = contenders.name_with_rival(lda, drawn.taught, drawn.asked)
     spoiled = contenders.name_with_rival(replace(lda, settings=(0.999999,)), drawn.taught, drawn.asked)
+    named, targets = np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 2])
+    assert few_views.accuracy(named, targets) == pytest.approx((2 / 3 + 1 + 0) / 3)
     assert few_views.accuracy(chosen, drawn.targets) > 0.9 > few_views.accuracy(spoiled, drawn.targets) + 0.1
 
 

@@ -110,6 +110,7 @@ def test_it_goes_home_then_follows_and_brakes_before_it_begins_anew(gazebo: Gaze
     gazebo.command([2.0], [[0.8]])  # while it moves: it brakes, and then goes there
     gazebo.until(lambda: len(gazebo.commands) == 3)
     gazebo.run(4.0)
+    gazebo.report(lambda _: gazebo.message == "holding", "of an arm at rest")
     assert len(gazebo.commands) == 4
     path = np.array(gazebo.path)
     assert np.abs(np.diff(path, axis=0)).max() / STEP <= 4.0 * 1.01

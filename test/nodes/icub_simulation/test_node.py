@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("icub_learning_msgs")
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from helpers.processes import children_of
 from helpers.ros_probe import LATCHED, RosProbe
@@ -67,6 +67,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     task = probe.hear(String, f"{NODE}/truth/task", LATCHED)
     report = probe.report()
     assert report["real-time factor asked for"] == "2"
+    assert probe.level == (DiagnosticStatus.WARN if probe.message.startswith("behind") else DiagnosticStatus.OK)
     assert float(report["simulated time [s]"]) > 0
     probe.until(lambda: len(states) > 30 and len(cable) > 20 and task, "30 joint states")
     assert probe.change(Transition.TRANSITION_DEACTIVATE)

@@ -69,6 +69,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, r
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
         expected = stream_of(arm, range(400))
         learned, motion = expected.counts.learned, expected.motion_report()
+        assert probe.message  # learning, or what is late
         assert 400 - 4 / 3 * LONGEST_LAG * 1e9 / PERIOD < learned < 400  # the last ones wait for later motion
         assert int(probe.diagnostics["samples learned"]) == learned
         assert float(probe.diagnostics["rate of joint states [Hz]"]) == pytest.approx(1e9 / PERIOD, rel=0.01)

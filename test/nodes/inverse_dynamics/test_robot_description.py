@@ -7,7 +7,7 @@ from std_msgs.msg import String
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 
-pytestmark = pytest.mark.ros
+pytestmark = pytest.mark.check
 ARM = planar_arm_urdf((0.4, 0.3, 0.2), (2.0, 1.0, 0.5))
 SETTINGS = {"output": "joint_torque", "estimator": "parametric", "urdf": "topic", "description_timeout": 200.0}
 TOO_SHORT = 0.2  # [s] for what never comes

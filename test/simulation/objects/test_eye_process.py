@@ -9,7 +9,6 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
 from icub_learning.simulation.objects.scene import ObjectScene
 
-pytestmark = pytest.mark.long  # each test starts a process that renders
 SETTINGS = EyeSettings(seed=3, size=(64, 48))
 
 

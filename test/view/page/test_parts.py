@@ -1,11 +1,13 @@
 """What each part of the page shows of a state, and what its buttons ask, on a page without a browser."""
 
+import os
 import re
 import time
 from collections import defaultdict
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 from icub_learning.view.page.actions import Action
@@ -172,6 +174,17 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     assert "no known object" in words(None, Boxes(np.zeros((1, 4)), ("cup",), np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
         assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
+
+
+def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_path):
+    for side in (3, 5, 2000):  # drawn anew, also wider than the page
+        Image.fromarray(np.full((side, side, 3), 7, np.uint8)).save(tmp_path / "curves.png")
+        os.utime(tmp_path / "curves.png", (side, side))
+        for _ in range(20):
+            page.update(State())
+        (shown,) = page._doing._pictures.values()
+        assert shown.label == "curves" and shown.image.shape[0] == min(side, 1100)
+    assert text(page._doing._line) == "starting"
 
 
 def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, asked):
