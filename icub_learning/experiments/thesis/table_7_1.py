@@ -52,11 +52,6 @@ PUBLISHED = {
         "RB": ((76.8, 0.4), (77.9, 8.1), (78.3, 23.7), (80.0, 73.9), (80.2, 85.9), (80.1, 93.8)),
         "RC": ((77.7, 8.0), (78.6, 38.5), (78.9, 49.6), (80.0, 75.0), (80.1, 86.5), (80.1, 94.8)),
     },
-    "RGB-D, n_bal 500": {
-        "N": ((80.4, 0.0), (80.4, 0.0), (80.4, 2.8), (82.3, 96.6), (82.4, 100.0), (82.3, 100.0)),
-        "RB": ((78.6, 62.0), (83.0, 91.7), (83.8, 94.7), (84.3, 100.0), (84.4, 100.0), (84.1, 100.0)),
-        "RC": ((83.3, 72.2), (83.9, 99.9), (83.6, 100.0), (83.5, 100.0), (83.5, 100.0), (84.1, 100.0)),
-    },
 }
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
 # Colour and label of each method in the picture.
@@ -141,9 +136,7 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
         },
         "accuracy_percent": {
             method: {
-                "total": summary(100.0 * np.array(outcome.total)),
-                "imbalanced": summary(100.0 * np.array(outcome.imbalanced)),
-                "balanced": summary(100.0 * np.array(outcome.balanced)),
+                what: summary(100.0 * np.array(getattr(outcome, what))) for what in ("total", "imbalanced", "balanced")
             }
             for method, outcome in outcomes.items()
         },
