@@ -11,7 +11,7 @@ EXPERIMENTS = {
         "thesis.table_4_3",
         "five ways to regularize least squares: time and error, and where each is cheapest",
     ),
-    "nytro": ("thesis.nytro", "NYTRO against Nyström KRLS: model selection time over the centres, and test errors"),
+    "nytro": ("thesis.nytro", "NYTRO against Nyström KRLS: time over the number of centres"),
     "figure-5.1": ("thesis.figure_5_1", "features and centres that theory asks for, and those that suffice"),
     "figure-5.2": ("thesis.figure_5_2", "random features learn splines at the optimal rate"),
     "figure-5.3": ("thesis.figure_5_3", "the number of random features or centres as what regularizes"),
@@ -35,7 +35,6 @@ EXPERIMENTS = {
     "polk-multidist": ("polk.multidist", "POLK on five planar mixtures beside the Bayes rule and its rivals"),
     "polk-curves": ("polk.curves", "POLK while it learns: risk, error and points over samples, beside batch methods"),
     "polk-convergence": ("polk.convergence", "POLK towards the best function: theorems 1 to 3 with their rates"),
-    "polk-mnist": ("polk.mnist", "POLK on handwritten digits: model order and error beside an SVM"),
     "tensor-layout": ("tensor.layout", "tensor kernels: entries and times of the packed layout beside the full one"),
     "tensor-synthetic": (
         "tensor.synthetic",

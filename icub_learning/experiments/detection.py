@@ -38,18 +38,8 @@ example:
   icub-learning reproduce detection --json out/detection.json"""
 # The twelve objects of the set-up that tools/learn_objectness.py leaves out; the last is not used.
 OBJECTS = (
-    "bird",
-    "checkered_ball",
-    "domino",
-    "hammer",
-    "lego",
-    "motor",
-    "prism",
-    "ring",
-    "shuttle",
-    "star",
-    "traffic_cone",
-)
+    "bird", "checkered_ball", "domino", "hammer", "lego", "motor", "prism", "ring", "shuttle", "star", "traffic_cone",
+)  # fmt: skip
 FRAMES = 60  # of each object
 # How negatives are chosen; the numbers of negatives are those of the slides.
 DEFAULT = "minibootstrap, 4 x 2500"
@@ -63,11 +53,7 @@ ROWS = {
 # with the largest mAP on tables with the seeds 11 to 13.
 TUNED, TUNED_NEGATIVES, TUNED_CENTERS, TUNED_REGULARIZATION = "random background, own settings", 10000, 2000, 1e-5
 # Training time [s] and mAP [%] in the slides (10 objects of the iCub).
-PUBLISHED = {
-    "minibootstrap, 10 x 1500": (50.0, 51.3),
-    DEFAULT: (40.0, 48.1),
-    "random background, 6000": (25.0, 40.5),
-}
+PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 BESIDE = {title: (f"{took:g} s", str(precision)) for title, (took, precision) in PUBLISHED.items()}
 
 

@@ -40,13 +40,9 @@ PUBLISHED = {
 SIZES = ((2000, 140), (4000, 200), (10_000, 316), (30_000, 548), (100_000, 1000))
 QUICK = ((500, 30), (1000, 60), (2000, 100))
 SHORT = {
-    "falkon": "FALKON",
-    "nystrom": "Nyström",
-    "sklearn": "sklearn",
-    "features": "features",
-    "preconditioned": "prec. KRLS",
-    "krls": "KRLS",
-}
+    "falkon": "FALKON", "nystrom": "Nyström", "sklearn": "sklearn", "features": "features",
+    "preconditioned": "prec. KRLS", "krls": "KRLS",
+}  # fmt: skip
 PUBLISHED_NAMES = {"Nyström": "nystrom", "random features": "features", "preconditioned KRR": "preconditioned"}
 
 
@@ -105,16 +101,9 @@ def run(args: argparse.Namespace) -> None:
         ns = [row["n"] for row in rows]
         law = {"n^1.5": (ns, [falkon[-1] * (n / last["n"]) ** 1.5 for n in ns])} if key == "s" else {}
         panels.append(Panel(title, "samples n", label, lines, law))
-    panels.append(
-        Panel(
-            "FALKON by iterations",
-            "iterations",
-            "RMSE over direct Nyström's",
-            {f"n = {row['n']}": (range(1, len(row["path"]) + 1), row["path"]) for row in rows},
-            linear_x=True,
-            linear_y=True,
-        )
-    )
+    paths = {f"n = {row['n']}": (range(1, len(row["path"]) + 1), row["path"]) for row in rows}
+    what = ("FALKON by iterations", "iterations", "RMSE over direct Nyström's")
+    panels.append(Panel(*what, paths, linear_x=True, linear_y=True))
     ns = [row["n"] for row in theory]
     squares = {METHODS[name]: (ns, [row[f"{name}_error"] ** 2 for row in theory]) for name in ("falkon", "features")}
     first = theory[0]["falkon_error"] ** 2

@@ -84,22 +84,6 @@ def test_columns_of_multidist_are_in_the_order_of_the_head(multidist):
         assert cells == [number(value) for value in expected]
 
 
-def test_polk_mnist(tmp_path, capsys):
-    folder = tmp_path / "digits"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for digit in range(10):
-        pixels = np.clip(rng.uniform(size=784) + 0.1 * rng.normal(size=(60, 784)), 0, 1)
-        (folder / f"{digit}.json").write_text(json.dumps({"data": pixels.ravel().tolist()}))
-    _, found = run(tmp_path, capsys, "polk-mnist", "--data", str(tmp_path), "--train", "400")
-    methods = found["methods"]
-    assert len(methods) == 5 and all(one["error"] < 0.05 for one in methods.values())  # chance is 0.9
-    support = methods["SVM, in batch"]["points"]
-    for loss, coarse, fine in (("logistic", "0.04", "0.02"), ("hinge", "0.2", "0.1")):
-        few, more = (methods[f"POLK {loss}, K {parsimony}"]["points"] for parsimony in (coarse, fine))
-        assert 10 <= few < more < support / 4  # one point for each digit at least
-
-
 def test_tensor_layout(tmp_path, capsys):
     out, found = run(tmp_path, capsys, "tensor-layout", "--samples", "10", "25")
     assert "292825" in out and found["largest"] == [399, 181]

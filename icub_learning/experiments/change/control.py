@@ -39,11 +39,7 @@ class ControlLoop:
         self.arm = ControlledArm(SimulationSettings(seed=seed, task="circle_xz"), 1000 // RATE)
         self._names = self.arm.arm.joint_names
         self.settings = Settings(
-            urdf=find_urdf("icub"),
-            joints=self._names,
-            output="joint_torque",
-            velocity_delay=Encoders.DELAY,
-            seed=seed,
+            urdf=find_urdf("icub"), joints=self._names, output="joint_torque", velocity_delay=Encoders.DELAY, seed=seed
         )
         regressor = assembly.make_regressor(self.settings)
         self.stream = assembly.make_stream(self.settings, regressor, assembly.make_estimator(self.settings, regressor))

@@ -61,11 +61,7 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
     }
     asked = [pools[name][1][orders[name].permutation(len(pools[name][1]))[:MOST_ASKED]] for name in names]
     indices = [place if place < n_classes else -1 for place in range(len(names))]
-    return Draw(
-        taught,
-        np.concatenate(asked),
-        np.repeat(indices, [len(rows) for rows in asked]),
-    )
+    return Draw(taught, np.concatenate(asked), np.repeat(indices, [len(rows) for rows in asked]))
 
 
 def load(name: str, data: Path | None, out: Path) -> Pools:

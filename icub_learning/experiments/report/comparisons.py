@@ -115,13 +115,6 @@ def _table_4_3(found: Figures) -> Iterator[Comparison]:
 def _nytro(found: Figures) -> Iterator[Comparison]:
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less", TIME)
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less", TIME)
-    last = found["selection"][-1]
-    for name, ((took, error), (nytro_took, nytro_error)) in found["published"].items():
-        what = f"theirs on {name}, ours on pumadyn32nh, m {last['m']}"
-        ratio = last["path_s"] / last["nytro_s"]
-        yield Comparison(f"time of NKRLS over NYTRO's, {what}", ratio, took / nytro_took, "more", TIME)
-        ratio = last["nytro_error"] / last["path_error"]
-        yield Comparison(f"RMSE of NYTRO over NKRLS's, {what}", ratio, nytro_error / error, "less", STAND_IN)
 
 
 def _table_6_2(found: Figures) -> Iterator[Comparison]:

@@ -11,12 +11,7 @@ from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outc
 from icub_learning.reporting import page as html
 from icub_learning.reporting.tables import number
 
-STATUS = {
-    DONE: "done",
-    NO_DATA: "its data were not to be had",
-    FAILED: "failed",
-    None: "not run yet",
-}
+STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed", None: "not run yet"}
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ PLANS = {
     "polk-multidist": Plan(quick=("--draws", "1")),
     "polk-curves": Plan(quick=("--quick", "--draws", "1")),
     "polk-convergence": Plan(quick=("--quick", "--draws", "1")),
-    "polk-mnist": Plan(quick=("--train", "1000"), out=False),
     "tensor-layout": Plan(quick=("--samples", "30", "60")),
     "tensor-synthetic": Plan(full=("--large",)),
     "tensor-selection": Plan(quick=("--draws", "1")),

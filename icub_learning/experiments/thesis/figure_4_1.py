@@ -29,24 +29,14 @@ example:
   icub-learning reproduce figure-4.1 --json out/figure-4.1.json"""
 SETTINGS: dict[str, dict[str, Any]] = {
     "pumadyn32nh": {
-        "length_scale": 2.66,
-        "levels": (-7, 0),
-        "sizes": (10, 1000),
-        "trials": 10,
-        "train": 0.5,
+        "length_scale": 2.66, "levels": (-7, 0), "sizes": (10, 1000), "trials": 10, "train": 0.5, "unit": "RMSE",
         "published": {(62, 1e-7): "0.33", (1000, 1e-3): "0.33"},
-        "unit": "RMSE",
     },
     "breast-cancer": {
-        "length_scale": 0.9,
-        "levels": (-12, -3),
-        "sizes": (5, 300),
-        "trials": 20,
-        "train": 400 / 569,
-        "published": {(67, 1e-12): "1.86 %", (300, 4.28e-6): "1.24 %"},
-        "unit": "error [%]",
+        "length_scale": 0.9, "levels": (-12, -3), "sizes": (5, 300), "trials": 20, "train": 400 / 569,
+        "unit": "error [%]", "published": {(67, 1e-12): "1.86 %", (300, 4.28e-6): "1.24 %"},
     },
-}
+}  # fmt: skip
 POINTS = 20
 PUBLISHED_RMSE = 0.33
 MARKS = ("o", "s", "*")  # in the picture: the two published points, and the best of the surface
@@ -89,13 +79,9 @@ def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     learned, held = order[:n_learned], order[n_learned:n_train]
     surface = np.empty((len(levels), len(sizes)))
     for place, level in enumerate(tqdm(levels, f"{name}, paths", disable=None, leave=False)):
-        model = IncrementalNystromKRLS(
-            length_scale=settings["length_scale"],
-            regularization=level,
-            n_centers=int(top),
-            path=sizes.tolist(),
-            random_state=seed,
-        ).fit(inputs[learned], target[learned])
+        shared = {"length_scale": settings["length_scale"], "n_centers": int(top), "random_state": seed}
+        model = IncrementalNystromKRLS(regularization=level, path=sizes.tolist(), **shared)
+        model.fit(inputs[learned], target[learned])
         predicted = model.predict_path(inputs[held])[..., 0]
         surface[place] = [_error(name, one, target[held]) for one in predicted]
     i, j = np.unravel_index(surface.argmin(), surface.shape)
@@ -106,27 +92,11 @@ def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     for (m, level), published in tqdm(cases.items(), f"{name}, trials", disable=None, leave=False):
         outcomes = [_test(name, m, level, inputs, target, drawn, n_train, seed) for drawn in draws]
         errors, times = zip(*outcomes, strict=True)
-        rows.append(
-            {
-                "m": m,
-                "lambda": level,
-                "published": published,
-                "test": float(np.mean(errors)),
-                "deviation": float(np.std(errors)),
-                "seconds": float(np.median(times)),
-            }
-        )
-    found = {
-        "n_train": n_train,
-        "n_test": len(inputs) - n_train,
-        "trials": trials,
-        "sizes": sizes,
-        "levels": levels,
-        "surface": surface,
-        "rows": rows,
-        "unit": settings["unit"],
-        "length_scale": settings["length_scale"],
-    }
+        rows.append({"m": m, "lambda": level, "published": published, "test": float(np.mean(errors)),
+                     "deviation": float(np.std(errors)), "seconds": float(np.median(times))})  # fmt: skip
+    found = {"n_train": n_train, "n_test": len(inputs) - n_train, "trials": trials, "sizes": sizes, "levels": levels,
+             "surface": surface, "rows": rows, "unit": settings["unit"],
+             "length_scale": settings["length_scale"]}  # fmt: skip
     if name == "pumadyn32nh":
         scales = {"as in the file": target.std(), "of deviation 1": 1.0, "in [0, 1]": target.std() / np.ptp(target)}
         found["scales"] = {what: rows[0]["test"] * scale / target.std() for what, scale in scales.items()}

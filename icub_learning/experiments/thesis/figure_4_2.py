@@ -78,37 +78,14 @@ def run(args: argparse.Namespace) -> None:
         f" separate fits grow as L^{growth:.2f}. Published (cpuSmall, 50 levels): a figure without numbers, in which"
         " the path is far faster."
     )
-    found = {
-        "n": n,
-        "by_size": by_size,
-        "by_count": by_count,
-        "growth": growth,
-        "path_over_fit": last["path_s"] / last["one_fit_s"],
-    }
-    picture = args.out / "figure-4.2.png"
-    draw(
-        picture,
-        "Solutions at many numbers of centres: pumadyn32nh",
-        [
-            Panel(
-                f"{n_levels} levels up to m",
-                "centres m",
-                "time [s]",
-                {
-                    "separate fits": (sizes, [row["separate_s"] for row in by_size]),
-                    "incremental path": (sizes, [row["path_s"] for row in by_size]),
-                    "one fit at m": (sizes, [row["one_fit_s"] for row in by_size]),
-                },
-            ),
-            Panel(
-                f"m = {most}",
-                "levels L",
-                "time [s]",
-                {
-                    "separate fits": (counts, [row["separate_s"] for row in by_count]),
-                    "incremental path": (counts, [row["path_s"] for row in by_count]),
-                },
-            ),
-        ],
-    )
+    found = {"n": n, "by_size": by_size, "by_count": by_count, "growth": growth,
+             "path_over_fit": last["path_s"] / last["one_fit_s"]}  # fmt: skip
+    names = {"separate fits": "separate_s", "incremental path": "path_s", "one fit at m": "one_fit_s"}
+    panels = [
+        Panel(title, label, "time [s]", {name: (at, [row[key] for row in some])
+                                         for name, key in names.items() if key in some[0]})
+        for title, label, at, some in ((f"{n_levels} levels up to m", "centres m", sizes, by_size),
+                                       (f"m = {most}", "levels L", counts, by_count))
+    ]  # fmt: skip
+    draw(args.out / "figure-4.2.png", "Solutions at many numbers of centres: pumadyn32nh", panels)
     save_figures(args.json, {"seed": seed, "quick": args.quick, **found})

@@ -58,24 +58,12 @@ def run(args: argparse.Namespace) -> None:
                 exponents[name] = slope(sizes, values)
                 errors[name] = float(jackknife * np.std([slope(sizes, column) for column in left.T]))
                 middle = np.exp(np.log(values).mean() + theory[name] * np.log(sizes / np.exp(np.log(sizes).mean())))
-                panels.append(
-                    Panel(
-                        f"{title}, r = {r:.4g}, γ = {gamma:.4g}",
-                        "samples n",
-                        title,
-                        {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))},
-                        {f"theory, n^{theory[name]:.2f}": (sizes, middle)},
-                    )
-                )
-                rows.append(
-                    [
-                        f"r = {r:.4g}, gamma = {gamma:.4g}",
-                        title,
-                        f"{exponents[name]:+.3f} ± {errors[name]:.3f}",
-                        f"{theory[name]:+.3f}",
-                        f"{exponents[name] - theory[name]:+.3f}",
-                    ]
-                )
+                ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))}
+                law = {f"theory, n^{theory[name]:.2f}": (sizes, middle)}
+                panels.append(Panel(f"{title}, r = {r:.4g}, γ = {gamma:.4g}", "samples n", title, ours, law))
+                power = [f"{exponents[name]:+.3f} ± {errors[name]:.3f}", f"{theory[name]:+.3f}"]
+                gap = f"{exponents[name] - theory[name]:+.3f}"
+                rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, *power, gap])
             figures["cases"].append(
                 {"r": r, "gamma": gamma, "exponents": exponents, "their_errors": errors, "theory": theory, **found}
             )

@@ -80,26 +80,23 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
         for short, outcome in outcomes.items()
     }
 
-    def ratio(one: str, other: str, part: str) -> dict[str, float]:
-        return {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
+    def ratios(one: str) -> dict[str, dict[str, float]]:
+        pairs = {
+            "SP/P, steady": ("P", "steady"),
+            "SP/NP, steady": ("NP", "steady"),
+            "SP/NP, first 30": ("NP", "first 30"),
+        }
+        return {name: {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
+                for name, (other, part) in pairs.items()}  # fmt: skip
 
-    thesis = change_of_task.THESIS
     return {
         "simulated": True,
         "samples": args.samples,
         "seed": args.seed,
         "joints": args.joints,
         "rmse": errors,
-        "ratios": {
-            "SP/P, steady": ratio("SP", "P", "steady"),
-            "SP/NP, steady": ratio("SP", "NP", "steady"),
-            "SP/NP, first 30": ratio("SP", "NP", "first 30"),
-        },
-        "ratios, SP of the thesis": {
-            "SP/P, steady": ratio(thesis, "P", "steady"),
-            "SP/NP, steady": ratio(thesis, "NP", "steady"),
-            "SP/NP, first 30": ratio(thesis, "NP", "first 30"),
-        },
+        "ratios": ratios("SP"),
+        "ratios, SP of the thesis": ratios(change_of_task.THESIS),
         "expected_at_most": EXPECTED,
     }
 

@@ -193,9 +193,8 @@ def _text(name: str, found: Mapping[str, Any]) -> str:
         rows.append([title, *cells, number(theirs[0]), number(theirs[1], 4), number(theirs[2])])
     head = ["", "time [s]", "RMSE", "lambda, t", "t", "RMSE", "learned", "time [s]", "RMSE", "lambda, t"]
     over = [("", 0), ("ours", 3), ("by the rule", 2), ("", 1), ("published", 3)]
-    text = f"{name}: {found['n']} training samples, sigma {found['length scale']}, m {found['m']}\n" + table(
-        head, rows, over
-    )
+    text = f"{name}: {found['n']} training samples, sigma {found['length scale']}, m {found['m']}\n"
+    text += table(head, rows, over)
     worse = [
         f"{title} by {gap:.4f}"
         for method, title in METHODS.items()
@@ -204,10 +203,8 @@ def _text(name: str, found: Mapping[str, Any]) -> str:
     ]
     if name in PUBLISHED:
         text += "\nOurs have larger errors: " + "; ".join(worse) + "." if worse else "\nNo error of ours is larger."
-    losses = [
-        f"{method} {100 * (_average(found['methods'][method], 'rule loss') - 1):.2f} %" for method in ("ES", "NYTRO")
-    ]
-    text += f"\nThe rule's held-out error over the least of the path: {', '.join(losses)}."
+    losses = [100 * (_average(found["methods"][method], "rule loss") - 1) for method in ("ES", "NYTRO")]
+    text += "\nThe rule's held-out error over the least of the path: ES {:.2f} %, NYTRO {:.2f} %.".format(*losses)
     place = found["place"]
     return (
         text + f"\nEstimated from {place['n']} samples: SNR {number(place['ratio'])}, dimension"

