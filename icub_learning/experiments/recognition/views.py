@@ -13,6 +13,7 @@ from icub_learning.experiments.data import images, photos
 
 Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
 OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
+ANGLES = 72  # of an object on a turntable
 MOST_ASKED = 100  # views of a class that are asked for
 
 
@@ -92,6 +93,13 @@ def _objects(out: Path) -> Pools:
     return _halves(images.load_features(kept) if kept.is_file() else images.render_objects(OBJECT_VIEWS, kept))
 
 
+def _turntable(out: Path) -> Pools:
+    """Teach from every second angle, and ask for the others."""
+    kept = out / f"turntable-{ANGLES}.npz"
+    found = images.load_features(kept) if kept.is_file() else images.render_objects(ANGLES, kept, turntable=True)
+    return {name: (rows[::2], rows[1::2]) for name, rows in found.items()}
+
+
 def _halves(examples: Mapping[str, Array]) -> Pools:
     """Teach from the first half of the examples of each class, and ask for the second."""
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
@@ -102,4 +110,5 @@ SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "digits": lambda data, out: _digits(),
     "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "objects": lambda data, out: _objects(out),
+    "turntable": lambda data, out: _turntable(out),
 }
