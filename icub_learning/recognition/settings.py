@@ -28,7 +28,7 @@ class Settings(Validated):
         choices=WEIGHTINGS,
     )
     recoding: float = setting(
-        0.8, "how far recoding raises objects with few examples: 0 not at all, 1 in full", low=0.0, high=1.0
+        0.9, "how far recoding raises objects with few examples: 0 not at all, 1 in full", low=0.0, high=1.0
     )
     length_scale: float = setting(
         0.5, "length scale of the Gaussian kernel, on features of unit length (classifier: polk)", low=1e-3, high=1e3

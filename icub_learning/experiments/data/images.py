@@ -166,8 +166,13 @@ def load_features(path: Path) -> dict[str, Array]:
     return found
 
 
-def render_objects(n_views: int, kept: Path) -> dict[str, Array]:
+def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
     """Render views of each object in the simulated hand; return their features (n_views, 1280), and keep an .npz.
+
+    Args:
+        n_views: of each object.
+        kept: the file.
+        turntable: views in equal steps of one turn, in one light before one background, instead of random ones.
 
     Raises:
         ObjectError, RenderingError: the objects cannot be rendered.
@@ -179,11 +184,15 @@ def render_objects(n_views: int, kept: Path) -> dict[str, Array]:
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
     from icub_learning.simulation import ObjectScene
+    from icub_learning.simulation.objects.views import View
 
     network, found = CNNFeatures(), {}
     with ObjectScene() as scene:
         for name in tqdm(scene.names, desc="render objects", disable=None, leave=False, unit="object"):
             scene.show(name)
-            found[name] = np.array([network.transform(scene.render(view)) for view in range(n_views)])
+            angles = (
+                [View(turn=2.0 * np.pi * view / n_views) for view in range(n_views)] if turntable else range(n_views)
+            )
+            found[name] = np.array([network.transform(scene.render(view)) for view in angles])
     save_state(kept, found)
     return {name: rows.astype(float) for name, rows in found.items()}

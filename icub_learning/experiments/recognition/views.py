@@ -14,6 +14,7 @@ from icub_learning.experiments.data.textures import texton_histograms
 
 Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
 OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
+ANGLES = 72  # of an object on a turntable
 MOST_ASKED = 100  # views of a class that are asked for
 N_TEXTURES = 2600  # patches of 13 textures
 
@@ -90,6 +91,13 @@ def _objects(out: Path) -> Pools:
     return _halves(images.load_features(kept) if kept.is_file() else images.render_objects(OBJECT_VIEWS, kept))
 
 
+def _turntable(out: Path) -> Pools:
+    """Teach from every second angle, and ask for the others."""
+    kept = out / f"turntable-{ANGLES}.npz"
+    found = images.load_features(kept) if kept.is_file() else images.render_objects(ANGLES, kept, turntable=True)
+    return {name: (rows[::2], rows[1::2]) for name, rows in found.items()}
+
+
 def _halves(examples: Mapping[str, Array]) -> Pools:
     """Teach from the first half of the examples of each class, and ask for the second."""
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
@@ -107,5 +115,6 @@ SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "grocery": lambda data, out: photos.load_grocery(data),
     "digits": lambda data, out: _digits(),
     "objects": lambda data, out: _objects(out),
+    "turntable": lambda data, out: _turntable(out),
 }
 CHOSEN_ON = ("grocery", "digits", "objects")  # settings of the default classifier were chosen on these

@@ -116,6 +116,6 @@ class AdaptiveClassifier(SettableRecoding):
         scores = self._calibration.machine_scores(np.atleast_2d(z))
         return np.asarray(scores[0] if z.ndim == 1 else scores)
 
-    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array]:
-        scores = calibration.machine_scores(z)
-        return np.pad(scores, ((0, 0), (0, len(self._moments) - calibration.n_classes))), self._factors()
+    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array, Array]:
+        scores, mixed = calibration.all_scores(z)
+        return np.pad(scores, ((0, 0), (0, len(self._moments) - calibration.n_classes))), self._factors(), mixed

@@ -181,9 +181,8 @@ class Classifier(ABC):
         if not len(self._moments) or calibration is None or confidence is None:
             return Judgement("", np.empty(0), 0.0, 0.0)
         z = self._mapped(rows)
-        unrecoded, factors = self._judged_scores(z, calibration)
-        scores = (unrecoded * factors).mean(axis=0)
-        top = calibration.mixed_scores(z).mean(axis=0).max(keepdims=True)
+        unrecoded, factors, mixed = self._judged_scores(z, calibration)
+        scores, top = (unrecoded * factors).mean(axis=0), mixed.mean(axis=0).max(keepdims=True)
         nearest, typicality = self.classes[int(scores.argmax())], float(calibration.typicality(top)[0])
         return Judgement(nearest, scores, confidence(scores, factors), typicality)
 
@@ -326,9 +325,9 @@ class Classifier(ABC):
             self._last_confidence = Confidence().fit(outcomes * factors, factors, targets, weights)
         return self._last_confidence
 
-    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array]:
-        """Return the scores (n, T) of mapped examples before recoding, for `judge`, and the recoding factors (T,)."""
-        return self._unrecoded_scores(z), self._factors()
+    def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array, Array]:
+        """Return the scores (n, T) of mapped examples before recoding, the recoding factors (T,), and mixed scores."""
+        return self._unrecoded_scores(z), self._factors(), calibration.mixed_scores(z)
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.

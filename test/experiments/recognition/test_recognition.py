@@ -10,7 +10,7 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import photos
-from icub_learning.experiments.recognition import contenders, experiment, few_views, late, picture, unknown, views
+from icub_learning.experiments.recognition import contenders, experiment, few_views, late, many, picture, unknown, views
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.calibration import Calibration
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
@@ -126,8 +126,13 @@ def test_accuracies_of_the_comparison_are_those_of_each_contender():
 def test_a_learner_that_predicts_zero_or_swaps_columns_is_found_out(spoiled, monkeypatch):
     good = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     known = unknown.judge(clouds(noise=0.15), 4, 2, 10, 0)
-    whole = Calibration.machine_scores
-    monkeypatch.setattr(Calibration, "machine_scores", lambda self, z: spoiled(whole(self, z)))
+    whole = Calibration.all_scores
+
+    def spoil(self, z):
+        scores, mixed = whole(self, z)
+        return spoiled(scores), mixed
+
+    monkeypatch.setattr(Calibration, "all_scores", spoil)
     bad = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     assert bad[few_views.DEFAULT][0, 0] < 0.3 < 0.9 < good[few_views.DEFAULT][0, 0]
     assert unknown.judge(clouds(noise=0.15), 4, 2, 10, 0).largest < 0.4 < 0.9 < known.largest
@@ -179,6 +184,42 @@ def test_late_class_by_hand():
     assert min(one.others for one in found.values()) > 0.5  # chance is 0.25
 
 
+def test_orders_of_teaching():
+    targets = np.repeat(np.arange(3), 4)
+    one, rounds, mixed = (many.ordered(order, targets, 0) for order in many.ORDERS)
+    assert one.tolist() == list(range(12))
+    assert targets[rounds].tolist() == [0, 1, 2] * 4 and rounds[::3].tolist() == [0, 1, 2, 3]
+    assert sorted(mixed) == list(range(12)) and mixed.tolist() != one.tolist()
+
+
+@pytest.mark.parametrize("name", many.RIVALS)
+def test_rivals_on_many_views_are_near_the_best_rule(name, monkeypatch):
+    monkeypatch.setattr(many, "N_RANDOM", 300)
+    drawn = views.draw(clouds(noise=0.15), 6, 20, 1)
+    x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(6), 20)
+    best = max(few_views.accuracy(s.argmax(axis=1), drawn.targets) for s in many.RIVALS[name](x, targets, drawn.asked))
+    assert best > few_views.accuracy(nearest_mean(drawn), drawn.targets) - 0.05
+
+
+def test_ridge_is_the_same_with_more_views_than_features_and_less():
+    rng = np.random.default_rng(0)
+    x, asked = rng.normal(size=(10, 30)), rng.normal(size=(4, 30))
+    targets = np.arange(10) % 3
+    wide = list(many.ridge(x, targets, asked))
+    rows = x / np.linalg.norm(x, axis=1, keepdims=True)
+    others = asked / np.linalg.norm(asked, axis=1, keepdims=True)
+    for power, scores in zip(range(-4, 2), wide, strict=True):
+        weights = np.linalg.solve(rows.T @ rows + 10.0**power * np.eye(30), rows.T @ np.eye(3)[targets])
+        np.testing.assert_allclose(scores, others @ weights, rtol=1e-6, atol=1e-8)
+
+
+def test_cells_are_those_that_the_data_are_enough_for():
+    pools = clouds(10, 40)
+    assert list(many.cells(pools)) == [(10, 3), (10, 10), (10, 30)]
+    pools["c0"] = (pools["c0"][0][:5], pools["c0"][1])
+    assert list(many.cells(pools)) == [(10, 3), (9, 10), (9, 30)]
+
+
 def test_photographs_are_read_and_damage_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     x, labels = rng.normal(size=(6, 3)), np.array(["pear", "apple"] * 3)
@@ -202,6 +243,8 @@ def test_command(tmp_path, monkeypatch, capsys):
     for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4}.items():
         monkeypatch.setattr(experiment, name, value)
     monkeypatch.setattr(few_views, "N_VIEWS", (1, 4))
+    monkeypatch.setattr(many, "N_VIEWS", (3, 10))
+    monkeypatch.setattr(many, "N_RANDOM", 100)
     figures = tmp_path / "figures.json"
     command = [
         "reproduce",
@@ -236,3 +279,11 @@ def test_command(tmp_path, monkeypatch, capsys):
     row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: expected" in line)
     assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
     assert set(found["late"]) == set(late.WEIGHTINGS)
+    assert list(found["many"]) == ["grocery, 10 x 3", "grocery, 10 x 10"]
+    for cell in found["many"].values():
+        assert set(cell) == {*many.OURS, *many.RIVALS}
+        assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
+        assert f"{100 * np.mean(cell['SLDA']['accuracy']):.1f}" in out
+    assert (tmp_path / "recognition-many.png").stat().st_size > 10_000
+    assert main(["reproduce", "recognition", "--seeds", "-1"]) == 2
+    assert "--seeds" in capsys.readouterr().err

@@ -1,0 +1,148 @@
+"""Many objects and many views: our classifier in three orders of teaching, beside streaming and off-line rivals."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icub_learning.arrays import Array
+from icub_learning.experiments.recognition.few_views import accuracy
+from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.recognition.assembly import make_classifier
+from icub_learning.recognition.classifiers.kept_views import unit
+from icub_learning.recognition.settings import DEFAULTS, Settings
+
+N_CLASSES = (10, 30, 100, 300, 1000)
+N_VIEWS = (3, 10, 30, 100, 300)  # of each class
+N_RANDOM = 2000  # ReLU features of RanPAC, which has 10 000
+MOST_OFF_LINE = 3000  # views for logistic regression, which takes minutes with more
+ORDERS = ("one after the other", "in rounds", "mixed")
+OURS = {
+    "adaptive (default)": (DEFAULTS, ORDERS[0]),
+    "adaptive, in rounds": (DEFAULTS, ORDERS[1]),
+    "adaptive, mixed": (DEFAULTS, ORDERS[2]),
+    "RLSC of the thesis": (Settings(classifier="rlsc", recoding=0.7), ORDERS[2]),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one contender did with one draw.
+
+    Attributes:
+        accuracy: share in [0, 1] of views named right; classes count alike.
+        learning: time for each view that was learned [s]; of rivals, which are fitted at once, the mean.
+    """
+
+    accuracy: float
+    learning: float
+
+
+def cells(pools: Pools) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of classes and views that a data set has enough of; all of its classes, if fewer than 10."""
+    for n_views in N_VIEWS:
+        able = sum(len(teach) >= n_views and len(ask) >= 12 for teach, ask in pools.values())
+        for n_classes in (*(n for n in N_CLASSES if n < able), able):
+            if n_classes > 1:
+                yield n_classes, n_views
+
+
+def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, Found]:
+    """Return what every contender does with one draw.
+
+    Rivals are given the best of their settings for the views that are asked for, which is more than they could know.
+    Off-line logistic regression is left out where it would take minutes.
+    """
+    drawn = draw(pools, n_classes, n_views, seed)
+    x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)
+    found = {}
+    for name, (settings, order) in OURS.items():
+        classifier, times = make_classifier(settings, x.shape[1]), []
+        for place in ordered(order, targets, seed):
+            start = perf_counter()
+            classifier.learn(x[place], str(targets[place]))
+            times.append(perf_counter() - start)
+        named = np.array(classifier.classes, dtype=int)[classifier.scores(drawn.asked).argmax(axis=1)]
+        found[name] = Found(accuracy(named, drawn.targets), float(np.median(times[len(times) // 2 :])))
+    for name, fit in RIVALS.items():
+        start = perf_counter()
+        best = max((accuracy(s.argmax(axis=1), drawn.targets) for s in fit(x, targets, drawn.asked)), default=np.nan)
+        found[name] = Found(best, (perf_counter() - start) / len(x))
+    return found
+
+
+def ordered(order: str, targets: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+    """Return the places (n,) of views in an order of ORDERS, from one class after the other."""
+    if order == "in rounds":
+        return np.argsort(np.arange(len(targets)) % np.bincount(targets)[0], kind="stable")
+    return np.random.default_rng(seed).permutation(len(targets)) if order == "mixed" else np.arange(len(targets))
+
+
+def class_mean(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
+    """Yield cosines with the mean of each class."""
+    yield unit(asked) @ unit(_means(unit(x), targets)).T
+
+
+def streaming_lda(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
+    """Yield scores of linear discriminants with one shrunk covariance (Hayes and Kanan 2020), by shrinkage."""
+    rows, others = unit(x), unit(asked)
+    means = _means(rows, targets)
+    residuals = rows - means[targets]
+    covariance = residuals.T @ residuals / len(x)
+    variance = max(float(np.trace(covariance)) / len(covariance), 1e-12)
+    for share in (1e-4, 1e-2, 0.05, 0.2, 0.5, 0.9):
+        shrunk = (1.0 - share) * covariance + share * variance * np.eye(len(covariance))
+        weights = np.linalg.solve(shrunk, means.T)
+        yield others @ weights - 0.5 * (means.T * weights).sum(axis=0)
+
+
+def random_features(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
+    """Yield scores of ridge regression on random ReLU features (RanPAC, McDonnell and others 2023), by its lambda."""
+    directions = np.random.default_rng(0).normal(size=(x.shape[1], N_RANDOM))
+    mapped, others = (np.maximum(unit(part) @ directions, 0.0) for part in (x, asked))
+    yield from ridge(mapped, targets, others)
+
+
+def ridge(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
+    """Yield scores of ridge regression on views of unit length, by its lambda."""
+    rows, others, indicators = unit(x), unit(asked), np.eye(targets.max() + 1)[targets]
+    wide = len(rows) < rows.shape[1]
+    gram, right = (rows @ rows.T, indicators) if wide else (rows.T @ rows, rows.T @ indicators)
+    for power in range(-4, 2):
+        solved = np.linalg.solve(gram + 10.0**power * np.eye(len(gram)), right)
+        yield others @ (rows.T @ solved if wide else solved)
+
+
+def logistic_regression(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
+    """Yield scores of multinomial logistic regression, by regularization."""
+    from sklearn.linear_model import LogisticRegression
+
+    if len(x) <= MOST_OFF_LINE:
+        center = unit(x).mean(axis=0)
+        rows, others = (unit(unit(part) - center) for part in (x, asked))  # else it hardly converges
+        for inverse in (10.0, 100.0, 1000.0):
+            yield LogisticRegression(C=inverse, tol=1e-3, max_iter=300).fit(rows, targets).predict_proba(others)
+
+
+def _means(rows: Array, targets: NDArray[np.intp]) -> Array:
+    return np.array([rows[targets == index].mean(axis=0) for index in range(targets.max() + 1)])
+
+
+RIVALS: dict[str, Callable[[Array, NDArray[np.intp], Array], Iterator[Array]]] = {
+    "class mean": class_mean,
+    "SLDA": streaming_lda,
+    "RanPAC": random_features,
+    "ridge": ridge,
+    "logistic regression": logistic_regression,
+}
+
+
+def summary(found: Sequence[dict[str, Found]]) -> dict[str, dict[str, list[Any]]]:
+    """Return accuracies and times of several draws by name."""
+    return {
+        name: {"accuracy": [one[name].accuracy for one in found], "learning": [one[name].learning for one in found]}
+        for name in found[0]
+    }
