@@ -279,7 +279,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: expected" in line)
     assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
     assert set(found["late"]) == set(late.WEIGHTINGS)
-    assert list(found["many"]) == ["grocery, 10 x 3", "grocery, 10 x 10"]
+    assert list(found["many"]) == [f"{name}, 10 x {n}" for name in ("grocery", "mnist") for n in (3, 10)]
     for cell in found["many"].values():
         assert set(cell) == {*many.OURS, *many.RIVALS}
         assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
