@@ -41,7 +41,7 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
     styles: list[tuple[tuple[str, ...], str, Any]] = [
         (names, colour, "-") for names, colour in zip(ours, COLOURS, strict=False)
     ]
-    styles += [(names, colour, (0, (4, 2))) for names, colour in zip(rivals, (GREY, *COLOURS[1:]), strict=False)]
+    styles += [(names, colour, (0, (4, 2))) for names, colour in zip(rivals, (GREY, *COLOURS[1:], RED), strict=False)]
     for names, colour, dashes in styles:
         mean, spread = 100 * lines[names].mean(axis=1), 100 * lines[names].std(axis=1)
         axes.errorbar(x, mean, spread, color=colour, linestyle=dashes, linewidth=1.4, elinewidth=0.6, marker=".")
