@@ -55,8 +55,6 @@ reproduce figure-8.4 --samples 0 | n_samples * at least 1
 reproduce nytro --seed -1 | --seed * at least 0
 reproduce polk-convergence --samples 999 | --samples * at least 1000
 reproduce polk-curves --on multidist --train 99 | --train * at least 100
-reproduce polk-mnist --passes 0 | --passes * at least 1
-reproduce polk-mnist --train 99 | --train * at least 100
 reproduce polk-multidist --draws 0 | --draws * at least 1
 reproduce recognition --seeds -1 | --seeds * at least 0
 reproduce table-7.1 --data x.tgz | --on
