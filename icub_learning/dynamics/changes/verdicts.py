@@ -20,7 +20,7 @@ LEAST_MASS = -float(ndtri(0.025))  # standard deviations: no mass at all seems s
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
     """Return the first attempt that shows a load, or None; every LOOK_EVERY blocks.
 
-    A load that is there explains the errors since the last look, too; one that explains a push and its end does not.
+    A load that is there explains each block since the last look, too; one that explains a push and its end does not.
 
     Args:
         event: what began.
@@ -30,12 +30,17 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
         return None
     for one in event.attempts:
         if one.bare.n_blocks >= FEWEST and _is_load(one):
-            error, columns = _latest(event, recent[-LOOK_EVERY:])
-            both = np.array([error, error - columns[:, : len(DEVIATIONS)] @ load_of(0, one.bare).parameters])
-            without, carried = _distances(event, both)
-            if carried < without:
+            load = load_of(0, one.bare).parameters
+            if all(_explains(load, event, block) for block in recent[-LOOK_EVERY:]):
                 return one
     return None
+
+
+def _explains(load: Array, event: Event, block: Block) -> bool:
+    """Whether parameters (10,) of a load leave less of the errors of a block than nothing does."""
+    error, columns = _latest(event, [block])
+    without, carried = _distances(event, np.array([error, error - columns[:, : len(DEVIATIONS)] @ load]))
+    return carried < without
 
 
 def _is_load(attempt: Attempt) -> bool:
