@@ -8,7 +8,6 @@ experiments and the simulated robots. The reason is the comment in their line, o
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +25,9 @@ comments beside the numbers.
 LOOPS = ("VERSION", "LANES", "TARGET")  # of one source that is compiled for several processors
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
+# A comment of whole lines, and what begins its further lines.
+CONTINUED = "\n *"
+COMMENT_ABOVE = re.compile(r"\n/\*((?:(?!\*/).)*)\*/(?=\n)", re.DOTALL)
 TAIL = re.compile(r"\s+#(?!\s*(?:type|fmt|noqa))\s*(.*)$")
 
 
@@ -54,7 +56,7 @@ def _of_python(text: str) -> Iterator[Constant]:
             continue
         first, last = node.lineno - 1, (node.end_lineno or node.lineno)
         start = first
-        while lines[start - 1].startswith("#"):
+        while start and lines[start - 1].startswith("#"):
             start -= 1
         if start < first:
             above = " ".join(line.lstrip("# ") for line in lines[start:first]), first
@@ -71,18 +73,17 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _of_c(text: str) -> Iterator[Constant]:
-    lines, above = text.splitlines(), ""
-    for number, line in enumerate(lines):
+    above = ""  # the comment above the definitions that follow each other
+    for line in COMMENT_ABOVE.sub(_on_one_line, f"\n{text}").splitlines():
         found = DEFINE.match(line)
         if not found:
-            above = ""
+            above = line[2:-2].strip() if line.startswith("/*") and line.endswith("*/") else ""
         elif re.match(r"-?\d", found.group(2)) and found.group(1) not in LOOPS:
-            before = "\n".join(lines[:number])
-            if before.endswith("*/") and not DEFINE.match(lines[number - 1]):
-                above = " ".join(
-                    before[before.rindex("/*") :].replace("/*", "").replace("*/", "").replace("\n *", " ").split()
-                )
             yield Constant(found.group(1), found.group(2), found.group(3) or above)
+
+
+def _on_one_line(comment: re.Match[str]) -> str:
+    return f"\n/*{' '.join(comment[1].replace(CONTINUED, ' ').split())}*/"
 
 
 def page() -> str:
@@ -105,4 +106,4 @@ def page() -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
-    sys.exit(f"{PAGE.relative_to(CHECKOUT)} is written")
+    print(f"{PAGE.relative_to(CHECKOUT)} is written")

@@ -99,7 +99,7 @@ class Event:
 
     @property
     def ratio(self) -> float:
-        """Mean squared error since its beginning, over the usual one."""
+        """Mean squared error since the event began, divided by the usual mean squared error."""
         bare = self.attempts[0].bare
         return bare.squares / (len(self.noise) * bare.n_blocks)
 

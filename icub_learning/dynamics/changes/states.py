@@ -1,4 +1,4 @@
-"""What a monitor may believe."""
+"""What a ChangeMonitor can believe of the robot: that it is as usual, touched, or carries something."""
 
 from enum import Enum
 

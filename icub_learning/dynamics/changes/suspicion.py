@@ -33,7 +33,7 @@ class Suspicion:
         self._long: deque[tuple[int, Evidence]] = deque()
 
     def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
-        """Add a block, and return the number of that where a change began, or None without an alarm.
+        """Add a block; return the number of the block in which a change began, or None if nothing has changed.
 
         Args:
             block: all evidence begins and ends by its number, and long evidence is looked at by it.

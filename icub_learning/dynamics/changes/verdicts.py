@@ -8,7 +8,7 @@ from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Attempt, Block, Event, load_of
-from icub_learning.dynamics.changes.load import DEVIATIONS
+from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
 MARGIN = -log(0.02)  # of log likelihood: a push seems a load, or a load nothing, with 2 % at most (Ville's inequality)
@@ -28,30 +28,27 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
     """
     if event.n_blocks % LOOK_EVERY:
         return None
-    for one in event.attempts:
-        if one.bare.n_blocks >= FEWEST and _is_load(one):
-            load = load_of(0, one.bare).parameters
-            if all(_explains(load, event, block) for block in recent[-LOOK_EVERY:]):
-                return one
-    return None
+    latest = recent[-LOOK_EVERY:]
+    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, latest)), None)
 
 
-def _explains(load: Array, event: Event, block: Block) -> bool:
-    """Whether parameters (10,) of a load leave less of the errors of a block than nothing does."""
-    error, columns = _latest(event, [block])
-    without, carried = _distances(event, np.array([error, error - columns[:, : len(DEVIATIONS)] @ load]))
-    return carried < without
-
-
-def _is_load(attempt: Attempt) -> bool:
-    """Whether a load explains the errors better than a push does, well enough, and could be there."""
+def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
+    """Whether a load explains the errors better than a push does, well enough, each latest block too, and can be."""
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
     as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
     if as_load < as_push + MARGIN:
         return False
     load = load_of(0, bare)
-    return load.plausible and load.mass > LEAST_MASS * load.mass_deviation and _fits(bare.left(LOAD), attempt)
+    heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
+    return heavy and _fits(bare.left(LOAD), attempt) and all(_explains(load, event, block) for block in latest)
+
+
+def _explains(load: Load, event: Event, block: Block) -> bool:
+    """Whether a load leaves less of the errors of a block, beyond the offset before the event, than nothing does."""
+    usual = event.state[len(event.precision) :, 0]
+    without, carried = _distances(event, np.array([block.error, block.without(load)]) - usual)
+    return carried < without
 
 
 def _is_released(attempt: Attempt) -> bool:
@@ -62,7 +59,7 @@ def _is_released(attempt: Attempt) -> bool:
     return _fits(bare.squares, attempt) and others < -MARGIN / 2
 
 
-def is_nothing(attempt: Attempt) -> bool:
+def _is_nothing(attempt: Attempt) -> bool:
     """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
     return attempt.bare.n_blocks >= FEWEST and any(
         _fits(evidence.squares, attempt) and max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH)) < -MARGIN / 2
@@ -102,7 +99,7 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     ended = as_before if still_there else nothing
     if ended > LARGEST_FIT * len(without):
         return False, still_there
-    return ended <= min(pushed, carried) - MARGIN or any(map(is_nothing, event.attempts[1:])), still_there
+    return ended <= min(pushed, carried) - MARGIN or any(map(_is_nothing, event.attempts[1:])), still_there
 
 
 def _latest(event: Event, recent: Sequence[Block]) -> tuple[Array, Array]:

@@ -65,7 +65,7 @@ class Corollary:
 
     @property
     def betas(self) -> tuple[float, ...]:
-        """The values of beta of which it speaks."""
+        """Return the values of beta for which the corollary states a rate."""
         return (1.0,) if self.loss == "square" else tuple(SMOOTHNESS)
 
 

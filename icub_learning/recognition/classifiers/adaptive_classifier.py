@@ -52,12 +52,12 @@ class AdaptiveClassifier(SettableRecoding):
 
     @property
     def shrinkage(self) -> float:
-        """How far the covariance within classes is shrunk, in (0, 1]: what is in force."""
+        """Shrinkage of the covariance within classes, in (0, 1], that is in use now."""
         return self._calibration.shrinkage
 
     @property
     def mean_weight(self) -> float:
-        """Weight of class means beside kept views, which is in force."""
+        """Weight of class means beside kept views that is in use now."""
         return self._calibration.mean_weight
 
     def forget(self, label: str) -> None:

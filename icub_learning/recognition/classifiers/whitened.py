@@ -73,9 +73,8 @@ class Machine:
     means. Directions in which one object varies between its views count little. The score of class t is
     (f_t(x) + a k(x, m_t)) / (1 + a): kernel ridge regression f of the class indicators on the kept views, which knows
     the shape of each class, and the kernel with the mean m_t of all its views, of which few views say less than many
-    (`_allowances`). For typicality the kernel is that of
-    the mean of whitened and plain squared distances: what is unknown may differ from all known objects in a direction
-    in which these vary too.
+    (`_allowances`). For typicality the kernel is that of the mean of whitened and plain squared distances: what is
+    unknown may differ from all known objects in a direction in which these vary too.
 
     The covariance is computed in double precision, what follows in single precision: twice as fast, and as C is shrunk
     its condition number is some thousands.
