@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.stream.records import Sample
+from icub_learning.dynamics.stream.stream import answer_of
 
 
 def is_due(stamp: int, now: int, delay: float) -> bool:
@@ -59,6 +60,10 @@ class DelayedEstimator:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         made: Prediction = self._estimator.predict(q, v, a)
         return made
+
+    def answer(self, *motion: Any) -> Prediction:
+        """Predict without waiting for what is known of the motion; see JointPredictor.answer."""
+        return answer_of(self._estimator, *motion)
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
         """Return a prediction as it would be by weights that no push moves."""

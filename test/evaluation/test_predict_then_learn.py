@@ -9,7 +9,7 @@ from helpers.recordings import JOINTS, rigid_recording
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.stream import FIRST_LOOK
+from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
@@ -42,7 +42,8 @@ def test_predict_then_update_by_hand(short):
     expected, last = [], None
     motions = zip(recording.position, recording.velocity, recording.acceleration, strict=True)
     for stamp, motion, y in zip(recording.joint_stamps.tolist(), motions, recording.effort, strict=True):
-        made = estimator.predict(*motion)
+        made = answer_of(estimator, *motion)
+        made.settle()
         expected.append(made.total)
         if len(expected) == FIRST_LOOK:
             regressor.follow_velocity_noise(np.zeros(3))
@@ -167,7 +168,8 @@ def test_a_horizon_by_hand(short):
                 estimator.judge(made[learned], rows[learned][3], since)
             estimator.update(*rows[learned], stamp=stamps[learned], published=made[learned])
             learned += 1
-        made.append(estimator.predict(q, v, a))
+        made.append(answer_of(estimator, q, v, a))
+        made[-1].settle()
     expected = [prediction.total for prediction in made]
     result = compare(recording, settings, "recorded", horizon=0.4)[short]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
@@ -183,11 +185,13 @@ def test_a_test_recording_is_predicted_with_learning_off(short):
     estimator = assembly.make_estimator(replace(settings, estimator=ESTIMATORS[short]), regressor)
     columns = (first.position, first.velocity, first.acceleration, first.effort, first.joint_stamps.tolist())
     for q, v, a, y, stamp in zip(*columns, strict=True):
+        answer_of(estimator, q, v, a).settle()
         estimator.update(q, v, a, y, stamp=stamp)
-    expected = [
-        estimator.predict(q, v, a).total
-        for q, v, a in zip(second.position, second.velocity, second.acceleration, strict=True)
-    ]
+    expected = []
+    for motion in zip(second.position, second.velocity, second.acceleration, strict=True):
+        answer = answer_of(estimator, *motion)
+        answer.settle()
+        expected.append(answer.total)
     result = compare(first, settings, "recorded", test=second)[short]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
     assert result.n_learned == 0

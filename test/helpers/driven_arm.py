@@ -10,7 +10,8 @@ SETTINGS = {
     "joints": list(RIGHT_ARM),
     "n_random_features": 100,
     "report_period": 0.05,
-    "learning_backlog": 100_000,  # every sample is learned, however busy the machine is
+    "learning_share": 1.0,  # every sample is learned,
+    "learning_backlog": 100_000,  # however busy the machine is
     "answer_timeout": 200.0,
 }
 AT_ONCE = 40  # joint states that are sent before those before them have been learned: fewer than any queue holds

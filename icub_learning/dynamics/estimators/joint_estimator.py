@@ -92,6 +92,10 @@ class JointEstimator:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         return self._own_predictor().predict(q, v, a)
 
+    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
+        """Predict without waiting for what is known of the motion; see JointPredictor.answer."""
+        return self._own_predictor().answer(q, v, a, as_known)
+
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn from a measurement which experts were right; see JointPredictor.judge."""
         self._own_predictor().judge(prediction, measured, elapsed)
@@ -129,6 +133,7 @@ class JointEstimator:
         known: MotionInputs | None = None,
         stamp: int | None = None,
         published: Prediction | None = None,
+        count: int = 1,
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
@@ -140,6 +145,7 @@ class JointEstimator:
             stamp: ns, of the measurement; without it samples count as 0.01 s apart.
             published: what `predict` of this estimator or of its predictor made of `known`, which `judge` has had;
                 None: it is predicted and judged here.
+            count: how many samples this one stands for, itself among them, where others were left out.
         """
         m = self.regressor.n_outputs
         measured = finite_rows("y", vector("y", y, m), m, LARGEST)
@@ -154,17 +160,18 @@ class JointEstimator:
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
+        novelty = experts.unlearned.novelty  # of what is known before this sample
         inner = measured - self._tare
         if self._rigid is not None and exact_rows is not None:
-            self._rigid.learn(exact_rows, inner)  # the only step that may still refuse the sample
+            self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if published is None:
             self.weights.judge(experts, measured, elapsed)
         left = inner if self._rigid is None else measured - experts.parametric
         self._signal.update(np.concatenate([inner, left]), elapsed)
-        factor = self._factor(experts.values, measured, experts.novelty, elapsed)
-        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor)
+        factor = self._factor(experts.values, measured, novelty, elapsed)
+        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
         self._predictor = None
 
     def _already_made(self, published: Prediction | None) -> ExpertPredictions | None:

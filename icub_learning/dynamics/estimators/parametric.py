@@ -1,6 +1,7 @@
 """Inverse dynamics by rigid-body parameters alone."""
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -192,13 +193,14 @@ class ParametricEstimator:
         known: MotionInputs | None = None,
         stamp: int | None = None,
         published: Prediction | None = None,
+        count: int = 1,
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
         The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
         parameters have true values, which are estimated best from the motion as it is known best.
         """
-        innovation, unlearned = self._learn(self._rows(q, v, a), y)
+        innovation, unlearned = self._learn(self._rows(q, v, a), y, count)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
@@ -217,21 +219,22 @@ class ParametricEstimator:
         if self._adaptive is not None:
             self._adaptive.change(ratio)
 
-    def learn(self, rows: Array, y: ArrayLike) -> Array:
-        """Learn one measurement from the regressor's rows; returns the error of the prediction made before it."""
-        return self._learn(rows, y)[0]
+    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> Array:
+        """Learn one measurement, which stands for `count`, from the regressor's rows; returns the error before it."""
+        return self._learn(rows, y, count)[0]
 
-    def _learn(self, rows: Array, y: ArrayLike) -> tuple[Array, Array]:
+    def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
         """Learn one measurement; return the error of the prediction made before it, and what was not learned then."""
         measured = vector("y", y, self.regressor.n_outputs)
-        weights = self._weights.value
+        weights = sqrt(count) * self._weights.value
         weighted = weights[:, None] * np.take(rows, self._order, axis=1)  # rows[:, order] would not be contiguous
         errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
+        leverage /= count
         innovation, unlearned = errors[:, 0] / weights, unlearned_share(leverage, self._usual.value)
         self._noise.update(innovation, leverage)
         self._usual.update(leverage, self._rls.forgetting)
         self._weights.follow(self._noise)
-        self._rls.fade(len(self._offsets), self._offset_forgetting)
+        self._rls.fade(len(self._offsets), self._offset_forgetting**count)
         return innovation, unlearned
 
     def tare(self, change: ArrayLike) -> None:

@@ -1,6 +1,8 @@
 """The prediction interface that all estimators of inverse dynamics share."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,23 +22,36 @@ class Prediction:
         total: the prediction: parametric plus residual.
         parametric: the rigid-body part (with friction, where the regressor has it); zero for a nonparametric estimator.
         residual: the nonparametric part; zero for a parametric estimator.
-        variance: variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
-            Infinite before the first sample.
+        spread: the variance, or what finds it when it is asked for first: an answer does not wait for it.
         experts: what each expert of a combination predicted; None where there are none.
     """
 
     total: Array
     parametric: Array
     residual: Array
-    variance: Array
+    spread: Array | Callable[[], Array]
     experts: Any = None
+
+    @cached_property
+    def variance(self) -> Array:
+        """Variance of a measurement about `total`, squared units: noise, and what is not known of the motion.
+
+        Infinite before the first sample.
+        """
+        return self.spread() if callable(self.spread) else self.spread
+
+    def settle(self) -> None:
+        """Find what an answer did not wait for: its variance, and what is known of the motion."""
+        assert self.variance is not None
+        if self.experts is not None:
+            self.experts.settle()
 
     def plus(self, added: Array, variance: Array | float = 0.0) -> "Prediction":
         """Return this prediction with something on top of its rigid-body part, of a variance of its own.
 
         It no longer tells what experts predicted.
         """
-        return Prediction(self.total + added, self.parametric + added, self.residual, self.variance + variance)
+        return Prediction(self.total + added, self.parametric + added, self.residual, lambda: self.variance + variance)
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:

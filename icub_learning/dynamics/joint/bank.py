@@ -107,7 +107,9 @@ class JointBank:
         """How many samples were learned."""
         return self.processes[0].n_samples
 
-    def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float) -> None:
+    def learn(
+        self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int = 1
+    ) -> None:
         """Learn one sample, see JointProcess.
 
         Args:
@@ -116,10 +118,12 @@ class JointBank:
             y: (n_outputs,).
             elapsed: time since the last sample [s].
             forgetting: in (0, 1], of all members, on top of their own.
+            count: how many samples this one stands for.
         """
         base = None if rows is None or self.columns is None else self.columns.of(rows)
         for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
-            process.learn(share.of(phi), base, y, forgetting * exp(-min(elapsed, LONGEST_STEP) / member.memory))
+            own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
+            process.learn(share.of(phi), base, y, forgetting**count * own, count)
 
     def maps(self) -> list[Array]:
         """Return the weights of each member's features: (2 for NP and SP or 1 for NP alone, n_outputs, n_features)."""

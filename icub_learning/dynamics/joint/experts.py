@@ -1,8 +1,9 @@
 """What each expert predicts, and how experts are weighed: by what has been right of late."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,20 @@ SECOND_HALF_LIFE = 1.0
 LONGEST_STEP = 0.01
 
 
+class Unlearned(NamedTuple):
+    """What has not been learned of one motion.
+
+    Attributes:
+        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
+        of_experts: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
+        of_expected: (n_outputs,) the same of what is expected.
+    """
+
+    novelty: float
+    of_experts: Array
+    of_expected: Array
+
+
 @dataclass(frozen=True)
 class ExpertPredictions:
     """What all experts predict for one motion.
@@ -29,24 +44,31 @@ class ExpertPredictions:
     Attributes:
         values: (n_experts, n_outputs).
         parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
-        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
         expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
-        unlearned: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
-        unexpected: (n_outputs,) the same of what is expected.
         phi: (n_features,) features of the motion.
         rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        find: finds what has not been learned of the motion: the factor of all features decides, which costs more than
+            all the rest.
         weighed_by: the weights of the estimator that predicted: another one has other features.
     """
 
     values: Array
     parametric: Array
-    novelty: float
     expected: Array
-    unlearned: Array
-    unexpected: Array
     phi: Array
     rows: Array | None
+    find: Callable[[], Unlearned]
     weighed_by: "ExpertWeights | None" = None
+
+    @cached_property
+    def unlearned(self) -> Unlearned:
+        """What has not been learned of the motion."""
+        return self.find()
+
+    def settle(self) -> None:
+        """See ExpertWeights.settle."""
+        if self.weighed_by is not None:
+            self.weighed_by.settle(self)
 
 
 class ExpertWeights:
@@ -83,12 +105,14 @@ class ExpertWeights:
         self._correlation = SerialCorrelation(n_outputs)
         self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
         self._held = False
+        self._value = self._aggregation.weights
         self._steady: Array | None = None  # until errors are judged
+        self._settled: Unlearned | None = None  # of the motion of the last answer
 
     @property
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
-        return self.steady if self._held else self._aggregation.weights
+        return self.steady if self._held else self._value
 
     @property
     def steady(self) -> Array:
@@ -111,8 +135,30 @@ class ExpertWeights:
 
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
-        total = self._mean(experts.values, self.value[None], experts)[0]
-        return self._prediction(total, self._unlearned(total, experts), experts)
+        total = self._mean(experts.values, self.value[None], experts.unlearned.of_experts)[0]
+        variance = self._calibrated(self._unlearned(total, experts))
+        return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
+
+    def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
+        """Return the same with confidences of the last motion that was settled: an answer in a few microseconds.
+
+        With `as_known`, what is not known of that motion is not known of this one either.
+        """
+        settled = self._settled
+        if settled is None:
+            return self.combined(experts)
+        if as_known:
+            experts = replace(experts, find=lambda: settled)
+        total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
+
+        def spread() -> Array:
+            return self._calibrated(self._unlearned(total, experts))
+
+        return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
+
+    def settle(self, experts: ExpertPredictions) -> None:
+        """Find what is known of the motion of an answer: the next one counts with these confidences."""
+        self._settled = experts.unlearned
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
@@ -120,34 +166,35 @@ class ExpertWeights:
         Its variance is that of what the model of all that was seen expects: an answer that a push has moved must not
         pass for what is not known of the motion.
         """
-        total = self._mean(experts.values, self.steady[None], experts)[0]
-        return self._prediction(total, experts.unexpected, experts)
-
-    def _prediction(self, total: Array, unlearned: Array, experts: ExpertPredictions) -> Prediction:
-        """Return a prediction; `unlearned` (n_outputs,) is the variance of what was not learned, before calibration."""
-        variance = self._noise.value + self._noise.factor * unlearned
+        total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
+        variance = self._calibrated(experts.unlearned.of_expected)
         return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
 
-    def _mean(self, values: Array, weights: Array, experts: ExpertPredictions) -> Array:
+    def _calibrated(self, unlearned: Array) -> Array:
+        """Return the variance of a measurement from that of what was not learned, (n_outputs,) each."""
+        variance: Array = self._noise.value + self._noise.factor * unlearned
+        return variance
+
+    def _mean(self, values: Array, weights: Array, unlearned: Array) -> Array:
         """Return means (k, n_outputs) of values (n_experts, n_outputs) by k tables of weights times confidences."""
         means = np.empty((len(weights), weights.shape[2]))
-        _joint.combine(means, weights, values, experts.unlearned, self._noise.value, len(values))
+        _joint.combine(means, weights, values, unlearned, self._noise.value, len(values))
         return means
 
     @staticmethod
     def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
-        return np.asarray((total - experts.expected) ** 2 + experts.unexpected)
+        return np.asarray((total - experts.expected) ** 2 + experts.unlearned.of_expected)
 
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
-        combined = self._mean(errors, self._aggregation.choices, experts)
+        combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
         self._held = False
         self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
         counted = min(elapsed, LONGEST_STEP)
         self._correlation.update(experts.expected - measured, counted)
         self._aggregation.update(errors[None], combined[None], counted)
-        self._steady = None
+        self._steady, self._value = None, self._aggregation.weights
 
     def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
         """Take the other one's variance where nothing is known yet."""
@@ -165,4 +212,5 @@ class ExpertWeights:
         n_outputs = self.value.shape[1]
         noise = CalibratedVariance.from_state(part(state, "noise"), n_outputs)
         self._correlation = SerialCorrelation.from_state(part(state, "correlation"), n_outputs)
-        self._noise, self._aggregation, self._steady = noise, aggregation, None
+        self._noise, self._aggregation, self._value = noise, aggregation, aggregation.weights
+        self._steady = self._settled = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint.bank import FeatureShare
-from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
@@ -65,10 +66,21 @@ class JointPredictor:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self.weights.combined(self._experts_of(q, v, a))
+
+    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
+        """Predict without waiting for what is known of the motion; Prediction.settle is to follow.
+
+        Args:
+            q, v, a: as in `predict`.
+            as_known: whether as much is known of this motion as of the one that was settled last.
+        """
+        return self.weights.answer(self._experts_of(q, v, a), as_known)
+
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         phi = self.features.waves(np.concatenate(motion))
-        rows = None if self.rigid is None else self.regressor(*motion)
-        return self.weights.combined(self.experts(phi, rows))
+        return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
 
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
         """Return what the experts predict: P, then NP and SP of each member; without rigid bodies NP of each.
@@ -81,26 +93,31 @@ class JointPredictor:
         learned = [
             maps.reshape(-1, maps.shape[2]) @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)
         ]
+        if rows is None or self.rigid is None:
+            values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
+            parametric, expected = np.zeros(n_outputs), values[0]
+        else:
+            values = np.concatenate([rows @ self.rigid.parameters, *learned]).reshape(-1, n_outputs)
+            values[2::2] += self.parameters_of_members @ rows.T
+            values += self.tare
+            parametric, expected = values[0], values[2]
+        find = partial(self._unlearned, phi, rows)
+        return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
+
+    def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
+        """Return what has not been learned of a motion, see above; arguments as in `experts`."""
         novelty = self.regularization * self.certainty.of_features(phi)
         correlation, columns = self.weights.correlation, self.certainty.columns
         swing = novelty * (1.0 - novelty) / self.regularization * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
-            values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
-            unlearned, parametric = np.tile(alone, (len(values), 1)), np.zeros(n_outputs)
-        else:
-            values = np.concatenate([rows @ self.rigid.parameters, *learned]).reshape(-1, n_outputs)
-            values[2::2] += self.parameters_of_members @ rows.T
-            values += self.tare
-            parametric = values[0]
-            unlearned = np.empty_like(values)
-            unlearned[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
-            of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows))
-            unlearned[2::2] = novelty * self.signals[1] + swing + of_parameters
-            unlearned[1::2] = alone
-        lasting = 0 if rows is None or self.rigid is None else 2
-        expected, unexpected = values[lasting], unlearned[lasting]
-        return ExpertPredictions(values, parametric, novelty, expected, unlearned, unexpected, phi, rows, self.weights)
+            return Unlearned(novelty, np.tile(alone, (len(self.maps), 1)), alone)
+        of_experts = np.empty((1 + 2 * len(self.maps), len(alone)))
+        of_experts[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
+        of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows))
+        of_experts[2::2] = novelty * self.signals[1] + swing + of_parameters
+        of_experts[1::2] = alone
+        return Unlearned(novelty, of_experts, of_experts[2])
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class JointProcess:
         """Variance of the noise (n_outputs,); zero before the first sample."""
         return np.where(np.isfinite(self._noise.value), self._noise.value, 0.0)
 
-    def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0) -> None:
+    def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
         """Learn one sample.
 
         Args:
@@ -147,25 +148,25 @@ class JointProcess:
             rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
             y: (n_outputs,).
             forgetting: in (0, 1]; factor on the weight of all past samples.
+            count: how many samples this one stands for: its weight.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError: nothing changes then.
         """
-        columns = self.columns
+        columns, root = self.columns, sqrt(count)
         if self._features.forgetting != forgetting:
             self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
-            self._noise.update(
-                self._features.absorb(phi, y)[0], 0.0
-            )  # recursive residuals have the variance of the noise
+            # Recursive residuals have the variance of the noise.
+            self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
-        left = self._features.absorb(phi, np.concatenate([y, rows.take(columns.entries)]))
+        left = self._features.absorb(root * phi, root * np.concatenate([y, rows.take(columns.entries)]))
         if self._rigid.forgetting != forgetting:
             self._rigid.forgetting = forgetting
         weights = self._weights.value
         # The sample's own rows come first, then those of the features' prior.
         errors, leverages = self._rigid.observe(*self._rigid_rows(left), self.n_outputs)
-        self._noise.update(errors[:, 0] / weights, leverages)
+        self._noise.update(errors[:, 0] / (root * weights), leverages / count)
         self._weights.follow(self._noise)
 
     def _rigid_rows(self, left: Array) -> tuple[Array, Array]:

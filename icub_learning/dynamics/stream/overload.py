@@ -1,24 +1,51 @@
-"""Choice of the samples to learn from when they arrive faster than they can be learned."""
+"""Choice of the samples to learn from when learning all of them would cost too much."""
 
-from icub_learning.arrays import integer
+from icub_learning.arrays import integer, real
+
+SHARE_OF_NEWEST = 0.1  # of each new cost in the mean: follows within some ten samples, and no single one moves it far
 
 
 class Thinning:
-    """Takes every sample while the learner keeps up; otherwise as many as it can learn, evenly spread over time.
+    """Takes as many samples as a share of a processor core learns, evenly spread over time.
 
-    Under overload `limit` samples wait, and one is taken whenever another has been learned: they are spaced by the
-    learning time of one, and none waits longer than it takes to learn `limit` others.
+    What learning a sample costs is found as samples are learned. The time that passes earns processor time at the rate
+    of the share; a sample is taken when its cost has been earned, and no more is saved than one costs: so there are no
+    bursts after a pause. Whoever learns the sample is told how many it stands for. Where the learner gets less of the
+    core than it may use, `limit` samples wait, and none is taken until another has been learned.
 
     Args:
+        share: share of a core, above 0; 1 or more: all that there is.
         limit: largest number of waiting samples.
 
+    Attributes:
+        cost: processor time of learning one sample [s]; 0 before the first one.
+
     Raises:
-        ParameterError: limit is below 1.
+        ParameterError: an argument is outside its range.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = integer("limit", limit, 1)
+    def __init__(self, share: float, limit: int) -> None:
+        self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
+        self.cost = 0.0
+        self._earned, self._last = 0.0, 0.0  # [s] of the core; when it was counted
+        self._count = 0  # samples since one was taken
 
-    def take(self, waiting: int) -> bool:
-        """Return whether to take the next sample while `waiting` others wait."""
-        return waiting < self._limit
+    def take(self, now: float, waiting: int) -> int:
+        """Return how many samples this one stands for, itself among them; 0: it is left out.
+
+        Args:
+            now: time of a steady clock [s].
+            waiting: number of samples that wait to be learned.
+        """
+        self._count += 1
+        self._earned = min(self._earned + self._share * (now - self._last), self.cost)
+        self._last = now
+        if waiting >= self._limit or (self._share < 1.0 and self._earned < self.cost):
+            return 0
+        self._earned -= self.cost
+        count, self._count = self._count, 0
+        return count
+
+    def learned(self, seconds: float) -> None:
+        """Tell what processor time learning a sample has taken."""
+        self.cost += (SHARE_OF_NEWEST if self.cost else 1.0) * (seconds - self.cost)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
@@ -56,9 +56,12 @@ class Sample:
     measured: Array
     published: Prediction | None
 
-    def teach(self, estimator: Learner) -> None:
-        """Update an estimator with this sample."""
+    def teach(self, estimator: Learner, count: int = 1) -> None:
+        """Update an estimator with this sample, which stands for `count` of them where others were left out."""
         motion, known = self.motion, self.known
+        more: dict[str, Any] = (
+            {"count": count} if count > 1 else {}
+        )  # an estimator that is given each sample need not know of it
         estimator.update(
             motion.position,
             motion.velocity,
@@ -67,6 +70,7 @@ class Sample:
             known=(known.position, known.velocity, known.acceleration),
             stamp=motion.stamp,
             published=self.published,
+            **more,
         )
 
 

@@ -80,7 +80,7 @@ class SmoothnessFilter:
             values -= wanted - _step(wanted, self._most, max((stamp - self._stamp) * 1e-9, 0.0))
         self._state, self._stamp = values, stamp
         total, parametric = values
-        return Prediction(total, parametric, total - parametric, made.variance)
+        return Prediction(total, parametric, total - parametric, lambda: made.variance)
 
     def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
         """Learn how rough measurements and predictions are.

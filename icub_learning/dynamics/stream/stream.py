@@ -24,6 +24,9 @@ FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of vel
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
+# [ns] for which it holds what was found to be known of a motion: arms move by fractions of a degree in that time, and
+# finding it for each joint state at 1 kHz would take as long as the rest of the work.
+SETTLED = 4_000_000
 
 
 class Estimator(Learner, Protocol):
@@ -48,11 +51,20 @@ class Watch(Protocol):
 class JudgingPredictor(Predictor, Protocol):
     """A predictor that combines experts; see JointPredictor."""
 
+    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction: ...
+
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
 
     def undisturbed(self, prediction: Prediction) -> Prediction: ...
 
     def hold(self) -> None: ...
+
+
+def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:
+    """Return the answer of a predictor that has experts, see JointPredictor.answer, or the prediction of another."""
+    answer = getattr(predictor, "answer", None)
+    made: Prediction = predictor.predict(q, v, a) if answer is None else answer(q, v, a, as_known)
+    return made
 
 
 class MotionSource(Protocol):
@@ -135,6 +147,7 @@ class InverseDynamicsStream:
         self._handed_out = 0  # joint states predicted when `complete` last returned samples
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
+        self._settled = 0  # stamp of the last joint state of which it was found what is known [ns]
         self._judged: int | None = None  # stamp of the last prediction that was judged [ns]
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
@@ -173,7 +186,10 @@ class InverseDynamicsStream:
             self._state_stamps.last = last
             raise
         motion = self._motions.newest()
-        made = body = self.predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        as_known = 0 <= stamp - self._settled < SETTLED
+        made = body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
+        if not as_known:
+            self._settled = stamp
         if self._output_filter is not None:
             body = self._output_filter.filtered(stamp, made)
         prediction = body
@@ -293,6 +309,7 @@ class InverseDynamicsStream:
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None
+        record.made.settle()
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look += min(self.counts.predicted, MOST_BETWEEN_LOOKS)
             self._follow_velocity_noise(self._motions.deviation()[1])

@@ -59,14 +59,14 @@ class LearningThread:
     Args:
         estimator: the estimator; only this thread may use it from now on.
         regressor: regressor of the predictors, so that the two threads share none.
-        backlog: number of samples that may wait, see Thinning.
+        thinning: says which samples are learned.
         on_error: called with an unexpected error in words and its traceback.
         longest_work: time on one sample or request beyond which the thread is taken to hang [s].
 
     Attributes:
         predictor: makes the predictions.
         n_samples: of the estimator.
-        learned, skipped, refused: samples learned, left out since too many waited, and refused by the estimator.
+        learned, skipped, refused: samples learned, left out by thinning, and refused by the estimator.
         revision: rises with all that changes what was learned.
         restored: how often the estimator was replaced by its last good state.
         replaced: how often what was learned has changed at once, by a request or by being restored.
@@ -77,7 +77,7 @@ class LearningThread:
         self,
         estimator: Any,
         regressor: Regressor,
-        backlog: int,
+        thinning: Thinning,
         on_error: Callable[[str], None],
         longest_work: float = LONGEST_WORK,
     ) -> None:
@@ -89,8 +89,8 @@ class LearningThread:
         self._regressor: Any = regressor
         self._good: dict[str, Any] = accounted(estimator)
         self._good_samples: int = estimator.n_samples
-        self._thinning, self._longest_work = Thinning(backlog), longest_work
-        self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, and _WAKE
+        self._thinning, self._longest_work = thinning, longest_work
+        self._queue: SimpleQueue[Any] = SimpleQueue()  # samples with how many each stands for, and _WAKE
         self._requests: deque[Request] = deque()
         self._on_error = on_error
         self._generation, self._stopping = 0, False
@@ -110,9 +110,9 @@ class LearningThread:
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:
-        """Hand a sample over; skip it if too many wait."""
-        if self._thinning.take(self._queue.qsize()):
-            self._queue.put(sample)
+        """Hand a sample over, or leave it out: the next one that is taken stands for it too."""
+        if count := self._thinning.take(time.monotonic(), self._queue.qsize()):
+            self._queue.put((sample, count))
         else:
             self.skipped += 1
 
@@ -194,7 +194,8 @@ class LearningThread:
             item = self._queue.get()
             self._serve_all(generation)
             if item is not _WAKE:
-                self._learn(item, generation)
+                sample, count = item
+                self._learn(sample, count, generation)
             elif self._stopping and self._queue.empty():
                 return
 
@@ -206,13 +207,14 @@ class LearningThread:
                 self._serve(request, generation)
                 self._busy_since, self._current = 0.0, None
 
-    def _learn(self, sample: Sample, generation: int) -> None:
-        self._busy_since, start = time.monotonic(), time.perf_counter()
+    def _learn(self, sample: Sample, count: int, generation: int) -> None:
+        self._busy_since, start, start_of_work = time.monotonic(), time.perf_counter(), time.thread_time()
         try:
-            sample.teach(self._estimator)
+            sample.teach(self._estimator, count)
             if generation == self._generation:
                 self._publish(changed=True)
                 self.times.add(time.perf_counter() - start)
+                self._thinning.learned(time.thread_time() - start_of_work)
                 self.learned += 1
         except IcubLearningError as error:  # by contract the estimator is as it was
             self.refused += 1

@@ -15,6 +15,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
@@ -69,7 +70,8 @@ class InverseDynamicsNode(ManagedNode):
         estimator, keeper = self._make_keeper(settings, estimator)
         # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
         own = self._regressor.twin()
-        self._learner = LearningThread(estimator, own, settings["learning_backlog"], self._on_learning_error)
+        thinning = Thinning(settings["learning_share"], settings["learning_backlog"])
+        self._learner = LearningThread(estimator, own, thinning, self._on_learning_error)
         self._replaced = 0
         description = self._description
         self._models = ModelServices(self._learner, keeper, description, self.get_logger().warning)

@@ -62,7 +62,7 @@ class DynamicsReport(StreamReport):
                 "prediction rate [Hz]": f"{rate:.1f}",
                 "measurements paired": counts.measured,
                 "samples learned": learner.learned,
-                "samples skipped, more than can be learned": learner.skipped,
+                "samples left out, more than learning_share allows": learner.skipped,
                 "samples waiting": learner.waiting,
                 "samples refused by the estimator": learner.refused,
                 "last good state restored": learner.restored,

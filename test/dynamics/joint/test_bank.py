@@ -76,7 +76,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         assert len(found) == (1 + 2 * len(MEMBERS) if estimator is both else len(MEMBERS))
         for name, value in found.items():
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
-        told = dict(zip(weights, prediction.experts.unlearned[:, 0], strict=True))
+        told = dict(zip(weights, prediction.experts.unlearned.of_experts[:, 0], strict=True))
         noise, signals = state["bank.process_0.noise.value"][0], state["signal.value"]
         # Features may have as much to say as the data show, and swing by the noise that they have learned.
         noise = noise * max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
@@ -101,6 +101,47 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         np.testing.assert_array_equal(prediction.parametric + prediction.residual, prediction.total)
     assert prediction.parametric == pytest.approx(expected["P"], rel=1e-9)
     np.testing.assert_allclose(both.parametric.parameters, p, rtol=1e-8)
+
+
+@KINDS
+def test_a_sample_that_stands_for_three_is_learned_like_three_of_the_same_instant(kind):
+    rng = np.random.default_rng(5)
+    states, probe = motions(80, rng), motions(1, np.random.default_rng(9))[0]
+    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(80, 1))
+    once, thrice = made(kind), made(kind)
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        once.update(*state, target, stamp=10_000_000 * k, count=3)
+        for _ in range(3):
+            thrice.update(*state, target, stamp=10_000_000 * k)
+    found, expected = (one.predict(*probe).experts for one in (once, thrice))
+    lasting = 3 if kind is SemiparametricEstimator else 1
+    assert found.values[:lasting] == pytest.approx(expected.values[:lasting], rel=1e-9, abs=1e-9)
+    assert found.values[lasting:] == pytest.approx(expected.values[lasting:], rel=0.01)  # their prior is refilled less
+    assert found.unlearned.novelty == pytest.approx(expected.unlearned.novelty, rel=1e-9)
+
+
+def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
+    rng = np.random.default_rng(6)
+    states = motions(300, rng)
+    estimator = made(SemiparametricEstimator)
+    learn(estimator, states, np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(300, 1)))
+    known, new = states[-1], states[-1] + 2.0
+    first, at_once = estimator.answer(*known), estimator.predict(*new)
+    assert first.total == estimator.predict(*known).total  # nothing was settled before
+    first.settle()
+    answer = estimator.answer(*new)
+    weights = np.array(list(estimator.expert_weights.values()))
+    state = estimator.state()
+    noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]
+    used = weights * noise / (noise + first.experts.unlearned.of_experts)
+    assert answer.total == pytest.approx((used * answer.experts.values).sum(axis=0) / used.sum(axis=0), rel=1e-12)
+    assert abs(answer.total - at_once.total) > 1e-3
+    lasting = answer.experts.values[2]
+    unknown = (answer.total - lasting) ** 2 + at_once.experts.unlearned.of_expected
+    assert answer.variance == pytest.approx(noise + state["weights.noise.factor"] * unknown, rel=1e-9)
+    answer.settle()
+    assert estimator.answer(*new).total == pytest.approx(at_once.total, rel=1e-12)
+    assert estimator.answer(*known, as_known=True).experts.unlearned is answer.experts.unlearned
 
 
 @pytest.mark.parametrize(
@@ -138,7 +179,7 @@ def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(p
 def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
     states = motions(300, np.random.default_rng(1))
     estimator = made(NonparametricEstimator)
-    assert estimator.predict(*states[0]).experts.novelty == pytest.approx(1.0)
+    assert estimator.predict(*states[0]).experts.unlearned.novelty == pytest.approx(1.0)
     learn(estimator, states[:290], np.sin(states[:290, 0]))
     estimator.predictor()
     learn(estimator, states[290:], np.sin(states[290:, 0]), first=290)
@@ -149,7 +190,7 @@ def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
         one = features(probe, 0, 1)[0]
         factors = (seen.T @ seen / MEMBERS[0].regularization + np.eye(len(one)) for seen in (phi, phi[:290]))
         expected.append([one @ np.linalg.solve(factor, one) for factor in factors])
-        found.append([each.predict(*probe).experts.novelty for each in (estimator, snapshot)])
+        found.append([each.predict(*probe).experts.unlearned.novelty for each in (estimator, snapshot)])
     found, expected = np.array(found), np.array(expected)
     np.testing.assert_allclose(found, expected, rtol=1e-8)
     assert (found[:, 0] <= found[:, 1]).all()

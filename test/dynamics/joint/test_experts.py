@@ -1,12 +1,16 @@
 """How experts are weighed: the proven bound on sequences that mislead, the best expert of late, and the variance."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
 
-from icub_learning.dynamics.joint.experts import HALF_LIVES, SECOND_HALF_LIFE, ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.experts import (
+    HALF_LIVES,
+    SECOND_HALF_LIFE,
+    ExpertPredictions,
+    ExpertWeights,
+    Unlearned,
+)
 from icub_learning.errors import StateError
 from icub_learning.testing import assert_same
 
@@ -16,10 +20,9 @@ PERIOD = 0.01  # s
 def predictions(values, unlearned=0.0, expected=None, unexpected=None):
     """Experts' predictions (N, m) and what they have not learned; the first one is that of rigid bodies."""
     unlearned = np.array(np.broadcast_to(unlearned, values.shape), dtype=float, order="C")
-    told = {"values": values, "parametric": values[0], "unlearned": unlearned}
-    told["expected"] = values[0] if expected is None else expected
-    told["unexpected"] = unlearned[0] if unexpected is None else unexpected
-    return ExpertPredictions(**{field.name: told.get(field.name) for field in fields(ExpertPredictions)})
+    found = Unlearned(0.0, unlearned, unlearned[0] if unexpected is None else unexpected)
+    expected = values[0] if expected is None else expected
+    return ExpertPredictions(values, values[0], expected, np.zeros(0), None, lambda: found)
 
 
 def judged(weights, errors):

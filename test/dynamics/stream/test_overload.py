@@ -1,4 +1,4 @@
-"""Thinning: a learner of any speed is kept busy, evenly, and never far behind."""
+"""Thinning: a learner of any speed uses its share of a core, evenly, and is never far behind."""
 
 import numpy as np
 import pytest
@@ -11,38 +11,72 @@ from icub_learning.errors import ParameterError
 N = 20_000
 
 
-def run(limit, service):
-    """Sample i comes at time i and takes `service(i)` to learn; which are learned, and how long each waits."""
-    thinning, queue, free_at, taken, waits = Thinning(limit), [], 0.0, [], []
+def run(limit, service, share=1.0, speed=1.0):
+    """Sample i comes at time i, and learning it takes `service(i)` of a core of which the learner gets `speed`.
+
+    Returns which are learned, how many each stands for, how long each waits, and the time that learning took.
+    """
+    thinning, queue, free_at, counts, waits, busy = Thinning(share, limit), [], 0.0, {}, [], 0.0
     for i in range(N):
         while queue and max(free_at, queue[0]) <= i:  # what has been started by now
             came = queue.pop(0)
             start = max(free_at, came)
             waits.append(start - came)
-            free_at = start + service(came)
-        if thinning.take(len(queue)):
+            free_at, busy = start + service(came) / speed, busy + service(came)
+            thinning.learned(service(came))
+        if count := thinning.take(float(i), len(queue)):
             queue.append(i)
-            taken.append(i)
-    return np.array(taken), np.array(waits)
+            counts[i] = count
+    return np.array(list(counts)), np.array(list(counts.values())), np.array(waits), busy
 
 
-@given(cost=st.floats(0.05, 40.0), limit=st.integers(1, 60))
-def test_it_uses_the_learners_capacity_evenly_and_bounds_the_wait(cost, limit):
-    taken, waits = run(limit, lambda _: cost)
+@given(cost=st.floats(0.05, 40.0), limit=st.integers(1, 60), share=st.floats(0.05, 1.0))
+def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share):
+    taken, counts, waits, busy = run(limit, lambda _: cost, share)
     assert waits.max() <= (limit + 1) * cost
-    assert len(taken) >= 0.49 * N / max(1.0, cost)
-    if cost <= 0.9:
+    assert busy <= (share * N + 2 * cost if share < 1.0 else N + cost)
+    assert len(taken) >= 0.49 * N * min(1.0, share / cost)
+    if cost <= 0.9 * share:
         assert len(taken) == N
     elif len(taken) < N:
-        assert np.diff(taken[taken > N // 2]).max() <= cost + 2
+        spaced = np.diff(taken[taken > N // 2])
+        assert spaced.max() <= cost / share + 2
+        if share < 0.9:
+            assert spaced.min() >= cost / share - 1
+    np.testing.assert_array_equal(np.cumsum(counts), taken + 1)  # each left out is counted by the next one
+
+
+@given(cost=st.floats(0.1, 5.0), speed=st.floats(0.05, 0.4))
+def test_a_learner_that_gets_less_of_the_core_has_no_more_than_the_limit_to_wait_for(cost, speed):
+    taken, _, waits, _ = run(5, lambda _: cost, share=0.5, speed=speed)
+    assert waits.max() <= 6 * cost / speed
+    assert len(taken) >= 0.49 * N * min(1.0, speed / cost)
 
 
 def test_after_a_pause_of_the_learner_it_takes_everything_again():
-    taken, _ = run(10, lambda i: 100.0 if i == 500 else 0.2)
+    taken, *_ = run(10, lambda i: 100.0 if i == 500 else 0.2)
     assert len(taken) < N
     assert set(range(2000, N)) <= set(taken.tolist())
 
 
-def test_a_limit_below_one_is_refused():
-    with pytest.raises(ParameterError, match="limit"):
-        Thinning(0)
+def test_a_pause_of_the_samples_is_followed_by_no_burst():
+    thinning = Thinning(0.5, 10)
+    assert thinning.take(0.0, 0) == 1
+    thinning.learned(2.0)
+    assert [thinning.take(now, 0) for now in (100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 108.0)] == [1, 0, 0, 0, 4, 0, 2]
+
+
+def test_the_cost_follows_what_is_told():
+    thinning = Thinning(0.5, 10)
+    for _ in range(3):
+        thinning.learned(2.0)
+    assert thinning.cost == 2.0
+    for _ in range(100):
+        thinning.learned(3.0)
+    assert thinning.cost == pytest.approx(3.0, rel=1e-4)
+
+
+@pytest.mark.parametrize(("name", "share", "limit"), [("limit", 0.5, 0), ("share", 0.0, 1)])
+def test_what_is_out_of_range_is_refused(name, share, limit):
+    with pytest.raises(ParameterError, match=name):
+        Thinning(share, limit)

@@ -1,6 +1,8 @@
 """The stream: pairing by stamp, learning at the right instant, and every kind of bad sample refused with its reason."""
 
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -295,17 +297,18 @@ def test_any_order_and_extra_joints_of_the_robot():
 
 
 class Experts(Recorder):
-    """A recorder whose predictions are those of two experts, and that writes down what is judged."""
+    """A recorder whose answers are those of experts, and that writes down what is settled and judged."""
 
     def __init__(self, n_outputs):
         super().__init__(n_outputs)
-        self.events, self.now = [], None
+        self.events, self.settled, self.now = [], [], None
 
-    def predict(self, q, v, a):
-        return replace(super().predict(q, v, a), experts=(q.copy(), self.now))
+    def answer(self, q, v, a, as_known):
+        settle = partial(self.settled.append, self.now)
+        return replace(super().predict(q, v, a), experts=SimpleNamespace(number=self.now, settle=settle))
 
     def judge(self, prediction, measured, elapsed):
-        self.events.append(("judged", prediction.experts[1], measured[0], elapsed))
+        self.events.append(("judged", prediction.experts.number, measured[0], elapsed))
 
     def hold(self):
         self.events.append(("held", self.now))
@@ -314,7 +317,7 @@ class Experts(Recorder):
         return replace(prediction, total=prediction.total - 0.5)
 
     def update(self, *arguments, published=None, **more):
-        self.events.append(("learned", published.experts[1]))
+        self.events.append(("learned", published.experts.number))
 
 
 class Guard:
@@ -344,6 +347,7 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
         experts.now = k
         body = send(stream, k).body.total
         before = len(experts.events)
+        assert experts.settled == list(range(k))  # not before the answer is out
         stream.measurement(START + k * PERIOD, [k, 0, 0])
         (paired,) = stream.pair()
         np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # what the load adds

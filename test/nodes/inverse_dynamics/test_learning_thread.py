@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
@@ -26,7 +27,7 @@ class Sums:
     """An estimator that adds up what it is taught; `gate` holds it up."""
 
     def __init__(self, learned=()):
-        self.learned = list(learned)
+        self.learned, self.counted = list(learned), 0
         self.gate = threading.Event()
         self.gate.set()
         self.regressor = Robot()
@@ -50,7 +51,8 @@ class Number:
     def __init__(self, value):
         self.value = value
 
-    def teach(self, estimator):
+    def teach(self, estimator, count):
+        estimator.counted += count
         assert estimator.gate.wait(LIMIT)
         estimator.learned.append(self.value)
         if self.value < 0:
@@ -64,7 +66,7 @@ class Number:
 @pytest.fixture
 def made():
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, Robot(), 4, errors.append, longest_work=0.5)
+    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append, longest_work=0.5)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()
@@ -103,6 +105,9 @@ def test_what_cannot_be_learned_in_time_is_skipped_and_counted(made):
     assert thread.waiting <= 8
     estimator.gate.set()
     until(lambda: thread.learned + thread.skipped == 100)
+    thread.offer(Number(100))
+    until(lambda: thread.learned + thread.skipped == 101)
+    assert estimator.counted == 101  # what was left out counts with what was learned next
     assert 4 <= thread.learned <= 12
     assert list(estimator.learned) == sorted(estimator.learned)
 
