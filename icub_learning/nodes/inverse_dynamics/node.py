@@ -22,7 +22,7 @@ from icub_learning.dynamics.stream.sensor_check import SensorCheck
 from icub_learning.dynamics.stream.stream import SPREAD, InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
-from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.conversions import doubles, set_wrench
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
@@ -43,6 +43,7 @@ from icub_learning.nodes.inverse_dynamics.robot_description import (
     movable_joints,
     receive_urdf,
 )
+from icub_learning.nodes.inverse_dynamics.wrench_layout import WrenchDecoder
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -140,7 +141,7 @@ class InverseDynamicsNode(ManagedNode):
 
     def _make_messages(self) -> None:
         """Make messages of which only stamps and numbers change later."""
-        self._decoder = JointStateDecoder()
+        self._decoder, self._wrench_decoder = JointStateDecoder(), WrenchDecoder()
         n, names = self._regressor.n_outputs, list(self._regressor.output_names)
         prediction = DynamicsPrediction(names=names)
         output = WrenchStamped() if self._is_wrench else JointState(name=names)
@@ -160,7 +161,7 @@ class InverseDynamicsNode(ManagedNode):
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "joint_states", self._on_joint_state, SAMPLES, raw=True)
         if self._is_wrench:
-            self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SAMPLES)
+            self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SAMPLES, raw=True)
         services = (
             (SetBool, "set_learning", self._set_learning),
             (Trigger, "reset", self._reset),
@@ -197,11 +198,12 @@ class InverseDynamicsNode(ManagedNode):
         self._pair_and_hand_over()
         cycle.end()
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
+    def _on_wrench(self, data: bytes) -> None:
         if not self._active:
             return
+        stamp, wrench = self._wrench_decoder.decode(data)
         try:
-            self._stream.measurement(self._stamp(stamp_to_ns(message.header.stamp)), wrench_to_array(message.wrench))
+            self._stream.measurement(self._stamp(stamp), wrench)
         except SampleError as error:
             self._report.refused(error)
             return
