@@ -35,6 +35,7 @@ class StateRecord:
     prediction: Prediction
     body: Prediction  # the part of it without the load; the same where none is carried
     made: Prediction  # the same before it was filtered: what the model itself predicted
+    settled: bool = True  # whether what is known of this very motion was found; experts are judged where it was
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults

@@ -24,8 +24,8 @@ FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of vel
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
-# [ns] for which it holds what was found to be known of a motion: arms move by fractions of a degree in that time, and
-# finding it for each joint state at 1 kHz would take as long as the rest of the work.
+# [ns] for which it holds what was found to be known of a motion, and after which experts are judged again: arms move by
+# fractions of a degree in that time, and at 1 kHz both would take longer for each joint state than all the rest.
 SETTLED = 4_000_000
 
 
@@ -195,7 +195,7 @@ class InverseDynamicsStream:
         prediction = body
         if self.watch is not None:
             prediction, _ = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body, made)
+        record = StateRecord(stamp, motion, prediction, body, made, settled=not as_known)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -358,6 +358,8 @@ class InverseDynamicsStream:
             return
         if self.watch is not None and not self.watch.may_learn(record.stamp):
             judge.hold()
+            return
+        if not record.settled:
             return
         elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
         judge.judge(record.made, measured, elapsed)

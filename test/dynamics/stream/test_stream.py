@@ -301,9 +301,10 @@ class Experts(Recorder):
 
     def __init__(self, n_outputs):
         super().__init__(n_outputs)
-        self.events, self.settled, self.now = [], [], None
+        self.events, self.settled, self.anew, self.now = [], [], [], None
 
     def answer(self, q, v, a, as_known):
+        self.anew.extend([] if as_known else [self.now])
         settle = partial(self.settled.append, self.now)
         return replace(super().predict(q, v, a), experts=SimpleNamespace(number=self.now, settle=settle))
 
@@ -362,6 +363,20 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
     learned = [event[1] for event in experts.events if event[0] == "learned"]
     assert learned == [k for k in range(2, 28) if k not in range(10, 15)]
     assert stream.counts.withheld == 5
+
+
+def test_at_1_khz_it_is_found_every_4_ms_what_is_known_of_a_motion_and_which_experts_are_right():
+    stream, _ = make(delay=2)
+    stream.estimator = stream.predictor = experts = Experts(3)
+    for k in range(30):
+        experts.now = k
+        stamp = START + k * 1_000_000
+        stream.joint_state(stamp, JOINTS, *motion(k)[:2])
+        stream.measurement(stamp, [k, 0, 0])
+        assert len(stream.pair()) == 1
+    assert experts.anew == list(range(0, 30, 4))
+    assert [event[1] for event in experts.events] == experts.anew
+    assert [event[3] for event in experts.events[1:]] == pytest.approx([0.004] * 7)
 
 
 def test_predictions_without_experts_are_judged_by_nobody():
