@@ -1,74 +1,102 @@
 """What the node adds to the middleware: round trips through it beside those through a bare echo node."""
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.echo_node import TOPIC
 from benchmarks.report import Result
+from icub_learning.clients import echo
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.launching.commands import node_command
+from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
+from icub_learning.robots import find_urdf
 
 RATES = (100, 200, 500, 1000)  # [Hz]
-P99_BOUND, BOUND_UP_TO = 1.3, 500  # of the node's p99 over the echo node's; largest rate [Hz] that it holds for
-SECONDS = 10.0  # of each node, rate and turn
+BOUNDS = {"p50": 1.1, "p99": 1.3}  # of the node's round trips over the echo node's
+LONGEST = 20.0  # [ms]
+SECONDS = 20.0  # of each node, rate and turn
 TURNS = 3  # in which the nodes take turns
-N_JOINTS = 32
 N_FEATURES = 560
-JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
-          "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")  # fmt: skip
 WARM_UP = 400  # samples before the first one that counts: the learner then knows noise and bandwidth of the motion
 LAST_ANSWERS = 0.5  # [s] to wait for
+NODES: dict[str, dict[str, Any]] = {"echo": {}, "node": {}, "ordinary": {"realtime_priority": 0}}  # with parameters
+
+
+@dataclass(frozen=True)
+class Robot:
+    """What is driven: joints of each message, those that are learned, and at which rates."""
+
+    output: str
+    urdf: str
+    n_joints: int
+    joints: tuple[str, ...]
+    rates: tuple[int, ...]
+
+    @property
+    def answers(self) -> str:
+        """Topic of the node's predictions."""
+        return f"/inverse_dynamics/predicted_{'wrench' if self.output == 'wrench' else 'effort'}"
+
+    def command(self, name: str) -> list[str]:
+        """Return the command of one of NODES."""
+        if name == "echo":
+            return echo.command()
+        given = {"urdf": self.urdf, "joints": self.joints, "n_random_features": N_FEATURES, "output": self.output}
+        return node_command("inverse_dynamics", parameters={**given, **NODES[name]})
+
+    def names(self) -> list[str]:
+        """Return the learned joints, after others of the same robot in the order of its description."""
+        others = [name for name in movable_joints(find_urdf(self.urdf)) if name not in self.joints]
+        return [*others[: self.n_joints - len(self.joints)], *self.joints]
+
+
+ROBOTS = (
+    Robot(
+        "wrench", "icub", 32,
+        ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
+         "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw"), RATES),
+    Robot("joint_torque", "panda", 7, tuple(f"panda_joint{i}" for i in range(1, 8)), RATES[-1:]),
+)  # fmt: skip
 
 
 def run(quick: bool) -> Result:
     """All rates (quick: one turn of two rates, three seconds each)."""
-    rates, turns, seconds = ((200, 1000), 1, 3.0) if quick else (RATES, TURNS, SECONDS)
-    trips: dict[tuple[str, int], list[np.ndarray]] = {}
-    lost: dict[tuple[str, int], int] = {}
+    turns, seconds = (1, 3.0) if quick else (TURNS, SECONDS)
+    cases = [(robot, rate) for robot in ROBOTS for rate in robot.rates if not quick or rate in (200, 1000)]
+    trips: dict[tuple[Robot, int, str], list[np.ndarray]] = {}
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
-        for turn in tqdm(range(turns), unit="turn"):
-            for rate in rates:
-                for name in ("echo", "node"):
-                    with Processes(Path(logs, f"{name}-{rate}-{turn}")) as processes:
-                        processes.start(name, COMMANDS[name](), {"OMP_NUM_THREADS": "1"})
-                        found = _drive(ANSWERS[name], rate, seconds, processes.check)
-                    trips.setdefault((name, rate), []).append(found[~np.isnan(found)])
-                    lost[name, rate] = lost.get((name, rate), 0) + int(np.isnan(found).sum())
-    rows = [_row(rate, trips, lost) for rate in rates]
+        for turn, (robot, rate), name in tqdm(list(product(range(turns), cases, NODES)), unit="run"):
+            topic = echo.ANSWERS if name == "echo" else robot.answers
+            with Processes(Path(logs, f"{name}-{robot.urdf}-{rate}-{turn}")) as processes:
+                processes.start(name, robot.command(name), {"OMP_NUM_THREADS": "1"})
+                found = _drive(robot, topic, rate, seconds, processes.check)
+            trips.setdefault((robot, rate, name), []).append(found)
     remarks = [
-        f"round trip of a joint state of {N_JOINTS} joints between two processes, {turns} turns of {seconds:g} s each; "
-        "'node' answers with ~/predicted_wrench.",
-        f"The node learns from each ({N_FEATURES} random features, 7 joints, semiparametric); ms; ratios of the two.",
+        f"round trip of a joint state between two processes, {turns} turns of {seconds:g} s each, ms; the node answers"
+        " with the predicted wrench or efforts; 'ordinary' is the node without real-time priority.",
+        f"The node learns ({N_FEATURES} random features, 7 joints, semiparametric, shipped defaults otherwise).",
+        f"bounds: p50 and p99 over the echo node's {BOUNDS['p50']} and {BOUNDS['p99']}, longest {LONGEST:g} ms; none is"
+        " lost or answered twice.",
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.",
     ]
-    return Result(rows, remarks)
+    return Result([row for robot, rate in cases for row in _rows(robot, rate, trips)], remarks)
 
 
-def _echo_command() -> list[str]:
-    return [sys.executable, "-m", "benchmarks.echo_node"]
+def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[[], None]) -> np.ndarray:
+    """Publish joint states and what is measured at `rate`; return the round trip of each joint state [s].
 
-
-def _node_command() -> list[str]:
-    given = {"urdf": "icub", "joints": JOINTS, "sensor": "r_arm_ft_sensor", "n_random_features": N_FEATURES}
-    return node_command("inverse_dynamics", parameters={**given, "output": "wrench"})
-
-
-COMMANDS: dict[str, Callable[[], list[str]]] = {"echo": _echo_command, "node": _node_command}
-ANSWERS = {"echo": TOPIC, "node": "/inverse_dynamics/predicted_wrench"}
-
-
-def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> np.ndarray:
-    """Publish joint states and wrenches at `rate`; return the round trip of each joint state [s], nan if none came."""
+    It is nan for a joint state that was not answered, and inf for one that was answered twice.
+    """
     import rclpy
     from geometry_msgs.msg import WrenchStamped
     from rclpy.experimental import EventsExecutor
@@ -87,20 +115,23 @@ def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> 
     sent: dict[int, float] = {}
 
     def answer(message: Any) -> None:
-        answered.setdefault(stamp_to_ns(message.header.stamp), time.perf_counter())
+        stamp = stamp_to_ns(message.header.stamp)
+        answered[stamp] = np.inf if stamp in answered else time.perf_counter()
 
-    node.create_subscription(JointState if topic == TOPIC else WrenchStamped, topic, answer, QoSProfile(depth=100))
+    kind = WrenchStamped if topic.endswith("_wrench") else JointState
+    node.create_subscription(kind, topic, answer, QoSProfile(depth=100))
     executor = EventsExecutor()
     executor.add_node(node)
-    state, wrench, first = JointState(name=_joint_names()), WrenchStamped(), time.time_ns()
-    period = 1.0 / rate
+    state, wrench, first = JointState(name=robot.names()), WrenchStamped(), time.time_ns()
+    period, frequencies = 1.0 / rate, 1 + 0.1 * np.arange(robot.n_joints)
 
     def publish_state(k: int) -> int:
-        t = k * period
-        q = np.sin(t * (1 + 0.1 * np.arange(N_JOINTS)))
+        phase = k * period * frequencies
         stamp = first + round(k * period * 1e9)
         set_stamp(state.header.stamp, stamp)
-        state.position, state.velocity = doubles(q), doubles(np.cos(t * (1 + 0.1 * np.arange(N_JOINTS))))
+        state.position, state.velocity = doubles(np.sin(phase)), doubles(frequencies * np.cos(phase))
+        if robot.output == "joint_torque":
+            state.effort = doubles(10 * np.cos(np.sin(phase)))
         sent[stamp] = time.perf_counter()
         states.publish(state)
         return stamp
@@ -118,10 +149,10 @@ def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> 
             while (left := due - time.perf_counter()) > 0:
                 executor.spin_once(timeout_sec=left)
             k = begin + half // 2
-            if half % 2:
-                publish_wrench(k)
-            else:
+            if half % 2 == 0:
                 stamps.append(publish_state(k))
+            elif robot.output == "wrench":
+                publish_wrench(k)
         return stamps
 
     try:
@@ -143,25 +174,17 @@ def _drive(topic: str, rate: int, seconds: float, check: Callable[[], None]) -> 
     return np.array([answered.get(stamp, np.nan) - sent[stamp] for stamp in stamps])
 
 
-def _joint_names() -> list[str]:
-    """The arm's joints and others of the same robot, in the order of its description."""
-    from icub_learning.dynamics import WrenchRegressor
-    from icub_learning.robots import find_urdf
-
-    known = WrenchRegressor.from_urdf(find_urdf("icub"), JOINTS, "r_arm_ft_sensor").known_joints
-    others = [name for name in known if name not in JOINTS]
-    return [*others[: N_JOINTS - len(JOINTS)], *JOINTS]
-
-
-def _row(rate: int, trips: dict[tuple[str, int], list[np.ndarray]], lost: dict[tuple[str, int], int]) -> dict[str, Any]:
-    row: dict[str, Any] = {"rate, Hz": rate}
-    spread = {}
-    for name in ("echo", "node"):
-        spread[name] = np.percentile(np.concatenate(trips[name, rate]), (50, 99, 100)) * 1e3
-        for key, value in zip(("p50", "p99", "max"), spread[name], strict=True):
-            row[f"{name} {key}"] = round(float(value), 3)
-        row[f"{name} lost"] = lost[name, rate]
-    row["p50 ratio"], row["p99 ratio"] = (round(float(x), 2) for x in (spread["node"] / spread["echo"])[:2])
-    kept = "yes" if row["p99 ratio"] <= P99_BOUND else "NO"
-    row[f"p99 within {P99_BOUND}"] = kept if rate <= BOUND_UP_TO else "-"
-    return row
+def _rows(robot: Robot, rate: int, trips: dict[tuple[Robot, int, str], list[np.ndarray]]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name in NODES:
+        found = np.concatenate(trips[robot, rate, name])
+        spread = 1e3 * np.percentile(found[np.isfinite(found)], (50, 99, 99.9, 100))
+        row: dict[str, Any] = {"learned": robot.output, "Hz": rate, "node": name}
+        row |= dict(zip(("p50", "p99", "p99.9", "longest"), np.round(spread, 3).tolist(), strict=True))
+        row |= {"lost": int(np.isnan(found).sum()), "answered twice": int(np.isinf(found).sum())}
+        ratios = {key: row[key] / (rows[0] if rows else row)[key] for key in BOUNDS}
+        row |= {f"{key} ratio": round(ratio, 2) for key, ratio in ratios.items()}
+        kept = all(ratios[key] <= bound for key, bound in BOUNDS.items()) and row["longest"] <= LONGEST
+        row["kept"] = "-" if not rows else "yes" if kept and not row["lost"] and not row["answered twice"] else "NO"
+        rows.append(row)
+    return rows

@@ -2,20 +2,24 @@
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, save_figures, table
 
-DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node."
+DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
 EXAMPLE = """\
 example:
   icub-learning latency --seconds 30
   icub-learning latency --node right_arm_dynamics --joint-states /right_arm/joint_states --json out/latency.json
 
 latency runs from the publication of a joint state to that of its prediction, by the clock of the middleware, and to the
-arrival of the prediction here; age runs from the stamp of a joint state, where stamps are of this machine's clock."""
+arrival of the prediction here; age runs from the stamp of a joint state, where stamps are of this machine's clock.
+The echo node, which this command starts, does no more than send each joint state back: what it takes is the time of the
+machine and its middleware, and what the node takes beyond it is the node's own."""
 
 PATIENCE = 10.0  # [s] for a first joint state and a first prediction
 POLL = 0.005  # [s] between looks at the subscriptions
@@ -35,29 +39,47 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print."""
+    from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
     from tqdm import tqdm
 
     from icub_learning.arrays import integer, real
+    from icub_learning.clients import echo
     from icub_learning.clients.polling import PolledTopic
+    from icub_learning.clients.processes import Processes
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
     from icub_learning.nodes.common.scheduling import ask_for_real_time
-    from icub_learning_msgs.msg import DynamicsPrediction
 
     seconds = real("--seconds", args.seconds, 0.0, low_open=True)
     priority = integer("--rtprio", args.rtprio, 0)
-    with ros_node("icub_learning_latency", polled=True) as (node, spin, stopped):
+    with (
+        ros_node("icub_learning_latency", polled=True) as (node, spin, stopped),
+        tempfile.TemporaryDirectory() as logs,
+        Processes(Path(logs)) as processes,
+    ):
         topics = {
-            "joint states": PolledTopic(node, JointState, args.joint_states, DEEP_BEST_EFFORT),
-            "predictions": PolledTopic(node, DynamicsPrediction, f"/{args.node}/prediction", DEEP_BEST_EFFORT),
+            name: PolledTopic(node, kind, topic, DEEP_BEST_EFFORT)
+            for name, kind, topic in (
+                ("joint states", JointState, args.joint_states),
+                ("wrenches", WrenchStamped, f"/{args.node}/predicted_wrench"),
+                ("efforts", JointState, f"/{args.node}/predicted_effort"),
+                ("echo", JointState, echo.ANSWERS),
+            )
         }
+        processes.start("echo", echo.command(topics["joint states"].name), {})
         if priority:
             print(ask_for_real_time(priority), file=sys.stderr)
 
+        def received() -> dict[str, Any]:
+            """Return the topics of which messages came, predictions under this name whatever they are."""
+            found = {name: topic for name, topic in topics.items() if len(topic.series)}
+            predictions = found.pop("wrenches", None) or found.pop("efforts", None)
+            return found if predictions is None else found | {"predictions": predictions}
+
         def all_received() -> bool:
-            return all(len(topic.series) for topic in topics.values())
+            return len(received()) == 3
 
         def listen(limit: float, enough: Callable[[], bool]) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
@@ -66,10 +88,14 @@ def run(args: argparse.Namespace) -> int:
                     topic.poll()
 
         listen(time.monotonic() + PATIENCE, all_received)
-        for name, topic in topics.items():
-            if not len(topic.series) and not stopped():
-                reason = f"no {name} on {topic.name} within {PATIENCE:g} s; is the node active?"
-                raise IcubLearningError(reason, name=name, value=0, bound="at least one")
+        sources = {
+            "joint states": topics["joint states"].name,
+            "predictions": f"{topics['wrenches'].name} or {topics['efforts'].name}",
+            "echo": echo.ANSWERS,
+        }
+        for name in [name for name in sources if name not in received() and not stopped()]:
+            reason = f"no {name} on {sources[name]} within {PATIENCE:g} s; is the node active?"
+            raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         whole = round(seconds)
         with tqdm(total=whole, unit="s", disable=None, leave=False) as bar:
@@ -81,24 +107,25 @@ def run(args: argparse.Namespace) -> int:
             listen(start + seconds, advance)
     if not all_received():
         return 1
-    figures = figures_of(*(topic.series.arrays()[0] for topic in topics.values()))
+    times = {name: topic.series.arrays()[0] for name, topic in received().items()}
+    figures = figures_of(times["joint states"], times["predictions"], times["echo"])
     print(text(figures))
     save_figures(args.json, figures)
     return 0
 
 
-def figures_of(joint_states: Any, predictions: Any) -> dict[str, Any]:
+def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, Any]:
     """Return latencies, losses, rates and jitter.
 
     Args:
-        joint_states, predictions: (n, 3) stamp, publication and arrival of each [ns].
+        joint_states, predictions, echoes: (n, 3) stamp, publication and arrival of each [ns].
     """
     import numpy as np
 
     from icub_learning.clients.topic_statistics import regularity_of, timing_of
     from icub_learning.evaluation.metrics import percentiles
 
-    figures = timing_of(joint_states, predictions)
+    figures = timing_of(joint_states, predictions) | {"echo": timing_of(joint_states, echoes)}
     figures["joint_states"] = len(joint_states)
     for name, times in (("joint_states", joint_states), ("predictions", predictions)):
         figures[f"{name}_regularity"] = regularity_of(times)
@@ -109,13 +136,17 @@ def figures_of(joint_states: Any, predictions: Any) -> dict[str, Any]:
 
 def text(figures: dict[str, Any]) -> str:
     """Return the table of all figures."""
+    columns, echo = ("p50", "p99", "p99.9", "max"), figures["echo"]
 
     def milliseconds(values: dict[str, float] | None) -> list[str]:
-        return [f"{1e3 * values[key]:.3f}" for key in ("p50", "p99", "max")] if values else ["-"] * 3
+        return [f"{1e3 * values[key]:.3f}" for key in columns] if values else ["-"] * len(columns)
 
+    ratios = [figures["latency_to_arrival_s"][key] / echo["latency_to_arrival_s"][key] for key in columns]
     rows = [
-        ["latency, to publication", *milliseconds(figures["latency_to_publication_s"])],
         ["latency, to arrival here", *milliseconds(figures["latency_to_arrival_s"])],
+        ["the same of the echo node", *milliseconds(echo["latency_to_arrival_s"])],
+        ["node over echo", *(f"{ratio:.2f}" for ratio in ratios)],
+        ["latency, to publication", *milliseconds(figures["latency_to_publication_s"])],
         ["age at publication", *milliseconds(figures["age_at_publication_s"])],
     ]
     for name in ("joint_states", "predictions"):
@@ -123,10 +154,11 @@ def text(figures: dict[str, Any]) -> str:
         rows.append([f"period of {shown}", *milliseconds(regularity["period_s"])])
         rows.append([f"jitter of {shown}", *milliseconds(regularity["jitter_s"])])
     lines = [
-        table(["ms", "p50", "p99", "max"], rows),
+        table(["ms", "p50", "p99", "p99.9", "longest"], rows),
         "",
         f"{figures['joint_states']} joint states, {figures['predictions']} predictions at {figures['rate_hz']:.1f} Hz",
         f"{figures['joint_states_without_prediction']} joint states without a prediction, "
-        f"{figures['predicted_twice']} predicted twice",
+        f"{figures['predicted_twice']} predicted twice; "
+        f"{echo['joint_states_without_prediction']} without an answer of the echo node",
     ]
     return "\n".join(lines)

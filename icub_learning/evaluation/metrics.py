@@ -116,12 +116,11 @@ def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:
-    """Return median, 99th percentile and maximum as "p50", "p99" and "max"; NaN without values."""
-    array = finite("values", values).ravel()
+    """Return percentiles and maximum as "p50", "p99", "p99.9" and "max"; NaN without values."""
+    array, names = finite("values", values).ravel(), ("p50", "p99", "p99.9", "max")
     if not array.size:
-        return dict.fromkeys(("p50", "p99", "max"), float("nan"))
-    p50, p99 = np.percentile(array, [50, 99])
-    return {"p50": float(p50), "p99": float(p99), "max": float(array.max())}
+        return dict.fromkeys(names, float("nan"))
+    return dict(zip(names, np.percentile(array, [50, 99, 99.9, 100]).tolist(), strict=True))
 
 
 def _mean_square(table: Array) -> Array:

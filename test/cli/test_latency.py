@@ -1,6 +1,7 @@
 """`icub-learning latency`: its figures on messages made up for it, and a node measured from outside."""
 
 import json
+import re
 import signal
 import sys
 
@@ -27,7 +28,9 @@ def test_figures_are_those_of_the_messages():
     answered = np.delete(np.arange(1000), [300, 301])
     predictions = np.column_stack([stamps, published + MILLISECOND, published + 3 * MILLISECOND])[answered]
     predictions = np.concatenate([predictions, predictions[-1:]])
-    figures = latency.figures_of(joint_states, predictions)
+    echoes = np.column_stack([stamps, published + MILLISECOND // 2, published + MILLISECOND])[:-3]
+    echoes = np.delete(echoes, [200, 201, 202], axis=0)
+    figures = latency.figures_of(joint_states, predictions, echoes)
     assert figures["joint_states_without_prediction"] == 2
     assert figures["predicted_twice"] == 1
     assert figures["latency_to_publication_s"]["p99"] == pytest.approx(1e-3)
@@ -37,8 +40,12 @@ def test_figures_are_those_of_the_messages():
     assert found["period_s"]["p50"] == pytest.approx(5e-3)
     assert found["jitter_s"]["max"] == pytest.approx(1e-3)
     shown = latency.text(figures)
-    assert "2 joint states without a prediction, 1 predicted twice" in shown
-    simulated = latency.figures_of(joint_states - [10**18, 0, 0], predictions - [10**18, 0, 0])
+    assert "2 joint states without a prediction, 1 predicted twice; 3 without an answer of the echo node" in shown
+    rows = {name: numbers.split() for name, numbers in re.findall(r"^([^\d\n]+?)  +(\d.*)$", shown, re.MULTILINE)}
+    assert rows["latency, to arrival here"] == ["3.000"] * 4
+    assert rows["the same of the echo node"] == ["1.000"] * 4
+    assert rows["node over echo"] == ["3.00"] * 4
+    simulated = latency.figures_of(*(times - [10**18, 0, 0] for times in (joint_states, predictions, echoes)))
     assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
 
 
@@ -58,6 +65,7 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
     assert min(figures["joint_states"], figures["predictions"]) > 0
     assert figures["predicted_twice"] == 0
     assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
+    assert figures["echo"]["predictions"] > 0
     assert "latency, to publication" in capfd.readouterr().out
 
 

@@ -80,7 +80,7 @@ def test_nothing_to_judge_gives_nan():
 
 
 def test_percentiles_have_names():
-    assert percentiles(np.arange(101.0)) == {"p50": 50.0, "p99": 99.0, "max": 100.0}
+    assert percentiles(np.arange(101.0)) == {"p50": 50.0, "p99": 99.0, "p99.9": 99.9, "max": 100.0}
 
 
 def test_bad_input_is_refused():
