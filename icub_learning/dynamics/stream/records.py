@@ -1,9 +1,12 @@
 """What becomes of joint states and measurements on their way through a stream."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
@@ -35,7 +38,8 @@ class StateRecord:
     prediction: Prediction
     body: Prediction  # the part of it without the load; the same where none is carried
     made: Prediction  # the same before it was filtered: what the model itself predicted
-    settled: bool = True  # whether what is known of this very motion was found; experts are judged where it was
+    load: Array | None = None  # (n_outputs,) what a load adds
+    settled: bool = True  # whether what is known of this very motion is found, and its error is looked at
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults
@@ -82,14 +86,31 @@ class External:
     Attributes:
         stamp: stamp of the joint state [ns].
         measured: (n_outputs,).
-        external: (n_outputs,), measured minus predicted.
         known: the motion that the prediction was made from.
+        predict: predicts the same without what follows the newest errors.
+        load: (n_outputs,) what a load adds; None without one.
     """
 
     stamp: int
     measured: Array
-    external: Array
     known: Motion
+    predict: Callable[[], Prediction]
+    load: Array | None
+
+    @cached_property
+    def undisturbed(self) -> Prediction:
+        """What was expected of the body alone, which a push does not move."""
+        return self.predict()
+
+    @property
+    def unexpected(self) -> Array:
+        """What differs from it, (n_outputs,): load and contact."""
+        return np.asarray(self.measured - self.undisturbed.total)
+
+    @property
+    def external(self) -> Array:
+        """Measured minus predicted, (n_outputs,): contact alone."""
+        return self.unexpected if self.load is None else self.unexpected - self.load
 
 
 @dataclass

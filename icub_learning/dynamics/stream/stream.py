@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -24,8 +25,9 @@ FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of vel
 LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
-# [ns] for which it holds what was found to be known of a motion, and after which experts are judged again: arms move by
-# fractions of a degree in that time, and at 1 kHz both would take longer for each joint state than all the rest.
+# [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
+# are right, how smooth measurements are, and whether something pushes: 250 times in a second, as arms move by fractions
+# of a degree in that time, and at 1 kHz all this would take longer than the answers.
 SETTLED = 4_000_000
 
 
@@ -192,10 +194,10 @@ class InverseDynamicsStream:
             self._settled = stamp
         if self._output_filter is not None:
             body = self._output_filter.filtered(stamp, made)
-        prediction = body
+        prediction, load = body, None
         if self.watch is not None:
-            prediction, _ = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body, made, settled=not as_known)
+            prediction, load = self.watch.compensated(body, motion)
+        record = StateRecord(stamp, motion, prediction, body, made, load, settled=not as_known)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -333,19 +335,20 @@ class InverseDynamicsStream:
         record.measured = measured
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
-        judged = self._judged_by(record)
-        # Without what follows the newest errors, which would follow a push too, and without limits of rates.
-        undisturbed = record.body if judged is None else judged.undisturbed(record.made)
-        unexpected = measured - undisturbed.total
-        external = unexpected - (record.prediction.total - record.body.total)  # what a load adds
-        self._paired.append(External(record.stamp, measured, external, record.known))
-        if record.fault is not None:
+        paired = External(record.stamp, measured, record.known, partial(self._undisturbed, record), record.load)
+        self._paired.append(paired)
+        if record.fault is not None or not record.settled:
             return
         if self._output_filter is not None:
             self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, unexpected, undisturbed.variance)
+            self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
         self._judge(record, measured)
+
+    def _undisturbed(self, record: StateRecord) -> Prediction:
+        """Return what is predicted without what follows the newest errors, which would follow a push, and unlimited."""
+        judged = self._judged_by(record)
+        return record.body if judged is None else judged.undisturbed(record.made)
 
     def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
         """Return who learns from the measurement of a record which experts were right; None without experts."""
@@ -358,8 +361,6 @@ class InverseDynamicsStream:
             return
         if self.watch is not None and not self.watch.may_learn(record.stamp):
             judge.hold()
-            return
-        if not record.settled:
             return
         elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
         judge.judge(record.made, measured, elapsed)

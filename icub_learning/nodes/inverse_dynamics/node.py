@@ -213,7 +213,8 @@ class InverseDynamicsNode(ManagedNode):
         paired = self._stream.pair()
         for external in paired:
             self._recent.add(time.perf_counter(), external)
-            self._publish_output("external", external.stamp, external.external)
+            if self._output_publishers["external"].get_subscription_count():  # what it is costs more than publishing it
+                self._publish_output("external", external.stamp, external.external, True)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
         for sample in self._stream.complete(SPREAD):
             self._learner.offer(sample)

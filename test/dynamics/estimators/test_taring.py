@@ -79,7 +79,7 @@ def test_recent_measurements_are_those_of_the_last_half_second(regressor):
     recent = RecentMeasurements()
     still = np.zeros(3)
     for k in range(100):
-        recent.add(0.1 * k, External(k, np.full(6, float(k)), still, Motion(k, still, still, still)))
+        recent.add(0.1 * k, External(k, np.full(6, float(k)), Motion(k, still, still, still), None, None))
     assert [one.stamp for one in recent.within(9.9)] == [94, 95, 96, 97, 98, 99]
     np.testing.assert_allclose(mean_error(estimator, recent.within(9.9)), 96.5)
     with pytest.raises(ParameterError, match="at least 5"):

@@ -330,7 +330,7 @@ class Guard:
         self.forbidden = {START + k * PERIOD for k in forbidden}
 
     def compensated(self, prediction, motion):
-        return prediction.plus(np.ones(3)), None
+        return prediction.plus(np.ones(3)), np.ones(3)
 
     def observe(self, stamp, motion, error, variance=None):
         pass
