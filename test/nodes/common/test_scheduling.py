@@ -64,14 +64,13 @@ def test_a_learning_thread_that_inherited_priority_gives_it_back():
 def test_two_threads_share_the_core_of_the_predicting_one():
     learner, cores = "learner.native_id", "os.sched_getaffinity"
     share, ask = f"scheduling.share_core({learner})", f"scheduling.ask_for_real_time(5, {learner})"
-    answers = look(f"({cores}(0), {share}, {cores}({learner}), {ask}, {share}, {cores}({learner}), {cores}(0))")[0]
-    every, core, before, answer, shared, after, own = ast.literal_eval(answers)
-    assert (core, before, own) == (None, every, every)  # without priority nothing changes, and this thread stays free
-    if answer == "real-time priority 5":
-        assert shared in every
-        assert after == {shared}
-    else:
-        assert (shared, after) == (None, every)
+    nice = f"os.getpriority(os.PRIO_PROCESS, {learner})"
+    for first in (f"scheduling.ask_for_real_time(0, {learner})", ask):
+        answers = look(f"({cores}(0), {first}, {share}, {cores}({learner}), {cores}(0), {nice}, os.nice(0))")[0]
+        every, answer, shared, after, own, niceness, usual = ast.literal_eval(answers)
+        assert (shared in every, after, own) == (True, {shared}, every)
+        less_urgent = 0 if answer == "real-time priority 5" else scheduling.NICENESS
+        assert niceness == min(19, usual + less_urgent)
 
 
 def test_all_threads_run_on_the_chosen_cores():
