@@ -1,12 +1,15 @@
 """Region features beside interpolation point by point; proposals on maps with an object."""
 
 import numpy as np
+import pytest
 from scipy.ndimage import map_coordinates
 
+from icub_learning.detection import regions
 from icub_learning.detection.backbone import Backbone
 from icub_learning.detection.boxes import overlaps
 from icub_learning.detection.proposals import N_ANCHORS, N_CELL_FEATURES, anchors, cell_features, propose
 from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, _align, pooled, region_features
+from icub_learning.errors import ModelError
 
 
 def picture(width=320, height=240):
@@ -53,3 +56,12 @@ def test_maps_of_any_size_and_what_comes_of_them():
     assert 5.0 < np.linalg.norm(features, axis=1).mean() < 40.0
     wide = backbone.maps(np.ascontiguousarray(image[:100]))
     assert wide.maps[16].shape[:2] == (8, 28)
+
+
+@pytest.mark.parametrize("wrong", ["mean", "basis"])
+def test_principal_directions_of_other_sizes_are_refused(wrong, tmp_path, monkeypatch):
+    arrays = {"mean": np.zeros(N_POOLED), "basis": np.zeros((N_POOLED, N_FEATURES))}
+    np.savez(tmp_path / "regions.npz", **arrays | {wrong: arrays[wrong][1:]})
+    monkeypatch.setattr(regions, "BASIS", tmp_path / "regions.npz")
+    with pytest.raises(ModelError, match="other sizes"):
+        regions._basis.__wrapped__()

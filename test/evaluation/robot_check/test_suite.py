@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.planted_faults import EFFORT_FAULTS, FAULTS
+from helpers.planted_faults import EFFORT_FAULTS, FAULTS, prefixed
 from helpers.sound_robots import cut, moved, zoo_robot
 
 from icub_learning.evaluation.robot_check.observation import OPEN, Observation
@@ -33,6 +33,12 @@ def faults_of(robot, recording):
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_named_and_nothing_else(plant, arm):
     assert faults_of(arm, plant(arm.recording)) == FAULTS[plant]
+
+
+def test_a_prefix_is_said_to_be_where_it_is(arm):
+    seen = Observation(prefixed(arm.recording), arm.urdf, arm.sensor, arm.recording.wrench_frame)
+    (prefix,) = [finding for finding in check_robot(seen).findings if finding.name == "prefix"]
+    assert "have the prefix 'left/' in the messages only" in prefix.text
 
 
 @pytest.mark.parametrize("plant", EFFORT_FAULTS, ids=lambda plant: plant.__name__)
