@@ -23,6 +23,7 @@ from benchmarks import (
     recognition_settings,
     round_trip,
     tensor,
+    thinning,
     view,
 )
 from benchmarks.report import Result
@@ -40,6 +41,7 @@ SCENARIOS = {
     "any-robot": Scenario(
         "shipped defaults on simulated and real robots beside off-line identification", any_robot.run
     ),
+    "learning-share": Scenario("what it costs to learn one sample in so many", thinning.run),
     "motion-filter": Scenario("velocities and accelerations on the zoo beside the best window for each", motion.run),
     "core-step": Scenario("predict, update and new weights, beside other ways to do it, over d and T", core.run),
     "core-history": Scenario("cost and memory of the 100 000th update beside the first ones", history.run),

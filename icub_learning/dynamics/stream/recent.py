@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.stream.records import External
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.stream import Estimator
 from icub_learning.errors import ParameterError
 
@@ -18,20 +18,20 @@ class RecentMeasurements:
     """Keeps the measurements that arrived within the last 0.5 s, the newest 1000 of them at most."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[float, External]] = deque(maxlen=MOST)
+        self._kept: deque[tuple[float, Motion, Array]] = deque(maxlen=MOST)
 
-    def add(self, arrival: float, measured: External) -> None:
-        """Add a measurement that arrived now [s, of any steady clock]."""
-        self._kept.append((arrival, measured))
+    def add(self, arrival: float, known: Motion, measured: Array) -> None:
+        """Add a measurement (n_outputs,) that arrived now [s, of any steady clock], and the motion it belongs to."""
+        self._kept.append((arrival, known, measured))
         while arrival - self._kept[0][0] > SPAN:
             self._kept.popleft()
 
-    def within(self, now: float) -> list[External]:
-        """Return the measurements that arrived in the last 0.5 s before `now`."""
-        return [measured for arrival, measured in self._kept if now - arrival <= SPAN]
+    def within(self, now: float) -> list[tuple[Motion, Array]]:
+        """Return motions and measurements of those that arrived in the last 0.5 s before `now`."""
+        return [(known, measured) for arrival, known, measured in self._kept if now - arrival <= SPAN]
 
 
-def mean_error(estimator: Estimator, recent: list[External]) -> Array:
+def mean_error(estimator: Estimator, recent: list[tuple[Motion, Array]]) -> Array:
     """Return the mean of what was measured minus what the estimator predicts now for the same motions, (n_outputs,).
 
     Raises:
@@ -40,6 +40,8 @@ def mean_error(estimator: Estimator, recent: list[External]) -> Array:
     if len(recent) < FEWEST:
         text = f"at least {FEWEST} to tare the sensor"
         raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)
-    motions = [(one.known.position, one.known.velocity, one.known.acceleration) for one in recent]
-    errors = [one.measured - estimator.predict(*motion).total for one, motion in zip(recent, motions, strict=True)]
+    errors = [
+        measured - estimator.predict(known.position, known.velocity, known.acceleration).total
+        for known, measured in recent
+    ]
     return np.asarray(np.mean(errors, axis=0))

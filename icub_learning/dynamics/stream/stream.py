@@ -170,7 +170,7 @@ class InverseDynamicsStream:
         Raises:
             SampleError: it was refused, and counted under its reason; nothing else changes.
         """
-        self._run_deferred()
+        self.settle()
         last = self._state_stamps.last
         try:
             state = self._reader.read(stamp, names, position, velocity, effort)
@@ -215,9 +215,14 @@ class InverseDynamicsStream:
         except SampleError as error:
             self._refuse(error)
             raise
-        self._run_deferred()
+        self.settle()
         if given_up is not None:
             self._refuse_unmatched(given_up)
+
+    @property
+    def waiting(self) -> int:
+        """How many measurements wait for their joint state."""
+        return len(self._pairing)
 
     def model_replaced(self) -> None:
         """Take the predictions from here on for those of another model: filters begin anew."""
@@ -237,7 +242,7 @@ class InverseDynamicsStream:
 
         A measurement newer than every joint state waits: the state nearest to it may be the next one.
         """
-        self._run_deferred()
+        self.settle()
         newest = self._records[-1].stamp if self._records else self._state_stamps.last
         while (taken := self._pairing.take(newest)) is not None:
             stamp, measured = taken
@@ -260,7 +265,7 @@ class InverseDynamicsStream:
         Args:
             spread: joint states over which a block is handed out, roughly; 1: at once.
         """
-        self._run_deferred()
+        self.settle()
         while self._records and self._is_final(self._records[0]):
             record = self._records.popleft()
             if record.measured is None:
@@ -306,8 +311,8 @@ class InverseDynamicsStream:
         self.counts.learned += len(samples)
         return len(samples)
 
-    def _run_deferred(self) -> None:
-        """Run the work on the newest joint state that was deferred until its prediction was out."""
+    def settle(self) -> None:
+        """Do the work on the newest joint state that was deferred until its prediction was out; others do it too."""
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None

@@ -13,7 +13,8 @@ from icub_learning.settings import setting
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
 # Of a learning thread beside a predicting one without real-time priority. On two cores, 1 kHz, the 99th percentile of
 # round trips fell from 172 to 40 ms with 5, to 18 ms with 10; but beside two busy programs, at 200 Hz, a less urgent
-# learner that holds the interpreter lock waits for its core, and predictions for it: 18 ms with 0, 12 with 5, 121 with 10.
+# learner that holds the interpreter lock waits for its core, and predictions for it: 18 ms with 0, 12 with 5, 121 with
+# 10 (2026-11-25).
 NICENESS = 5
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
 
@@ -81,7 +82,7 @@ def share_core(thread: int) -> int | None:
     For a learning thread beside a predicting one. The interpreter lock lets one of them run at a time, so a second core
     gains them nothing; but on a core of its own the learner wants the lock back again and again while the other
     predicts, and whoever waits for the prediction may find no core free. With real-time priority the calling thread
-    preempts the other one on their core; without it, the other one is made NICENESS less urgent, so that it mostly does.
+    preempts the other one on their core; without it, the other one is made less urgent by NICENESS.
 
     Args:
         thread: native id.

@@ -195,7 +195,10 @@ class InverseDynamicsNode(ManagedNode):
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._publish_parts(record)
-        self._pair_and_hand_over()
+        if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % SPREAD:
+            self._stream.settle()  # all else has time until the wrench comes
+        else:
+            self._pair_and_hand_over()
         cycle.end()
 
     def _on_wrench(self, data: bytes) -> None:
@@ -212,7 +215,7 @@ class InverseDynamicsNode(ManagedNode):
     def _pair_and_hand_over(self) -> None:
         paired = self._stream.pair()
         for external in paired:
-            self._recent.add(time.perf_counter(), external)
+            self._recent.add(time.perf_counter(), external.known, external.measured)
             if self._output_publishers["external"].get_subscription_count():  # what it is costs more than publishing it
                 self._publish_output("external", external.stamp, external.external, True)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))

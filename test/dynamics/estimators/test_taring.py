@@ -6,7 +6,6 @@ import pytest
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator, WrenchRegressor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
-from icub_learning.dynamics.stream.records import External
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.robots import find_urdf
 
@@ -79,8 +78,8 @@ def test_recent_measurements_are_those_of_the_last_half_second(regressor):
     recent = RecentMeasurements()
     still = np.zeros(3)
     for k in range(100):
-        recent.add(0.1 * k, External(k, np.full(6, float(k)), Motion(k, still, still, still), None, None))
-    assert [one.stamp for one in recent.within(9.9)] == [94, 95, 96, 97, 98, 99]
+        recent.add(0.1 * k, Motion(k, still, still, still), np.full(6, float(k)))
+    assert [known.stamp for known, _ in recent.within(9.9)] == [94, 95, 96, 97, 98, 99]
     np.testing.assert_allclose(mean_error(estimator, recent.within(9.9)), 96.5)
     with pytest.raises(ParameterError, match="at least 5"):
         mean_error(estimator, recent.within(10.1))
