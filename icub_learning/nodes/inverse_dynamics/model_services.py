@@ -83,13 +83,15 @@ class ModelServices:
         return await self._answer(response, lambda deadline: self._read(name, pool, deadline))
 
     def autosave(self) -> None:
-        """Keep the present state as the last good one and save it, if it has changed; returns at once."""
-        revision = self._learner.revision
-        written = self._keeper.saved_revision if self._keeper.keeps else self._checkpointed
-        if revision == written:
-            return
-        self._checkpointed = revision
-        self._learner.checkpoint(self._autosave)
+        """Save the present state, if it has changed; returns at once."""
+        if self._keeper.keeps and self._learner.revision != self._keeper.saved_revision:
+            self._learner.checkpoint(self._autosave)
+
+    def checkpoint(self) -> None:
+        """Keep the present state as the one to go back to if learning fails, if it has changed; returns at once."""
+        if self._learner.revision != self._checkpointed:
+            self._checkpointed = self._learner.revision
+            self._learner.checkpoint()
 
     def save_now(self) -> None:
         """Save what has been learned, and wait for it, within the time that `keeper` allows."""

@@ -9,13 +9,17 @@ from lifecycle_msgs.msg import Transition
 from rcl_interfaces.srv import GetParameters
 from std_srvs.srv import SetBool, Trigger
 
-from icub_learning.dynamics import TorqueRegressor, WrenchRegressor, assembly
+from icub_learning.dynamics import SemiparametricEstimator, TorqueRegressor, WrenchRegressor, assembly
 from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import SPREAD
 from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.inverse_dynamics import node as inverse_dynamics
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
+
+CHECKPOINT = LearningThread.checkpoint
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +189,39 @@ def test_joint_torques(node_here):
         errors = [np.array(message.effort) for message in probe.outputs["external"]]
         assert np.abs(errors[-1]).max() < 0.05 * np.abs(errors[0]).max()
     assert node.stop() == 0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_just_before(
+    node_here, regressor, monkeypatch
+):
+    kept, update = [], SemiparametricEstimator.update
+    monkeypatch.setattr(inverse_dynamics, "SUPERVISION_PERIOD", 0.05)
+    monkeypatch.setattr(LearningThread, "checkpoint", lambda self: kept.append(CHECKPOINT(self)))
+    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
+    with NodeProbe(RIGHT_ARM) as probe:
+        probe.connect()
+        drive(probe, arm, range(400))
+        settle(probe, 400)
+        n_kept = len(kept)
+        drive(probe, arm, range(400, 410))  # so that there is something new to keep
+        probe.until(lambda: len(kept) > n_kept and kept[-1].done.is_set(), "a state that is kept")
+
+        def die(*_, **__):
+            monkeypatch.setattr(SemiparametricEstimator, "update", update)
+            raise SystemExit
+
+        monkeypatch.setattr(SemiparametricEstimator, "update", die)
+        drive(probe, arm, range(410, 450))
+        probe.report(lambda values: values["last good state restored"] == "1", "of a restored state")
+        drive(probe, arm, range(450, 460))
+        settle(probe, 460)
+        assert probe.stamps() == [START + k * PERIOD for k in range(460)]
+        deviation = np.std([arm.sample(k)[2] for k in range(460)], axis=0)
+        for k in (440, 459):
+            assert np.all(np.abs(probe.predictions[k].total - arm.sample(k)[2]) < 0.15 * deviation)
+    assert node.stop() == 0
+    kept.clear()  # what is kept holds the node
 
 
 def test_lifecycle_by_hand(node_here, regressor):
