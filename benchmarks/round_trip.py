@@ -28,7 +28,16 @@ TURNS = 3  # in which the nodes take turns
 N_FEATURES = 560
 WARM_UP = 400  # samples before the first one that counts: the learner then knows noise and bandwidth of the motion
 LAST_ANSWERS = 0.5  # [s] to wait for
-NODES: dict[str, dict[str, Any]] = {"echo": {}, "node": {}, "ordinary": {"realtime_priority": 0}}  # with parameters
+# With their parameters; what may help is tried at the highest rate alone.
+NODES: dict[str, dict[str, Any]] = {"echo": {}, "node": {}, "ordinary": {"realtime_priority": 0}}
+AT_HIGHEST: dict[str, dict[str, Any]] = {
+    "own core": {"cpu_affinity": [(os.cpu_count() or 1) - 1]},
+    "locked": {"lock_memory": True},
+    "learns less": {"learning_share": 0.05},
+    "half the features": {"n_random_features": N_FEATURES // 2},
+    "UDP": {},
+}
+TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"  # environment variable of Fast DDS
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class Robot:
         if name == "echo":
             return echo.command()
         given = {"urdf": self.urdf, "joints": self.joints, "n_random_features": N_FEATURES, "output": self.output}
-        return node_command("inverse_dynamics", parameters={**given, **NODES[name]})
+        return node_command("inverse_dynamics", parameters={**given, **(NODES | AT_HIGHEST)[name]})
 
     def names(self) -> list[str]:
         """Return the learned joints, after others of the same robot in the order of its description."""
@@ -72,11 +81,14 @@ def run(quick: bool) -> Result:
     """All rates (quick: one turn of two rates, three seconds each)."""
     turns, seconds = (1, 3.0) if quick else (TURNS, SECONDS)
     cases = [(robot, rate) for robot in ROBOTS for rate in robot.rates if not quick or rate in (200, 1000)]
+    runs = [(*case, name) for case in cases for name in NODES]
+    runs += [(ROBOTS[0], RATES[-1], name) for name in (() if quick else AT_HIGHEST)]
     trips: dict[tuple[Robot, int, str], list[np.ndarray]] = {}
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
-        for turn, (robot, rate), name in tqdm(list(product(range(turns), cases, NODES)), unit="run"):
+        for turn, (robot, rate, name) in tqdm(list(product(range(turns), runs)), unit="run"):
             topic = echo.ANSWERS if name == "echo" else robot.answers
+            os.environ.update({TRANSPORTS: "UDPv4"} if name == "UDP" else {TRANSPORTS: "DEFAULT"})
             with Processes(Path(logs, f"{name}-{robot.urdf}-{rate}-{turn}")) as processes:
                 processes.start(name, robot.command(name), {"OMP_NUM_THREADS": "1"})
                 found = _drive(robot, topic, rate, seconds, processes.check)
@@ -89,7 +101,7 @@ def run(quick: bool) -> Result:
         " lost or answered twice.",
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.",
     ]
-    return Result([row for robot, rate in cases for row in _rows(robot, rate, trips)], remarks)
+    return Result([row for case in cases for row in _rows(*case, trips)], remarks)
 
 
 def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[[], None]) -> np.ndarray:
@@ -176,7 +188,9 @@ def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[
 
 def _rows(robot: Robot, rate: int, trips: dict[tuple[Robot, int, str], list[np.ndarray]]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for name in NODES:
+    for name in NODES | AT_HIGHEST:
+        if (robot, rate, name) not in trips:
+            continue
         found = np.concatenate(trips[robot, rate, name])
         spread = 1e3 * np.percentile(found[np.isfinite(found)], (50, 99, 99.9, 100))
         row: dict[str, Any] = {"learned": robot.output, "Hz": rate, "node": name}
