@@ -143,8 +143,8 @@ class Classifier(ABC):
         """Return how typical views are of the known objects: near 0 for what is new.
 
         The share of views of known objects whose largest score, under a machine that has not learned them, is as low
-        as that of x; see Machine for the scores and Typicality for the share. Calling what is below p new
-        rejects about a share p of the views of known objects.
+        as that of x; see Machine for the scores, Calibration for what few views lack, and Typicality for the share.
+        Calling what is below p new rejects about a share p of the views of known objects.
 
         Args:
             x: (d,) or (n, d).
@@ -157,8 +157,7 @@ class Classifier(ABC):
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration
-        scores = calibration.mixed_scores(self._mapped(np.atleast_2d(rows)))
-        found = calibration.typicality(scores.max(axis=1)) if scores.size else np.zeros(len(scores))
+        found = calibration.typicality(calibration.mixed_scores(self._mapped(np.atleast_2d(rows))))
         return float(found[0]) if rows.ndim == 1 else found
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
@@ -182,8 +181,9 @@ class Classifier(ABC):
             return Judgement("", np.empty(0), 0.0, 0.0)
         z = self._mapped(rows)
         unrecoded, factors, mixed = self._judged_scores(z, calibration)
-        scores, top = (unrecoded * factors).mean(axis=0), mixed.mean(axis=0).max(keepdims=True)
-        nearest, typicality = self.classes[int(scores.argmax())], float(calibration.typicality(top)[0])
+        scores = (unrecoded * factors).mean(axis=0)
+        nearest = self.classes[int(scores.argmax())]
+        typicality = float(calibration.typicality(mixed.mean(axis=0, keepdims=True))[0])
         return Judgement(nearest, scores, confidence(scores, factors), typicality)
 
     def calibrate(self) -> None:
