@@ -82,6 +82,16 @@ class Classifier(ABC):
         """Number of examples given of all present classes."""
         return sum(self.counts.values())
 
+    @property
+    def recall(self) -> Array:
+        """Share in [0, 1] of the held-back views of each class that are named right, (T,): how surely it is known.
+
+        With one view more of each class, of average recall, so that one outcome does not decide. It is as last
+        calibrated; NaN for classes that have come since, and those of too few views to hold one back.
+        """
+        known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
+        return np.concatenate([known, np.full(len(self._moments) - len(known), np.nan)])
+
     def learn(self, x: ArrayLike, label: str | Sequence[str]) -> None:
         """Learn one example or several; several give the same result, up to rounding, as one after the other.
 
