@@ -16,10 +16,10 @@ MAX_VIEWS = 800  # of all objects
 MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long feature vectors
 MIN_VIEWS = 32  # however long the vectors of features are
 N_PARTS = 3  # of a class, each held back in turn
+STEPS = 2.0**16  # of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
 # Squared distance of views that are held back together, beside the median of their class. Of 0, 0.4, 0.5 and 0.6 the
 # one at which `reject_known` came nearest to what it says on rendered objects and digits.
 ALIKE = 0.5
-STEPS = 2.0**16  # of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
 
 
 class KeptViews:

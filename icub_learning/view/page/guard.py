@@ -19,10 +19,10 @@ import websockets.asyncio.server as websockets_server
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+LONGEST_NUMBER = 16  # digits of that number
+PICTURES = "/thumbnails/"  # address of small pictures, before their number
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 # The browser itself refuses to ask any other host, whatever a label or a message from the network says.
-LONGEST_NUMBER = 16  # digits
-PICTURES = "/thumbnails/"  # address of small pictures, before their number
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
