@@ -176,6 +176,10 @@ class ObjectRecognizer:
         """Return the number of examples of each object."""
         return {} if self.classifier is None else dict(self.classifier.counts)
 
+    def recall(self) -> Array:
+        """Return how surely each object is known, (T,), in the order of `objects`; see Classifier.recall."""
+        return np.zeros(0) if self.classifier is None else self.classifier.recall
+
     def forget(self, label: str) -> None:
         """Forget one object. Raises RecognitionError during a lesson, ParameterError if it is unknown."""
         self._check_no_lesson("forget")

@@ -15,7 +15,8 @@ example:
   icub-learning teach --detect --label mug --boxes motion find it among other things, after `launch detection`
 
 The command writes an image of what the robot sees below out/teach and asks what it is. A name teaches the object with
-the next frames: turn it meanwhile. An empty line looks again; :list, :forget NAME and :quit do what they say."""
+the next frames: turn it meanwhile. An empty line looks again; :list WORDS shows objects with these words in their
+names, least surely known first; :forget NAME and :quit do what they say."""
 
 FRAMES = 20  # of a lesson
 NODE = "/object_recognition"

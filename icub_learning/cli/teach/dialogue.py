@@ -10,14 +10,16 @@ from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN
+from icub_learning.view.shown.known import UNSURE_FIRST, found, known_objects
 from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
 
-QUESTION = "What is it? (a name; empty: look again; :list, :forget NAME, :quit) "
+QUESTION = "What is it? (a name; empty: look again; :list [WORDS], :forget NAME, :quit) "
 IMAGE_LIMIT = 10.0  # [s], longest wait for an image
 N_AFTER = 6  # recognitions after a lesson until all that are averaged come from the new model
 RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
 PATIENCE = 3600.0 * 24  # [s] for an answer
+MOST_LISTED = 20  # objects of a list
 OTHERS = 2  # further labels that are shown
 
 
@@ -51,7 +53,7 @@ class Dialogue:
             if verb in (":quit", ":q"):
                 return
             if verb == ":list":
-                print(self._robot.call(ListObjects, "list_objects").message)
+                print(listing(self._robot.call(ListObjects, "list_objects"), rest))
             elif verb == ":forget":
                 print(self._robot.call(ForgetObject, "forget_object", label=rest.strip()).message)
             elif verb.startswith(":"):
@@ -101,6 +103,24 @@ class Dialogue:
 
         self._robot.wait(typed, PATIENCE)
         return found[0] if found else ":quit"
+
+
+def listing(known: ListObjects.Response, words: str) -> str:
+    """Return a table of the objects whose names contain all words, least surely known first."""
+    objects = known_objects(
+        dict(zip(known.labels, map(int, known.counts), strict=True)),
+        dict(zip(known.labels, known.recall, strict=False)),
+    )
+    if not objects:
+        return "Nothing has been taught yet."
+    rows = found(objects, words, UNSURE_FIRST)
+    lines = [
+        f"{len(rows)} of {len(objects)} objects, least surely known first: how many of its held-back frames are named"
+    ]
+    lines += [f"{one.sureness:>6} {one.count:6d} frames  {shorten(one.label)}" for one in rows[:MOST_LISTED]]
+    if len(rows) > MOST_LISTED:
+        lines.append(f"and {len(rows) - MOST_LISTED} more: :list WORDS finds objects by their names")
+    return "\n".join(lines)
 
 
 def describe(seen: Recognition | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.task import Future
 from rclpy.timer import Timer
@@ -40,6 +41,7 @@ class ObjectRecognitionNode(TaughtNode):
         self._recognizer: ObjectRecognizer  # from configure to cleanup
         self._lesson_over: Future  # of the lesson under way: why it failed, or ""
         self._repeat_timer: Timer | None = None
+        self._recall = np.zeros(0)  # as published
 
     @transition
     def on_configure(self) -> None:
@@ -128,6 +130,8 @@ class ObjectRecognitionNode(TaughtNode):
         except SampleError as error:
             self._report.refused(error)
             return
+        if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
+            self._publish_objects()  # it was calibrated
         self._network, self._n_features = message.source, len(message.values)
         self._message = Recognition(
             header=message.header,
@@ -208,6 +212,7 @@ class ObjectRecognitionNode(TaughtNode):
     def _list_objects(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
         objects = self._recognizer.objects()
         response.success, response.labels, response.counts = True, list(objects), list(objects.values())
+        response.recall = doubles(self._recognizer.recall())
         known = ", ".join(f"{label} ({count})" for label, count in objects.items())
         response.message = known or "nothing has been taught yet"
         return response
@@ -252,8 +257,8 @@ class ObjectRecognitionNode(TaughtNode):
         return message
 
     def _publish_objects(self) -> None:
-        objects = self._recognizer.objects()
-        message = ObjectList(labels=list(objects), counts=list(objects.values()))
+        objects, self._recall = self._recognizer.objects(), self._recognizer.recall()
+        message = ObjectList(labels=list(objects), counts=list(objects.values()), recall=doubles(self._recall))
         message.header.stamp = self.get_clock().now().to_msg()
         self._objects.publish(message)
 

@@ -1,5 +1,6 @@
 """What held-back views say: which machine is best, how sure a label is, and how typical a view is of known objects."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -9,7 +10,7 @@ from scipy.special import ndtr
 
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews
-from icub_learning.recognition.classifiers.whitened import Machine, Scores, Statistics
+from icub_learning.recognition.classifiers.whitened import Machine, Portion, Scores, Statistics
 
 SHRINKAGES = (0.05, 0.5, 0.8)  # candidates: of covariances within classes
 MEAN_WEIGHTS = (0.3, 1.0, 3.0, 10.0)  # candidates: of the class means beside the kept views
@@ -68,6 +69,9 @@ class Calibration:
     Of shrinkages and weights of the means that pair is in force which names most of the held-back views right, if the
     views on which it and the default differ show that by MARGIN; what chance prefers is not taken.
 
+    Top scores grow with the number k of views of an object about as c - b / k. Typicality is that of c: a view held
+    back is judged by fewer views than a new one will be, and objects with three views stand beside others with twenty.
+
     Args:
         kept: the views.
         known: all views, those among them.
@@ -78,25 +82,24 @@ class Calibration:
         shrinkage, mean_weight: in force.
         judged: (n,) whether a kept view could be judged.
         scores: (n, T) of these views, recoded.
-        typicality: what the largest score under the mixed kernel says.
+        lack: b.
     """
 
     def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
-        self._known, self.n_classes, self._parts = known, len(factors), kept.parts()
+        self._known, self.n_classes, parts = known, len(factors), kept.parts()
         self._factors = factors / factors.min(initial=np.inf)  # those of means need none
-        learned = [self._parts != part for part in range(N_PARTS)]
-        found = [self._hold_back(shrinkage, learned) for shrinkage in SHRINKAGES]
-        self.judged = found[0][0]
-        best = self._choose([scores for _, scores in found])
-        place, weight = CANDIDATES[best]
+        self.judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
+        place, weight = CANDIDATES[self._choose(found)]
         self.shrinkage, self.mean_weight = SHRINKAGES[place], MEAN_WEIGHTS[weight]
-        self.scores = self._combined(found[place][1], self.mean_weight)
-        self._machine = Machine(known, np.ones(len(kept), dtype=bool), self.shrinkage) if self.n_classes else None
-        self.typicality = Typicality(self._top_of_new_views(found[place][1].mixed))
+        self.scores = self._combined(found[place], self.mean_weight)
+        learned = np.ones(len(kept), dtype=bool)
+        self._machine = Machine(Portion(known, learned), self.shrinkage) if self.n_classes else None
+        self._kept, self.lack = np.bincount(known.targets, minlength=self.n_classes), 0.0
+        self._typicality = Typicality(self._tops_held_back(kept.separate_parts()))
 
     def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return recoded scores (n, T) of the views, each without its part in (n,), and which ones (n,) were judged."""
-        judged, scores = self._hold_back(self.shrinkage, [parts != part for part in np.unique(parts)])
+        judged, (scores,) = self._hold_back([self.shrinkage], [parts != part for part in np.unique(parts)], True)
         return self._combined(scores, self.mean_weight), judged
 
     def machine_scores(self, z: Array) -> Array:
@@ -114,25 +117,38 @@ class Calibration:
         found = self._machine.scores(z)
         return self._combined(found, self.mean_weight), found.mixed
 
+    def typicality(self, mixed: Array) -> Array:
+        """Return the typicality (m,) of views with these scores (m, T) under the mixed kernel; 0 without classes."""
+        return self._typicality(self._tops(mixed, self._kept)) if mixed.size else np.zeros(len(mixed))
+
     def _combined(self, scores: Scores, weight: float) -> Array:
         return np.asarray((scores.views * self._factors + weight * scores.means) / (1.0 + weight))
 
-    def _hold_back(self, shrinkage: float, learned: list[NDArray[np.bool_]]) -> tuple[NDArray[np.bool_], Scores]:
-        """Return which views (n,) could be judged by machines of these views, and their mean scores under those."""
-        known, n = self._known, len(self._parts)
+    def _hold_back(
+        self, shrinkages: Sequence[float], learned: list[NDArray[np.bool_]], names: bool
+    ) -> tuple[NDArray[np.bool_], list[Scores]]:
+        """Return which views (n,) machines of these views could judge, and their mean scores at each shrinkage.
+
+        Args:
+            names: whether scores for names are found, or mixed ones.
+        """
+        known, n = self._known, len(self._known.targets)
         times = np.zeros(n)
-        found = Scores(*(np.zeros((n, self.n_classes)) for _ in range(3)))
+        found = [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
         for some in learned:
             if not some.any() or some.all():
                 continue
-            machine = Machine(known, some, shrinkage)
-            held = ~some & machine.present[known.targets]
-            scores = machine.scores_at(known.rows[held], known.lengths[held])
-            for kind in ("views", "means", "mixed"):
-                getattr(found, kind)[held] += getattr(scores, kind)
+            portion = Portion(known, some)
+            held = ~some & portion.present[known.targets]
             times[held] += 1.0
-        for table in (found.views, found.means, found.mixed):
-            table /= np.maximum(times, 1.0)[:, None]
+            for table, shrinkage in zip(found, shrinkages, strict=True):
+                machine = Machine(portion, shrinkage)
+                scores = machine.scores_at(known.rows[held], known.lengths[held], names, not names)
+                for kind in ("views", "means", "mixed"):
+                    getattr(table, kind)[held] += getattr(scores, kind)
+        for table in found:
+            for values in (table.views, table.means, table.mixed):
+                values /= np.maximum(times, 1.0)[:, None]
         return times > 0, found
 
     def _choose(self, found: list[Scores]) -> int:
@@ -145,16 +161,24 @@ class Calibration:
         gained, lost = (right[best] & ~right[DEFAULT]).sum(), (right[DEFAULT] & ~right[best]).sum()
         return best if gained - lost > MARGIN * np.sqrt(gained + lost) else DEFAULT
 
-    def _top_of_new_views(self, mixed: Array) -> Array:
-        """Return the top scores (n,) to expect of new views of the known objects.
+    def _tops(self, mixed: Array, kept: NDArray[np.intp]) -> Array:
+        """Return top scores (m,) as of objects with many views, from those (m, T) by kept views (T,) or (m, T)."""
+        best = mixed.argmax(axis=1)[:, None]
+        k = np.take_along_axis(np.broadcast_to(kept, mixed.shape), best, axis=1)
+        return np.asarray((np.take_along_axis(mixed, best, axis=1) + self.lack / np.maximum(k, 1))[:, 0])
 
-        A machine of all views knows more of each object than one without a third of them. Scores grow with the number
-        k of views about as c - b / k: what a machine of one third lacks beside one of two thirds is three times what
-        that lacks beside one of all.
-        """
-        judged, less = self._hold_back(self.shrinkage, [self._parts == part for part in range(N_PARTS)])
-        both = judged & self.judged
-        if not both.any():
+    def _tops_held_back(self, parts: NDArray[np.intp]) -> Array:
+        """Find `lack`, from machines that learned one of the parts (n,) beside those of two, and return `_tops`."""
+        judged, (most,) = self._hold_back([self.shrinkage], [parts != part for part in range(N_PARTS)], False)
+        also, (less,) = self._hold_back([self.shrinkage], [parts == part for part in range(N_PARTS)], False)
+        if not judged.any():
             return np.zeros(0)
-        top, top_of_less = mixed.max(axis=1), less.mixed.max(axis=1)
-        return np.asarray(top[self.judged] + float((top - top_of_less)[both].mean()) / 3.0)
+        in_part = np.zeros((N_PARTS, self.n_classes), np.intp)
+        np.add.at(in_part, (parts, self._known.targets), 1)
+        kept = self._kept - in_part[parts]  # (n, T), of those that judged
+        own = kept[np.arange(len(parts)), self._known.targets]
+        both = judged & also & (own > 0)  # of which the others knew half: they lack 2 / own - 1 / own more
+        if both.any():
+            gained = (most.mixed.max(axis=1) - less.mixed.max(axis=1))[both].sum()
+            self.lack = max(0.0, float(gained / (1.0 / own[both]).sum()))
+        return self._tops(most.mixed[judged], kept[judged])

@@ -82,6 +82,16 @@ class Classifier(ABC):
         """Number of examples given of all present classes."""
         return sum(self.counts.values())
 
+    @property
+    def recall(self) -> Array:
+        """Share in [0, 1] of the held-back views of each class that are named right, (T,): how surely it is known.
+
+        With one view more of each class, of average recall, so that one outcome does not decide. It is as last
+        calibrated; NaN for classes that have come since, and those of too few views to hold one back.
+        """
+        known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
+        return np.concatenate([known, np.full(len(self._moments) - len(known), np.nan)])
+
     def learn(self, x: ArrayLike, label: str | Sequence[str]) -> None:
         """Learn one example or several; several give the same result, up to rounding, as one after the other.
 
@@ -143,8 +153,8 @@ class Classifier(ABC):
         """Return how typical views are of the known objects: near 0 for what is new.
 
         The share of views of known objects whose largest score, under a machine that has not learned them, is as low
-        as that of x; see Machine for the scores and Typicality for the share. Calling what is below p new
-        rejects about a share p of the views of known objects.
+        as that of x; see Machine for the scores, Calibration for what few views lack, and Typicality for the share.
+        Calling what is below p new rejects about a share p of the views of known objects.
 
         Args:
             x: (d,) or (n, d).
@@ -157,8 +167,7 @@ class Classifier(ABC):
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration
-        scores = calibration.mixed_scores(self._mapped(np.atleast_2d(rows)))
-        found = calibration.typicality(scores.max(axis=1)) if scores.size else np.zeros(len(scores))
+        found = calibration.typicality(calibration.mixed_scores(self._mapped(np.atleast_2d(rows))))
         return float(found[0]) if rows.ndim == 1 else found
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
@@ -182,8 +191,9 @@ class Classifier(ABC):
             return Judgement("", np.empty(0), 0.0, 0.0)
         z = self._mapped(rows)
         unrecoded, factors, mixed = self._judged_scores(z, calibration)
-        scores, top = (unrecoded * factors).mean(axis=0), mixed.mean(axis=0).max(keepdims=True)
-        nearest, typicality = self.classes[int(scores.argmax())], float(calibration.typicality(top)[0])
+        scores = (unrecoded * factors).mean(axis=0)
+        nearest = self.classes[int(scores.argmax())]
+        typicality = float(calibration.typicality(mixed.mean(axis=0, keepdims=True))[0])
         return Judgement(nearest, scores, confidence(scores, factors), typicality)
 
     def calibrate(self) -> None:

@@ -18,10 +18,14 @@ class Confidence:
     classes are confused, and the unrecoded score of the first class, which is near 1 for a view similar to those
     learned. The coefficients maximize the posterior of the outcomes: views that were held back, and whether the class
     with their largest score was right. Before `fit` it is the prior.
+
+    Attributes:
+        recall: (T,) of each class, see Classifier.recall.
     """
 
     def __init__(self) -> None:
         self._coefficients = PRIOR_MEAN.copy()
+        self.recall = np.zeros(0)
 
     def fit(
         self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None
@@ -34,10 +38,16 @@ class Confidence:
             targets: (n,), indices of the true classes.
             weights: (n,) of the views; None: 1.
         """
-        if len(scores) and scores.shape[1] > 1:  # with one class every label is right
+        self.recall = np.full(scores.shape[1], np.nan)
+        if not len(scores):
+            return self
+        weights = np.ones(len(scores)) if weights is None else weights
+        correct = (scores.argmax(axis=1) == targets).astype(float)
+        right, judged = (np.bincount(targets, each, len(self.recall)) for each in (weights * correct, weights))
+        self.recall[judged > 0] = ((right + np.average(correct, weights=weights)) / (judged + 1.0))[judged > 0]
+        if scores.shape[1] > 1:  # with one class every label is right
             inputs = np.array([_regressors(row, factors) for row in scores])
-            correct = (scores.argmax(axis=1) == targets).astype(float)
-            self._coefficients = _fit(inputs, correct, np.ones(len(inputs)) if weights is None else weights)
+            self._coefficients = _fit(inputs, correct, weights)
         return self
 
     def __call__(self, scores: Array, factors: Array) -> float:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, cholesky, qr, solve_triangular
+from scipy.linalg import cho_solve, cholesky, qr, solve_triangular
+from scipy.linalg.blas import dsymm, dsyrk, ssymm, ssymv
+from scipy.linalg.lapack import spotri
 
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import unit
@@ -15,6 +17,7 @@ LENGTH_SCALE = 0.5  # of the Gaussian kernel, between directions: unit vectors
 REGULARIZATION = 0.3  # lambda of the scores for names, of a kernel with k(x, x) = 1
 MIXED_REGULARIZATION = 0.1  # likewise under the mixed kernel
 MIXED_MEANS = 0.3  # weight of class means beside kept views, under the mixed kernel
+FEW = 30  # vectors that an inverse is multiplied with
 SMALLEST = 1e-30  # length to divide by
 NEGLIGIBLE = 1e-12  # variance within classes, beside the squared length 1 of the views, that counts as none
 
@@ -52,17 +55,52 @@ class Statistics:
         self.directions, self.lengths = rows, (rows**2).sum(axis=1)
         known = rows if second is None else np.concatenate([rows, sums])
         self._basis = qr(known.T, mode="economic", check_finite=False)[0] if len(known) < rows.shape[1] else None
-        self.rows, self.sums = self.coordinates(rows), self.coordinates(sums)
+        self.rows, self.sums, self.outside = self.coordinates(rows), self.coordinates(sums), 0.0
         if second is None:
-            self.second, self.outside = self.rows.T @ self.rows, 0.0
+            self.second = self.rows.T @ self.rows
+        elif self._basis is None:
+            self.second = second
         else:
-            whole = np.triu(second) + np.triu(second, 1).T
-            self.second = whole if self._basis is None else self._basis.T @ whole @ self._basis
-            self.outside = max(0.0, float(np.trace(whole) - np.trace(self.second)))  # of the span
+            self.second = self._basis.T @ dsymm(1.0, second, self._basis)
+            self.outside = max(0.0, float(np.trace(second) - np.trace(self.second)))  # of the span
 
     def coordinates(self, x: Array) -> Array:
         """Return coordinates (m, r) of x (m, d)."""
         return x if self._basis is None else np.asarray(x @ self._basis)
+
+
+class Portion:
+    """What is known without some of the kept views, as if they had never been learned.
+
+    Args:
+        known: all views.
+        learned: (n,) which of the kept views take part; the others are removed from sums and second moments.
+
+    Attributes:
+        known: as given.
+        rows: (m, r) those that take part, class after class.
+        starts, kinds: where each class begins in `rows`, and its index; of classes without kept views neither.
+        present: (T,) classes of which any view is left; of these are the following:
+        counts: (P,) views of each.
+        means: (P, r).
+        places: (m,) indices in `means` of the classes of `rows`.
+        scatter: (r, r) sum of outer products of views less the means of their classes; the upper triangle.
+    """
+
+    def __init__(self, known: Statistics, learned: NDArray[np.bool_]) -> None:
+        self.known = known
+        order = np.flatnonzero(learned)[np.argsort(known.targets[learned], kind="stable")]
+        self.rows, targets, held = known.rows[order], known.targets[order], known.rows[~learned]
+        self.kinds, self.starts = np.unique(targets, return_index=True)
+        gone = np.eye(len(known.counts))[known.targets[~learned]]
+        counts = known.counts - gone.sum(axis=0)
+        self.present = counts > 0.5
+        self.counts, self.places = counts[self.present], np.cumsum(self.present)[targets] - 1
+        self.means = (known.sums - gone.T @ held)[self.present] / self.counts[:, None]
+        self.scatter = np.array(known.second, order="F")
+        for removed in (held, self.means * np.sqrt(self.counts)[:, None]):
+            if len(removed):
+                self.scatter = dsyrk(-1.0, removed.T, 1.0, self.scatter, overwrite_c=1)
 
 
 class Machine:
@@ -77,74 +115,113 @@ class Machine:
     unknown may differ from all known objects in a direction in which these vary too.
 
     The covariance is computed in double precision, what follows in single precision: twice as fast, and as C is shrunk
-    its condition number is some thousands.
+    its condition number is some thousands. Both kernels of a view take one product with the points (views and means)
+    and symmetric inverses, of which half is read: recognizing one view takes as long as reading these from memory.
 
     Args:
-        known: all views.
-        learned: (n,) which of the kept views take part; the others are removed from sums and second moments.
+        portion: what is known.
         shrinkage: s in (0, 1].
     """
 
-    def __init__(self, known: Statistics, learned: NDArray[np.bool_], shrinkage: float) -> None:
-        self._known, targets, held = known, known.targets[learned], known.rows[~learned]
-        n_classes = len(known.counts)
-        gone = np.eye(n_classes)[known.targets[~learned]]
-        counts = known.counts - gone.sum(axis=0)
-        self.present = counts > 0.5
-        means = (known.sums - gone.T @ held)[self.present] / counts[self.present, None]
-        weighted = means * np.sqrt(counts[self.present])[:, None]
-        within = known.second - held.T @ held - weighted.T @ weighted
-        variance = (float(np.trace(within)) + known.outside) / known.n_features
-        if variance * known.n_features <= NEGLIGIBLE * counts.sum():
-            within, variance, shrinkage = np.zeros_like(within), 1.0, 1.0
-        self._outside = (1.0 - shrinkage) * known.outside / max(1, known.n_features - len(within))
-        self._outside = 1.0 + self._outside / (shrinkage * variance)
-        within *= (1.0 - shrinkage) / (shrinkage * variance)  # C beside the identity
-        within.flat[:: len(within) + 1] += 1.0
-        self._factor = cholesky(_single(within.T), lower=True, overwrite_a=True, check_finite=False)
+    def __init__(self, portion: Portion, shrinkage: float) -> None:
+        self.portion, known, means = portion, portion.known, portion.means
+        scatter = portion.scatter
+        variance = (float(np.trace(scatter)) + known.outside) / known.n_features
+        if variance * known.n_features <= NEGLIGIBLE * portion.counts.sum():
+            scatter, variance, shrinkage = np.zeros_like(scatter), 1.0, 1.0
+        weight = (1.0 - shrinkage) / (shrinkage * variance)  # of the scatter in C, beside the identity
+        self._outside = 1.0 + weight * known.outside / max(1, known.n_features - len(scatter))
+        shrunk = scatter.astype(np.float32, order="F")
+        shrunk *= np.float32(weight)
+        shrunk.flat[:: len(shrunk) + 1] += np.float32(1.0)
+        factor = cholesky(shrunk, overwrite_a=True, check_finite=False)
         # Of one object no other is known to differ from, directions are those from 0.
-        self._center = _single(means.mean(axis=0) * (len(means) > 1))
-        rows = known.rows[learned]
-        self._plain = _single(np.concatenate([rows, _directions(means)]))
-        white = self._whiten(_single(np.concatenate([rows, means])))
-        self._n = len(rows)
-        places = np.cumsum(self.present)[targets] - 1
-        self._white = _directions(white)
-        residuals, removed = white[: self._n] - white[self._n :][places], (1.0 - shrinkage) / (shrinkage * variance)
-        allowances = _allowances(residuals, white[self._n :], counts[self.present], places, removed)
-        self._white[self._n :] *= allowances[:, None]
-        self._indicators = np.eye(n_classes, dtype=np.float32)[targets]
-        views = self._white[: self._n]
-        self._gram = _kernel(views @ views.T)
-        self._coefficients = _ridge(self._gram, self._indicators, REGULARIZATION)
+        center = means.mean(axis=0) * (len(means) > 1)
+        points = np.concatenate([portion.rows, means])
+        self._plain_scales = np.ones(len(points), np.float32)
+        self._plain_scales[len(portion.rows) :] = 1.0 / np.maximum(np.linalg.norm(means, axis=1), SMALLEST)
+        self._plain_offsets = _single(points @ center)
+        self._center, self._points = _single(center), _single(points - center)
+        white = solve_triangular(factor, self._points.T, trans=1, check_finite=False).T
+        self._precision = Inverse(factor)
+        n = self._n = len(portion.rows)
+        self._scales = 1.0 / np.maximum(np.linalg.norm(white, axis=1), np.float32(SMALLEST))
+        residuals = white[:n] - white[n:][portion.places]
+        allowances = _allowances(residuals, white[n:], portion.counts, portion.places, weight)
+        directions = white[:n] * self._scales[:n, None]
+        self._scales[n:] *= allowances
+        self._gram = _kernel(directions @ directions.T)
 
     @cached_property
-    def _mixed_coefficients(self) -> Any:
-        plain = self._plain[: self._n]
-        return _ridge(_mixed(self._gram, plain @ plain.T), self._indicators, MIXED_REGULARIZATION)
+    def _inverse(self) -> "Inverse":
+        return _regularized(self._gram.copy(), REGULARIZATION)
+
+    @cached_property
+    def _mixed_inverse(self) -> "Inverse":
+        rows = _single(self.portion.rows)
+        return _regularized(_mixed(self._gram, rows @ rows.T), MIXED_REGULARIZATION)
 
     def scores(self, z: Array) -> Scores:
         """Return the scores of any views (m, d)."""
         directions = unit(z)
-        return self.scores_at(self._known.coordinates(directions), (directions**2).sum(axis=1))
+        return self.scores_at(self.portion.known.coordinates(directions), (directions**2).sum(axis=1))
 
-    def scores_at(self, x: Array, squares: Array, mixed: bool = True) -> Scores:
-        """Return the scores of views with coordinates (m, r) and squared lengths (m,); mixed ones only if asked for."""
+    def scores_at(self, x: Array, squares: Array, names: bool = True, mixed: bool = True) -> Scores:
+        """Return the scores of views with coordinates (m, r) and squared lengths (m,).
+
+        Args:
+            names: whether those for names are asked for; else they are 0.
+            mixed: likewise those for typicality.
+        """
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
-        single = _single(x)
-        white = self._whiten(single)
-        white /= np.maximum(np.sqrt((white**2).sum(axis=1) + outside), SMALLEST)[:, None]
-        kernel, n = _kernel(white @ self._white.T), self._n
-        means, under_mixed = np.zeros((2, len(x), len(self.present)))
-        means[:, self.present] = kernel[:, n:]
+        single, n = _single(x) - self._center, self._n
+        towards = (self._precision @ single.T).T
+        lengths = np.sqrt(np.maximum((single * towards).sum(axis=1), 0.0) + outside).astype(np.float32)
+        products = self._points @ (np.concatenate([towards, single]) if mixed else towards).T
+        kernel, plain = products[:, : len(x)], products[:, len(x) :]
+        kernel *= self._scales[:, None]
+        kernel /= np.maximum(lengths, np.float32(SMALLEST))
+        kernel = _kernel(kernel)
+        present = self.portion.present
+        by_views, by_means, under_mixed = np.zeros((3, len(present), len(x)))
+        if names:
+            by_means[present] = kernel[n:]
+            self._add_by_class(self._inverse, kernel, by_views)
         if mixed:
-            mixed_kernel = _mixed(kernel, single @ self._plain.T)
-            under_mixed += mixed_kernel[:, :n] @ self._mixed_coefficients
-            under_mixed[:, self.present] += MIXED_MEANS * mixed_kernel[:, n:]
-        return Scores((kernel[:, :n] @ self._coefficients).astype(float), means, under_mixed)
+            plain += self._plain_offsets[:, None] + single @ self._center
+            plain *= self._plain_scales[:, None]
+            kernel = _mixed(kernel, plain)
+            under_mixed[present] = MIXED_MEANS * kernel[n:]
+            self._add_by_class(self._mixed_inverse, kernel, under_mixed)
+        return Scores(by_views.T, by_means.T, under_mixed.T)
 
-    def _whiten(self, x: Any) -> Any:
-        return solve_triangular(self._factor, (x - self._center).T, lower=True, overwrite_b=True, check_finite=False).T
+    def _add_by_class(self, inverse: "Inverse", kernel: Any, scores: Array) -> None:
+        """Add the ridge regression on the rows, of each of which one class has the indicator 1, to scores (T, m)."""
+        if self._n:
+            scores[self.portion.kinds] += np.add.reduceat(inverse @ kernel[: self._n], self.portion.starts)
+
+
+class Inverse:
+    """Inverse of a symmetric matrix, from its Cholesky factor (n, n), upper triangular, in single precision.
+
+    For few vectors it is computed once, and half of it is read, which takes as long as the memory does; for many it
+    would cost more than to solve for them.
+    """
+
+    def __init__(self, factor: Any) -> None:
+        self._factor = factor
+
+    @cached_property
+    def _triangle(self) -> Any:
+        return spotri(self._factor)[0]
+
+    def __matmul__(self, columns: Any) -> Any:
+        """Return the product with columns (n, m)."""
+        if columns.shape[1] == 1:
+            return ssymv(1.0, self._triangle, columns[:, 0])[:, None]
+        if columns.shape[1] < FEW:
+            return ssymm(1.0, self._triangle, columns)
+        return cho_solve((self._factor, False), columns, check_finite=False)
 
 
 def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.intp], removed: float) -> Array:
@@ -175,24 +252,18 @@ def _single(x: Array) -> Any:
     return x.astype(np.float32)
 
 
-def _directions(rows: Any) -> Any:
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), SMALLEST)
-
-
 def _kernel(cosines: Any) -> Any:
-    cosines -= 1.0
-    cosines /= LENGTH_SCALE**2
-    return np.exp(np.minimum(cosines, 0.0, out=cosines), out=cosines)
+    cosines -= np.float32(1.0)
+    cosines /= np.float32(LENGTH_SCALE**2)
+    return np.exp(np.minimum(cosines, np.float32(0.0), out=cosines), out=cosines)
 
 
 def _mixed(kernel: Any, products: Any) -> Any:
     """Return the kernel of the mean of whitened and plain squared distances."""
-    return np.sqrt(kernel) * np.exp((products - 1.0) / (2.0 * LENGTH_SCALE**2))
+    return np.sqrt(kernel) * np.exp((products - np.float32(1.0)) / np.float32(2.0 * LENGTH_SCALE**2))
 
 
-def _ridge(kernel: Any, indicators: Any, regularization: float) -> Any:
-    if not len(kernel):
-        return np.zeros_like(indicators)
-    regularized = np.array(kernel)
-    regularized.flat[:: len(kernel) + 1] += regularization
-    return cho_solve(cho_factor(regularized.T, overwrite_a=True, check_finite=False), indicators, check_finite=False)
+def _regularized(kernel: Any, regularization: float) -> Inverse:
+    """Return the inverse of a kernel matrix, which is overwritten, and regularization times the identity."""
+    kernel.flat[:: len(kernel) + 1] += np.float32(regularization)
+    return Inverse(cholesky(kernel.T, overwrite_a=True, check_finite=False))

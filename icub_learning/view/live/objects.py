@@ -42,6 +42,7 @@ class ObjectTopics:
             for subscription in self._subscriptions.pop(name):
                 self._spun.destroy_subscription(subscription)
             self._state.objects.pop(name, None)
+            self._state.recall.pop(name, None)
         if not recognizers:
             self._state.recognized = None
         if not detectors:
@@ -84,6 +85,7 @@ class ObjectTopics:
 
     def _on_objects(self, name: str, message: ObjectList) -> None:
         self._state.objects[name] = dict(zip(message.labels, map(int, message.counts), strict=True))
+        self._state.recall[name] = dict(zip(message.labels, message.recall, strict=False))
 
     def _on_recognition(self, message: Recognition) -> None:
         scores = dict(zip(message.labels, map(float, message.scores), strict=False))

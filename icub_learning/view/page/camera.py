@@ -11,11 +11,12 @@ from icub_learning.view.shown.state import Boxes, Recognized, State
 
 WIDTH, HEIGHT = 320, 240  # [px] of the picture before the first image
 LARGEST = 480  # [px], longest side of what is sent to a page
+MOST_SCORES = 12  # that are shown; of fewer objects all
 BLANK = np.full((HEIGHT, WIDTH, 3), 236, dtype=np.uint8)  # a light grey
 
 
 class CameraView:
-    """The newest image with boxes, the label with its confidence, and the score of every label."""
+    """The newest image with boxes, the label with its confidence, and scores of labels."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
@@ -48,7 +49,7 @@ def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
-    """Return what was recognized: the label, how sure it is, and all scores; or the objects found."""
+    """Return what was recognized: the label, how sure it is, and the highest scores; or the objects found."""
     if recognized is None:
         if boxes is None:
             return style.note("nothing has been recognized yet")
@@ -59,8 +60,12 @@ def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
     text = f"{recognized.label}{unsure}"
     sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
     low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
-    entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in known.items()]
+    shown = list(known.items())
+    if len(shown) > MOST_SCORES:
+        shown = sorted(shown, key=lambda one: -one[1])[:MOST_SCORES]
+    entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in shown]
+    more = style.note(f"and {len(known) - len(shown)} lower ones") if len(shown) < len(known) else ""
     return (
         f'<div data-label class="il-text">{style.large(text)}<span style="color:{style.MUTED}"> {sure}</span></div>'
-        f"{style.bars(entries, recognized.nearest)}"
+        f"{style.bars(entries, recognized.nearest)}{more}"
     )

@@ -21,11 +21,11 @@ class Choice:
         """The chosen name; "" as long as there is none."""
         return "" if self._box.value == self._none else str(self._box.value)
 
-    def offer(self, names: Sequence[str]) -> None:
-        """Offer these names; the choice stays as long as it is among them, else the last one is taken."""
+    def offer(self, names: Sequence[str], preferred: int = -1) -> None:
+        """Offer these names; the choice stays as long as it is among them, else the one at `preferred` is taken."""
         offered = tuple(names) or (self._none,)
         if offered == self._names:
             return
         before, self._names = self._box.value, offered
         self._box.options = offered
-        self._box.value = before if before in offered else offered[-1]  # type: ignore[misc]
+        self._box.value = before if before in offered else offered[preferred]  # type: ignore[misc]

@@ -12,12 +12,15 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import websockets.asyncio.server as websockets_server
+from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+LONGEST_NUMBER = 16  # digits of that number
+PICTURES = "/thumbnails/"  # address of small pictures, before their number
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 # The browser itself refuses to ask any other host, whatever a label or a message from the network says.
 POLICY = (
@@ -95,8 +98,13 @@ class Guard:
 
 
 @contextmanager
-def guarding(guard: Guard) -> Iterator[None]:
-    """Put the guard before every server that websockets starts in this context."""
+def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda number: None) -> Iterator[None]:
+    """Put the guard before every server that websockets starts in this context.
+
+    Args:
+        guard: asked first.
+        picture: returns the JPEG that is served below PICTURES, or None.
+    """
     original = websockets_server.serve
 
     def serve(*args: Any, process_request: Callable[..., Response | None], **options: Any) -> Any:
@@ -107,6 +115,8 @@ def guarding(guard: Guard) -> Iterator[None]:
                 refusal = str(error)
             if refusal is not None:
                 return connection.respond(http.HTTPStatus.FORBIDDEN, refusal + "\n")
+            if request.path.startswith(PICTURES):
+                return _picture(connection, picture, request.path.removeprefix(PICTURES))
             response = process_request(connection, request)
             if response is not None:
                 response.headers["Content-Security-Policy"] = POLICY
@@ -121,3 +131,18 @@ def guarding(guard: Guard) -> Iterator[None]:
         yield
     finally:
         websockets_server.serve = original  # type: ignore[misc]
+
+
+def _picture(connection: Any, picture: Callable[[int], bytes | None], name: str) -> Response:
+    """Answer a request for a small picture: one that is there never changes."""
+    content = picture(int(name)) if name.isascii() and name.isdigit() and len(name) < LONGEST_NUMBER else None
+    if content is None:
+        return cast(Response, connection.respond(http.HTTPStatus.NOT_FOUND, "there is no such picture\n"))
+    headers = Headers({
+        "Content-Type": "image/jpeg",
+        "Content-Length": str(len(content)),
+        "Cache-Control": "private, max-age=86400, immutable",
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+    })  # fmt: skip
+    return Response(http.HTTPStatus.OK.value, http.HTTPStatus.OK.phrase, headers, content)

@@ -23,6 +23,7 @@ from icub_learning.view.page.player import Player
 from icub_learning.view.page.robot import RobotView
 from icub_learning.view.page.teaching import DetectionView, TeachingView
 from icub_learning.view.shown.answers import Ask
+from icub_learning.view.shown.known import Thumbnails
 from icub_learning.view.shown.state import State
 
 LEFT, RIGHT = 330, 430  # [px], widths of the panels
@@ -62,7 +63,8 @@ class Page:
         predicted: bool = True,
     ) -> None:
         assert token or is_local(host)
-        self._server = server = start(host, port, token)
+        self._thumbnails = Thumbnails()
+        self._server = server = start(host, port, token, self._thumbnails)
         self.address = f"http://{_in_address(host)}:{server.get_port()}/" + (f"?token={token}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
@@ -105,7 +107,7 @@ class Page:
         with panel.add_tab("Objects", viser.Icon.EYE):
             self._camera = CameraView(server)
             self._recognizer = Choice(server, "recognizer")
-            self._teaching = TeachingView(server, self._recognizer, ask)
+            self._teaching = TeachingView(server, self._recognizer, ask, self._thumbnails)
             self._models.append(ModelsView(server, self._recognizer, ask))
         with panel.add_tab("Detector", viser.Icon.SQUARE):
             self._detector = Choice(server, "detector")
@@ -134,6 +136,7 @@ class Page:
                 return
             self._recognizer.offer(state.recognizers)
             self._detector.offer(state.detectors)
+            self._safely(self._thumbnails.update, state)
             self._safely(self._body.update, learner)
             for part in (self._nodes, self._camera, self._teaching, self._detection):
                 self._safely(part.update, state)
@@ -169,10 +172,10 @@ WAITING = (
 NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
 
 
-def start(host: str, port: int, token: str) -> viser.ViserServer:
-    """Start the server. Raises IcubLearningError if the port cannot be had."""
+def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.ViserServer:
+    """Start the server, of these pictures too. Raises IcubLearningError if the port cannot be had."""
     check_port(host, port)
-    with guarding(Guard(host, token)):
+    with guarding(Guard(host, token), thumbnails.picture):
         server = viser.ViserServer(host=host, port=port, verbose=False)
     # A page may ask viser for a tunnel to a server elsewhere, by which anybody could open it.
     for message in (viser._messages.ShareUrlRequest, viser._messages.ShareUrlDisconnect):

@@ -25,6 +25,13 @@ SHEET = f"""<style>
 .il-bars .best {{ font-weight: 600; }}
 .il-bars .best .ground span {{ background: {GREEN}; }}
 .il-bars .value {{ width: 3rem; text-align: right; }}
+.il-objects {{ max-height: 22rem; overflow-y: auto; padding: 0 .65rem; font-size: .78rem; }}
+.il-objects > div {{ display: flex; align-items: center; gap: .4rem; }}
+.il-objects .picture {{ width: 48px; height: 36px; flex: none; margin: 1px 0; background: #eef0f2; }}
+.il-objects img {{ width: 100%; height: 100%; object-fit: cover; }}
+.il-objects .name {{ flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
+.il-objects .count {{ color: {MUTED}; }}
+.il-objects .sure {{ width: 2.6rem; text-align: right; font-weight: 600; }}
 .il-badge {{ padding: .1rem .5rem; border-radius: .6rem; background: #eef0f2; color: {MUTED}; }}
 .il-badge.on {{ background: {YELLOW}; color: {INK}; }}
 .il-large {{ font-size: 1.25rem; font-weight: 650; color: {INK}; }}

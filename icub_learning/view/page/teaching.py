@@ -2,10 +2,11 @@
 
 import viser
 
-from icub_learning.view.page import style
 from icub_learning.view.page.actions import Action
 from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.objects import ObjectsView
 from icub_learning.view.shown.answers import Answer, Ask
+from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Thumbnails
 from icub_learning.view.shown.state import State
 
 FRAMES, PATIENCE = 20, 20.0  # that a lesson takes by default; [s] that it may take
@@ -19,14 +20,18 @@ class TaughtView:
         server: of the page.
         choice: the node.
         ask: calls its services.
+        thumbnails: pictures of its objects, or None.
     """
 
     title: str  # of the form
     button: str
     hint: str  # of the button
     counted: str  # what there is a number of, for each object
+    orders: tuple[str, ...] = ORDERS  # in which objects may be sorted
 
-    def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
+    def __init__(
+        self, server: viser.ViserServer, choice: Choice, ask: Ask, thumbnails: Thumbnails | None = None
+    ) -> None:
         self._server, self._choice, self._ask = server, choice, ask
         gui = server.gui
         with gui.add_form(self.title, visible=False) as form:
@@ -41,7 +46,7 @@ class TaughtView:
             )
         form.on_submit(action.press)
         with gui.add_folder("Known objects", visible=False) as known:
-            self._table = gui.add_html(style.note("none yet"))
+            self._objects = ObjectsView(server, self.counted, thumbnails, self.orders)
             self._which = Choice(server, "object", "that is changed", "none is known")
             Action(server, "Forget", self._forget, "forgets the chosen object")
             self._add_changes()
@@ -53,12 +58,8 @@ class TaughtView:
         for part in self._parts:
             if part.visible != visible:
                 part.visible = visible
-        known = state.objects.get(self._choice.name, {})
-        self._which.offer(list(known))
-        rows = [[label, str(count)] for label, count in known.items()]
-        content = style.table(["object", self.counted], rows) if rows else style.note("none yet")
-        if self._table.content != content:
-            self._table.content = content
+        name = self._choice.name
+        self._which.offer(self._objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
 
     def _add_fields(self) -> None:
         """Add the form's inputs below the name."""
@@ -87,7 +88,7 @@ class TeachingView(TaughtView):
 
     title = "Teach what is in front of the camera"
     button, hint = "Teach", "learns the next frames under this name"
-    counted = "frames learned"
+    counted = "frames"
 
     def _add_fields(self) -> None:
         self._frames = self._server.gui.add_number("frames", FRAMES, min=1, max=1000, step=1, hint="that are learned")
@@ -115,6 +116,7 @@ class DetectionView(TaughtView):
     title = "Teach to find an object"
     button, hint = "Teach detector", "collects images, then trains"
     counted = "images"
+    orders = (NEWEST_FIRST, BY_NAME, BY_COUNT)
 
     def _add_fields(self) -> None:
         gui = self._server.gui

@@ -126,6 +126,7 @@ class State:
         learners: by name.
         recognizers, detectors: names of nodes that are taught objects.
         objects: what each of them knows: number of examples, or of images, by label.
+        recall: how surely each is known, by label; NaN where that is not known.
         recognized, boxes: newest ones; None before the first.
         image: newest image, RGB; `image_number` rises with each.
         health: by name of the status.
@@ -140,6 +141,7 @@ class State:
     recognizers: list[str] = field(default_factory=list)
     detectors: list[str] = field(default_factory=list)
     objects: dict[str, dict[str, int]] = field(default_factory=dict)
+    recall: dict[str, dict[str, float]] = field(default_factory=dict)
     recognized: Recognized | None = None
     boxes: Boxes | None = None
     image: NDArray[np.uint8] | None = None

@@ -139,6 +139,23 @@ def type_in(monkeypatch):
         yield typed
 
 
+def test_a_list_of_many_objects_shows_those_that_are_asked_for_and_the_least_surely_known_first():
+    from icub_learning.cli.teach.dialogue import listing
+    from icub_learning_msgs.srv import ListObjects
+
+    known = ListObjects.Response(labels=[f"mug {k}" for k in range(100)] + ["Duck"], counts=range(101))
+    known.recall = [k / 100 for k in range(100)] + [float("nan")]
+    lines = listing(known, "").split("\n")
+    assert lines[0].startswith("101 of 101 objects")
+    assert [line.split() for line in lines[1:3]] == [
+        ["–", "100", "frames", "Duck"],
+        ["0", "%", "0", "frames", "mug", "0"],
+    ]
+    assert len(lines) == 22 and "81 more" in lines[-1]
+    assert listing(known, "duck").split("\n")[1:] == lines[1:2]
+    assert listing(ListObjects.Response(), "") == "Nothing has been taught yet."
+
+
 @pytest.mark.ros
 def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted(
     start_node, start_process, tmp_path, checkout, type_in, capfd, monkeypatch
@@ -164,7 +181,8 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
         "The robot knows no object yet",
         "learned 4 frames of 'tomato'",
         r"The robot says: tomato \(confidence [01]\.\d\d; scores: tomato",
-        r"tomato \(4\)",
+        r"1 of 1 objects, least surely known first",
+        r"4 frames  tomato",
         ":what is none of",
         "Not learned: label is 'unknown'",
         "forgot 'tomato'",

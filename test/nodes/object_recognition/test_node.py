@@ -51,6 +51,8 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(node_here, tmp_path):
         assert list(seen[-1].labels) == list(CENTRES)
         assert np.argmax(seen[-1].scores) == 2
         assert seen[-1].confidence > 0.5
+        probe.until(lambda: list(probe.objects[-1].recall) == [1.0] * 3, "how surely each is known")
+        assert list(probe.call(ListObjects, "list_objects").recall) == [1.0] * 3
 
         saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
         assert saved.success, saved.message

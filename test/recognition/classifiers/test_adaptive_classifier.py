@@ -8,12 +8,13 @@ import pytest
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition import AdaptiveClassifier
+from icub_learning.recognition.classifiers import kept_views
 from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
 from icub_learning.recognition.classifiers.classifier import OPPOSITE_WEIGHT
 from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, rounded
 from icub_learning.recognition.classifiers.kinds import from_state
-from icub_learning.recognition.classifiers.whitened import Machine, Statistics
+from icub_learning.recognition.classifiers.whitened import Machine, Portion, Statistics
 from icub_learning.testing import same_arrays
 
 D = 12
@@ -44,9 +45,8 @@ def test_scores_are_those_of_the_machine_of_all_views_with_recoded_kept_ones():
     rows = np.array([rounded(row) for part in x for row in part])
     targets = np.repeat(np.arange(3), counts)
     sums = np.array([rows[targets == k].sum(axis=0) for k in range(3)])
-    machine = Machine(
-        Statistics(rows, targets, sums, np.array(counts), None), np.ones(18, dtype=bool), classifier.shrinkage
-    )
+    known = Statistics(rows, targets, sums, np.array(counts), None)
+    machine = Machine(Portion(known, np.ones(18, dtype=bool)), classifier.shrinkage)
     asked = views(rng, 4, 1)
     found, a = machine.scores(asked), classifier.mean_weight
     assert (classifier.shrinkage, a) in {(s, a) for s in SHRINKAGES for a in MEAN_WEIGHTS}
@@ -145,20 +145,49 @@ def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typ
     assert np.mean(true) > 2.0 * np.mean(false)
 
 
-def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
-    """The mean of what held-back views are expected to score is near that of new ones, not that of two thirds."""
+def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches(monkeypatch):
+    """Without twins, held-back views are expected to score as new ones do in the mean, not as those of two thirds."""
+    monkeypatch.setattr(kept_views, "ALIKE", 0.0)
     top, expected, less = [], [], []
     for seed in range(8):
         rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
         for k in range(5):
             classifier.learn(views(rng, 6, k), f"object {k}")
         calibration = classifier._calibration
-        expected.append(calibration.typicality._top.mean())
+        expected.append(calibration._typicality._top.mean() - calibration.lack / 6)
         asked = np.concatenate([views(rng, 60, k) for k in range(5)])
         top.append(calibration.mixed_scores(asked).max(axis=1).mean())
+        parts = classifier._kept.separate_parts()
         known = Calibration(classifier._kept, classifier._statistics(), np.ones(5))
-        less.append(known._hold_back(0.2, [known._parts != part for part in range(3)])[1].mixed.max(axis=1).mean())
+        _, (held,) = known._hold_back([0.2], [parts != part for part in range(3)], False)
+        less.append(held.mixed.max(axis=1).mean())
     assert abs(np.mean(expected) - np.mean(top)) < 0.5 * (np.mean(top) - np.mean(less))
+
+
+def test_an_object_with_three_views_among_others_with_many_is_hardly_called_unknown_more_often():
+    few, many = [], []
+    for seed in range(8):
+        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
+        for k in range(5):
+            classifier.learn(views(rng, 3 if k == 4 else 30, k + 10 * seed), f"object {k}")
+        rejected = [classifier.typicality(views(rng, 100, k + 10 * seed)) < 0.1 for k in range(5)]
+        few.append(np.mean(rejected[4]))
+        many.append(np.mean(rejected[:4]))
+    assert abs(np.mean(many) - 0.1) < 0.04
+    assert np.mean(few) < 0.12
+
+
+def test_photographs_with_twins_do_not_make_known_views_unknown():
+    """Each view is taught with a twin, in any order, and asked for without one: thirds in order would refuse half."""
+    rejected = []
+    for seed in range(6):
+        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
+        for k in range(4):
+            seen = views(rng, 12, k + 10 * seed)
+            twins = np.concatenate([seen, seen + 0.01 * rng.normal(size=seen.shape)])
+            classifier.learn(rng.permutation(twins), f"object {k}")
+        rejected.append([classifier.typicality(views(rng, 100, k + 10 * seed)) < 0.1 for k in range(4)])
+    assert abs(np.mean(rejected) - 0.1) < 0.06
 
 
 def test_one_view_says_something_and_nothing_says_nothing():

@@ -25,6 +25,25 @@ def judged(classifier, x, labels):
     return np.array([classifier.confidence(row) for row in scores]), right
 
 
+def test_recall_of_each_class_is_that_of_its_held_back_views_and_one_of_average_recall():
+    scores = np.array([[0.9, 0.1, 0.0, 0.0], [0.2, 0.8, 0.1, 0.0], [0.1, 0.3, 0.2, 0.0], [0.0, 0.0, 0.7, 0.1]])
+    targets, weights = np.array([0, 0, 1, 2]), np.array([1.0, 1.0, 0.5, 0.5])  # right: 1 of 2, 1 of 1, 1 of 1
+    recall = Confidence().fit(scores, np.ones(4), targets, weights).recall
+    mean = (1.0 + 0.5 + 0.5) / 3.0
+    np.testing.assert_allclose(recall, [(1 + mean) / 3, (0.5 + mean) / 1.5, (0.5 + mean) / 1.5, np.nan])
+    classifier = AdaptiveClassifier(D)
+    assert classifier.recall.shape == (0,)
+    for label in ("a", "b"):
+        classifier.learn(np.eye(D)[:6], label)
+    assert np.isnan(classifier.recall).all()
+    classifier.calibrate()
+    assert ((classifier.recall > 0.0) & (classifier.recall < 1.0)).all()  # both look the same
+    classifier.learn(np.ones(D), "c")
+    assert np.isnan(classifier.recall).tolist() == [False, False, True]
+    classifier.forget("a")
+    assert np.isnan(classifier.recall).all()
+
+
 @pytest.mark.parametrize("spread", [1.0, 2.0])
 @pytest.mark.parametrize("kind", [AdaptiveClassifier, IncrementalClassifier])
 def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):

@@ -88,6 +88,30 @@ def test_a_full_memory_knows_the_order_of_learning():
     np.testing.assert_array_equal(restored.parts(), parts)
 
 
+def test_separate_parts_keep_twins_together_in_the_order_of_learning():
+    rng, kept = np.random.default_rng(1), KeptViews(D)
+    places = np.repeat(np.arange(6), 4)
+    for place in places:  # a class of 6 places with 4 views each
+        kept.add(np.eye(D)[place] + 0.01 * rng.normal(size=D), 0)
+    for index in (1, 1, 1, 2, 3, 4):
+        kept.add(rng.normal(size=D), index)
+    parts, targets = kept.separate_parts(), kept.targets
+    assert parts[targets == 0].tolist() == (places // 2).tolist()
+    assert parts[targets == 1].tolist() == [0, 1, 2]
+    assert [int(parts[targets == index][0]) for index in (2, 3, 4)] == [2, 0, 1]
+    shuffled = KeptViews(D)
+    order = rng.permutation(24)
+    for place in order:
+        shuffled.add(kept.rows[place], 0)
+    found = shuffled.separate_parts()
+    assert all(len({int(part) for part in found[places[order] == place]}) == 1 for place in range(6))
+    assert np.bincount(found).tolist() == [8, 8, 8]
+    still = KeptViews(D)
+    for _ in range(6):
+        still.add(np.ones(D), 0)
+    assert still.separate_parts().tolist() == [0, 0, 1, 1, 2, 2]
+
+
 def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
     rng, kept = np.random.default_rng(1), KeptViews(D)
     sides = {0: rng.permutation(np.repeat([0, 1], 6)), 1: np.array([1, 0])}

@@ -11,6 +11,7 @@ from icub_learning.recognition.classifiers.whitened import (
     MIXED_REGULARIZATION,
     REGULARIZATION,
     Machine,
+    Portion,
     Statistics,
 )
 
@@ -88,7 +89,7 @@ def test_scores_are_those_of_the_definition(counts, shrinkage):
     rows, targets = draw(counts)
     x = unit(np.random.default_rng(9).normal(size=(5, D)))
     kept = np.ones(len(rows), dtype=bool)
-    found = Machine(statistics(rows, targets, kept), kept, shrinkage).scores(x)
+    found = Machine(Portion(statistics(rows, targets, kept), kept), shrinkage).scores(x)
     for one, other in zip(
         (found.views, found.means, found.mixed), by_definition(rows, targets, kept, x, shrinkage), strict=True
     ):
@@ -100,7 +101,7 @@ def test_means_and_covariance_are_those_of_all_views_when_few_are_kept():
     kept = np.random.default_rng(3).uniform(size=len(rows)) < 0.3
     x = unit(np.random.default_rng(4).normal(size=(5, D)))
     known = statistics(rows, targets, kept)
-    found = Machine(known, np.ones(kept.sum(), dtype=bool), 0.2).scores(x)
+    found = Machine(Portion(known, np.ones(kept.sum(), dtype=bool)), 0.2).scores(x)
     for one, other in zip(
         (found.views, found.means, found.mixed), by_definition(rows, targets, kept, x, 0.2), strict=True
     ):
@@ -114,17 +115,17 @@ def test_views_held_back_leave_no_trace(share):
     kept = (np.random.default_rng(5).uniform(size=len(rows)) < share) | (targets == 3)
     known = statistics(rows, targets, kept)
     learned = (np.arange(kept.sum()) % 3 > 0) & (known.targets != 3)
-    machine = Machine(known, learned, 0.2)
-    assert machine.present.tolist() == [True, True, True, False, True]
+    machine = Machine(Portion(known, learned), 0.2)
+    assert machine.portion.present.tolist() == [True, True, True, False, True]
     left = np.ones(len(rows), dtype=bool)
     left[np.flatnonzero(kept)[~learned]] = False
     renumbered = np.array([0, 1, 2, -1, 3])[targets[left]]
     x = unit(np.random.default_rng(6).normal(size=(5, D)))
     found, expected = machine.scores(x), by_definition(rows[left], renumbered, kept[left], x, 0.2)
     for one, other in zip((found.views, found.means, found.mixed), expected, strict=True):
-        np.testing.assert_allclose(one[:, machine.present], other, atol=ATOL)
+        np.testing.assert_allclose(one[:, machine.portion.present], other, atol=ATOL)
         assert (one[:, 3] == 0.0).all()
-    at = machine.scores_at(known.rows[~learned], known.lengths[~learned], mixed=False)
+    at = machine.scores_at(known.rows[~learned], known.lengths[~learned])
     np.testing.assert_allclose(at.views, machine.scores(known.directions[~learned]).views, atol=ATOL)
 
 
@@ -133,7 +134,7 @@ def test_outside_the_span_of_kept_views_the_variance_is_the_mean_of_what_is_ther
     rows, targets = draw([20, 20, 20], d=60)
     kept = np.arange(len(rows)) % 3 == 0
     known = statistics(rows, targets, kept)
-    machine = Machine(known, np.ones(kept.sum(), dtype=bool), 0.2)
+    machine = Machine(Portion(known, np.ones(kept.sum(), dtype=bool)), 0.2)
     means = known.sums / known.counts[:, None]
     centred = known.second - means.T @ (means * known.counts[:, None])
     assert np.trace(centred) + known.outside == pytest.approx(
@@ -148,7 +149,9 @@ def test_one_view_and_views_that_are_all_alike():
     row = rounded(np.arange(1.0, D + 1))
     for n in (1, 4):
         rows, targets, kept = np.tile(row, (n, 1)), np.zeros(n, dtype=int), np.ones(n, dtype=bool)
-        found = Machine(statistics(rows, targets, kept), kept, 0.2).scores(np.array([row, -row]))
+        found = Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.array([row, -row]))
         assert found.means[0, 0] == pytest.approx(1.0, abs=1e-5)
         assert found.mixed[0, 0] > 1.1 > found.mixed[1, 0]
-    assert np.isfinite(Machine(statistics(rows, targets, kept), kept, 0.2).scores(np.zeros((1, D))).mixed).all()
+    assert np.isfinite(
+        Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.zeros((1, D))).mixed
+    ).all()

@@ -89,7 +89,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
         response.labels, response.counts = ["cup"], [30]
         return response
 
-    known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5]))
+    known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
     detector.create_service(ListObjects, "~/list_objects", objects)
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
     picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
@@ -117,6 +117,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     assert state.boxes.labels == ("cup",)
     # Recognizers publish what they know, detectors are asked.
     assert state.objects == {"/inverse_dynamics": {"duck": 20, "cup": 5}, "/detector": {"cup": 30}}
+    assert state.recall == {"/inverse_dynamics": {"duck": 0.75, "cup": 1.0}}
 
 
 def test_the_robot_is_the_one_that_is_described(beside, source, tmp_path):

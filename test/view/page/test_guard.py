@@ -2,6 +2,7 @@
 
 import http.client
 
+import numpy as np
 import pytest
 import websockets.exceptions
 import websockets.sync.client
@@ -10,6 +11,7 @@ from helpers.waiting import PATIENCE
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page.guard import Guard, is_local, new_token
 from icub_learning.view.page.page import Page, check_port
+from icub_learning.view.shown.state import Recognized, State
 
 TOKEN = "x" * 24
 
@@ -68,6 +70,24 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
         assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
     finally:
         page.close()
+
+
+def test_small_pictures_are_served_to_whom_the_page_is(page):
+    recognized = Recognized("mug", "mug", 1.0, 1.0, {})
+    image = np.zeros((9, 12, 3), np.uint8)
+    page._thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
+    number = page._thumbnails.number("mug")
+    query, given = page.address.partition("?")[2], {}
+    if query:
+        given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]
+        assert get(page, f"/thumbnails/{number}")[0] == 403
+    status, headers = get(page, f"/thumbnails/{number}", **given)
+    assert status == 200 and headers.get_all("Content-Length") == [str(len(page._thumbnails.picture(number)))]
+    assert (
+        headers.get_all("Content-Type") == ["image/jpeg"] and "default-src 'self'" in headers["Content-Security-Policy"]
+    )
+    for name in (number + 1, "", "x", "1" * 30, "../../etc/passwd"):
+        assert get(page, f"/thumbnails/{name}", **given)[0] == 404
 
 
 def test_other_names_and_pages_of_others_are_refused():

@@ -1,5 +1,6 @@
 """What each part of the page shows of a state, and what its buttons ask, on a page without a browser."""
 
+import io
 import os
 import re
 import time
@@ -158,8 +159,8 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     state = State(image=image, image_number=1, recognizers=["/eye"], objects={"/eye": {"duck": 20}})
     page.update(state)
     np.testing.assert_array_equal(page._camera._image.image, image)
-    assert "duck 20" in text(page._teaching._table) and page._teaching._parts[0].visible
-    assert text(page._detection._table) == "none yet" and not page._detection._parts[0].visible
+    assert "duck 20 frames –" in text(page._teaching._objects.table) and page._teaching._parts[0].visible
+    assert text(page._detection._objects.table) == "none yet" and not page._detection._parts[0].visible
     state.boxes = Boxes(np.array([[1.0, 1.0, 3.0, 3.0]]), ("cup",), np.array([0.5]))
     state.image_number = 2
     page.update(state)
@@ -174,6 +175,45 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     assert "no known object" in words(None, Boxes(np.zeros((1, 4)), ("cup",), np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
         assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
+
+
+def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_they_are_seen(page):
+    counts = {f"mug {k}" if k % 3 else f"<Duck> {k}": k + 1 for k in range(300)}
+    recall = {label: (float("nan") if k == 7 else k / 300) for k, label in enumerate(counts)}
+    image = np.full((480, 640, 3), 90, np.uint8)
+    scores = {label: k / 300 for k, label in enumerate(counts)}
+    state = State(recognizers=["/eye"], objects={"/eye": counts}, recall={"/eye": recall}, image=image, image_number=1)
+    state.recognized = Recognized("mug 8", "mug 8", 0.9, 0.5, scores)
+    page.update(state)
+    part = page._teaching._objects
+    rows = re.findall(r'<span class="name" title="(.*?)">', part.table.content)
+    assert len(rows) == 300 and rows[0] == "mug 299" and "&lt;Duck&gt; 0" in rows and "<Duck>" not in part.table.content
+    assert page._teaching._which.name == "mug 299"
+    bars = re.findall(r'class="name">(.*?)</span>', page._camera._words.content)
+    assert bars[0] == "mug 299" and len(bars) == 12 and "and 288 lower ones" in text(page._camera._words)
+
+    (number,) = re.findall(r'<img loading="lazy" alt="" src="/thumbnails/(\d+)">', part.table.content)
+    picture = Image.open(io.BytesIO(page._thumbnails.picture(int(number))))
+    assert picture.size == (96, 72) and np.abs(np.asarray(picture) - 90.0).max() < 4
+    for label, confidence, is_new in (("mug 8", 0.8, False), ("unknown", 1.0, False), ("mug 8", 0.95, True)):
+        state.recognized, state.image_number = Recognized(label, "mug 8", confidence, 0.5, {}), state.image_number + 1
+        before = part.table.content
+        page.update(state)
+        assert (part.table.content != before) == is_new
+    assert page._thumbnails.picture(int(number)) is None  # a better one is there
+
+    part._words.value, part._order.value = "DUCK 1", "least surely known first"
+    page.update(state)
+    shown = re.findall(r'title="&lt;Duck&gt; (\d+)">', part.table.content)
+    assert shown == [str(k) for k in range(300) if k % 3 == 0 and "1" in str(k)]
+    assert f"{len(shown)} of 300 objects" in text(part.table) and "&lt;Duck&gt; 12 13 frames 4 %" in text(part.table)
+    assert page._teaching._which._names == tuple(f"<Duck> {k}" for k in shown)
+    part._words.value = ""
+    page.update(state)
+    assert re.findall(r'title="(mug \d+)">', part.table.content)[0] == "mug 7"  # nobody knows how sure that is
+    state.objects = {"/eye": {"cup": 1}}
+    page.update(state)
+    assert page._thumbnails.number("mug 8") is None and page._teaching._which.name == "cup"
 
 
 def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_path):

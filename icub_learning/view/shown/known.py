@@ -1,0 +1,103 @@
+"""The objects that a node knows: found by a word, sorted by how surely each is known, with small pictures."""
+
+import io
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PIL import Image
+
+from icub_learning.view.shown.state import State
+
+SIDES = (96, 72)  # [px], largest width and height of a picture: twice what is shown, for dense screens
+QUALITY = 70  # of JPEG: some 3 kB a picture
+UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST = ORDERS = (
+    "least surely known first",
+    "most surely known first",
+    "by name",
+    "fewest views first",
+    "newest first",
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known object: its label, views learned, and recall in [0, 1]; NaN: it has not been found out."""
+
+    label: str
+    count: int
+    recall: float
+
+    @property
+    def sureness(self) -> str:
+        """Recall in words."""
+        return "–" if math.isnan(self.recall) else f"{100.0 * self.recall:.0f} %"
+
+
+def known_objects(counts: Mapping[str, int], recall: Mapping[str, float]) -> list[Known]:
+    """Return what is known of each object, oldest first."""
+    return [Known(label, count, recall.get(label, math.nan)) for label, count in counts.items()]
+
+
+def found(objects: Iterable[Known], words: str, order: str) -> list[Known]:
+    """Return objects whose labels contain all words, in any case, in one of ORDERS; equal ones oldest first.
+
+    What is not known to be sure counts as least sure.
+    """
+    wanted = words.casefold().split()
+    chosen = [one for one in objects if all(word in one.label.casefold() for word in wanted)]
+    if order == NEWEST_FIRST:
+        return chosen[::-1]
+    keys: dict[str, Callable[[Known], float | str]] = {
+        UNSURE_FIRST: lambda one: -1.0 if math.isnan(one.recall) else one.recall,
+        SURE_FIRST: lambda one: 1.0 if math.isnan(one.recall) else -one.recall,
+        BY_NAME: lambda one: one.label.casefold(),
+        BY_COUNT: lambda one: one.count,
+    }
+    return sorted(chosen, key=keys[order])
+
+
+class Thumbnails:
+    """A small picture of each object that was recognized: the camera's image in which it was most surely so.
+
+    The pages' program reads them by number while another thread adds to them. There are at most as many as objects.
+
+    Attributes:
+        version: rises with what there is.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, tuple[int, float]] = {}  # of each label: the number of its picture, and confidence
+        self._pictures: dict[int, bytes] = {}
+        self.version = 0
+        self._seen = -1
+
+    def update(self, state: State) -> None:
+        """Take a picture if the newest image is of a known object, and drop those of objects that are gone."""
+        known = {label for name in state.recognizers for label in state.objects.get(name, {})}
+        for label in [one for one in self._numbers if one not in known]:
+            del self._pictures[self._numbers.pop(label)[0]]
+            self.version += 1
+        seen, image = state.recognized, state.image
+        if seen is None or image is None or state.image_number == self._seen:
+            return
+        self._seen = state.image_number
+        before = self._numbers.get(seen.label, (-1, -1.0))
+        if seen.label not in known or seen.label != seen.nearest or seen.confidence <= before[1]:
+            return
+        picture = Image.fromarray(image)
+        picture.thumbnail(SIDES)
+        content = io.BytesIO()
+        picture.save(content, "JPEG", quality=QUALITY)
+        self.version += 1  # a picture never changes, so that a browser may keep it
+        self._pictures[self.version] = content.getvalue()
+        self._numbers[seen.label] = (self.version, seen.confidence)
+        self._pictures.pop(before[0], None)
+
+    def number(self, label: str) -> int | None:
+        """Return the number of the picture of an object, or None."""
+        return self._numbers[label][0] if label in self._numbers else None
+
+    def picture(self, number: int) -> bytes | None:
+        """Return a JPEG, or None if there is none with this number."""
+        return self._pictures.get(number)
