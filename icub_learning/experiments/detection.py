@@ -17,10 +17,10 @@ from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
 from icub_learning.detection.region_classifier import Rows
 from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 from icub_learning.recognition import IncrementalClassifier
-from icub_learning.reporting.tables import add_json_option, save_figures, table
+from icub_learning.reporting.tables import save_figures, table
 from icub_learning.simulation.objects.table_scene import TableImage, TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
@@ -55,15 +55,13 @@ TUNED, TUNED_NEGATIVES, TUNED_CENTERS, TUNED_REGULARIZATION = "random background
 # Training time [s] and mAP [%] in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 BESIDE = {title: (f"{took:g} s", str(precision)) for title, (took, precision) in PUBLISHED.items()}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--scenes", type=int, default=130, help="tables to learn from (default: 130)")
-    parser.add_argument("--tests", type=int, default=100, help="tables to find objects in (default: 100)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the tables (default: 0)")
-    parser.add_argument("--threads", type=int, default=2, help="threads of network and matrix products (default: 2)")
-    add_json_option(parser)
+add_options = options(
+    "the tables",
+    picture=False,
+    scenes={"type": int, "default": 130, "help": "tables to learn from (default: 130)"},
+    tests={"type": int, "default": 100, "help": "tables to find objects in (default: 100)"},
+    threads={"type": int, "default": 2, "help": "threads of network and matrix products (default: 2)"},
+)
 
 
 @dataclass(frozen=True)

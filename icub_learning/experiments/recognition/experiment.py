@@ -2,17 +2,17 @@
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.experiments.options import options
 from icub_learning.experiments.recognition import few_views, late, many, picture, unknown
 from icub_learning.experiments.recognition.contenders import OURS
 from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools, load
-from icub_learning.reporting.tables import add_json_option, number, save_figures, table
+from icub_learning.reporting.tables import number, save_figures, table
 
 PARTS = ("views", "unknown", "late", "many")
 SEEDS = (0, 1, 2, 3, 4)
@@ -44,18 +44,12 @@ example:
   icub-learning reproduce recognition --parts unknown late --json out/recognition.json"""
 
 Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether it is reached
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all of them")
-    parser.add_argument("--on", nargs="+", choices=tuple(SETS), default=list(SETS), help="data sets (default: all)")
-    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), help="of the draws (default: 0 1 2 3 4)")
-    parser.add_argument("--data", type=Path, metavar="PATH", help="folder of the photographs, or their file")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-    )
-    add_json_option(parser)
+add_options = options(
+    on=SETS,
+    data="folder of the photographs, or their file",
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square
 from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
@@ -30,14 +30,8 @@ PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # s on WPBC, full a
 D = 32
 DEGREE = 2  # of the polynomial tensor kernel, the one that the source uses on WPBC
 MOST_FULL = 2**31  # bytes
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--samples", type=int, nargs="+", default=[30, 60, 100], metavar="N", help="sizes (default: 30 60 100)"
-    )
-    add_common_options(parser, "the samples")
+SIZES = {"type": int, "nargs": "+", "default": [30, 60, 100], "metavar": "N", "help": "sizes (default: 30 60 100)"}
+add_options = options("the samples", samples=SIZES)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
@@ -30,11 +30,7 @@ SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 ALPHAS = (0.02, 0.05, 0.1, 0.2)
 PUBLISHED = {120: (11, 223), 140: (13, 202), 160: (13, 184)}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "the first problem", draws=5)
+add_options = options("the first problem", draws=5)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.tensor.layout import compare
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import BLUE, RED, log_scale, new_figure, save, style
@@ -50,14 +50,8 @@ SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.03, 0.1, 0.3, 0.58, 0.86, 1.33, 2.0, 5.0, 20.0, 100.0)
 SUBSAMPLES = 10
 BEST = (0.58, 1.33)  # of gamma, published
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--large", action="store_true", help="times at n 120, 200 and 250 and all m too: an hour, and 3 GiB"
-    )
-    add_common_options(parser, "the first problem and its subsamples", quick=True, draws=1)
+LARGE = {"action": "store_true", "help": "times at n 120, 200 and 250 and all m too: an hour, and 3 GiB"}
+add_options = options("the first problem and its subsamples", quick=True, draws=1, large=LARGE)
 
 
 def run(args: argparse.Namespace) -> None:

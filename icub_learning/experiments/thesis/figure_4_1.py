@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.plots import RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
@@ -40,15 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 POINTS = 20
 PUBLISHED_RMSE = 0.33
 MARKS = ("o", "s", "*")  # in the picture: the two published points, and the best of the surface
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--on", nargs="+", choices=tuple(SETTINGS), default=list(SETTINGS), help="data sets (default: both)"
-    )
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "splits and centres", quick=True)
+add_options = options("splits and centres", on=SETTINGS, data=PUMADYN_HELP, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
 from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -23,12 +23,7 @@ example:
   icub-learning reproduce figure-4.2 --json out/figure-4.2.json"""
 LEVELS = 50
 SIGMA, LAMBDA = 2.66, 1e-5
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "centres", quick=True)
+add_options = options("centres", data=PUMADYN_HELP, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

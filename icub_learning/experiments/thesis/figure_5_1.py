@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
@@ -42,12 +42,7 @@ example:
 SCALE, NOISE, DELTA = 0.5, 0.5, 0.25
 LEVELS = tuple(10.0**power for power in range(-6, 0))
 GRID = 101  # points of r and of gamma
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, help="n (default: 1000)")
-    add_common_options(parser, "samples and centres", quick=True, draws=5)
+add_options = options("samples and centres", quick=True, draws=5, samples={"type": int, "help": "n (default: 1000)"})
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.reporting.tables import save_figures, table
@@ -25,12 +25,8 @@ example:
   icub-learning reproduce figure-5.2 --json out/figure-5.2.json"""
 CASES = ((11 / 16, 1 / 8), (7 / 8, 1 / 4))
 NAMES = {"risk": "excess risk", "regularization": "lambda", "features": "features m", "centers": "centres m"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 100, as published)")
-    add_common_options(parser, "samples, noise and features", quick=True)
+DRAWS = {"help": "repetitions for each n (default: 100, as published)"}
+add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -29,14 +29,7 @@ SETTINGS: dict[str, tuple[float, float, float, int]] = {  # length scale, lambda
 }
 NAMES = {"features": "random features", "centres": "Nyström centres"}
 NEAR = 1.02
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: both)")
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "splits, features and centres", quick=True, draws=5)
+add_options = options("splits, features and centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=5)
 
 
 def run(args: argparse.Namespace) -> None:

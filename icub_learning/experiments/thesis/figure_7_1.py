@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.lines import Line2D
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.thesis import two_gaussians
 from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
@@ -30,12 +30,8 @@ LINES = {
     "alpha1": (GREEN, "-", "learned, alpha = 1"),
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, default=20000, help="learned for each gamma (default: 20000)")
-    add_common_options(parser, "samples and features")
+SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
+add_options = options("samples and features", samples=SAMPLES)
 
 
 def run(args: argparse.Namespace) -> None:

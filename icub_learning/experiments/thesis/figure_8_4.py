@@ -9,7 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.options import add_common_options
+from icub_learning.experiments.options import options
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
 from icub_learning.recording import Recording
@@ -29,15 +29,11 @@ minutes, with 3000 a third of that.
 
 example:
   icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, default=SAMPLES, help=f"learned in each plane (default: {SAMPLES})")
-    add_common_options(parser, "the simulation and the random features")
-    parser.add_argument(
-        "--joints", nargs="+", default=list(ARM), metavar="JOINT", help="joints to learn from (default: the thesis')"
-    )
+add_options = options(
+    "the simulation and the random features",
+    samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
+    joints={"nargs": "+", "default": list(ARM), "metavar": "JOINT", "help": "to learn from (default: the thesis')"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

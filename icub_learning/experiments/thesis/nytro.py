@@ -7,7 +7,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -24,11 +24,7 @@ example:
 ITERATIONS = 500
 METHODS = {"nytro": "NYTRO", "path": "NKRLS, 100 lambda", "one": "NKRLS, one lambda"}
 LAMBDAS = np.logspace(-15, 0, 100).tolist()
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "centres and noise", quick=True)
+add_options = options("centres and noise", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

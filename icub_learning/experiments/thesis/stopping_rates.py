@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
 from icub_learning.reporting.tables import number, save_figures, table
@@ -90,12 +90,8 @@ COROLLARIES = (
     Corollary("b = n^(1/2)", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 0.5),
     Corollary("b = n", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 1.0),
 )
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 20)")
-    add_common_options(parser, "samples and their order", quick=True)
+DRAWS = {"help": "repetitions for each n (default: 20)"}
+add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:

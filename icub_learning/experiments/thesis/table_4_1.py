@@ -11,7 +11,7 @@ from tqdm import tqdm
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.benchmarks import Benchmark, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import (
     KRLS,
@@ -48,14 +48,7 @@ SCALES = {"insurance": 6.0, "pumadyn32nh": 2.66}
 LEVELS = tuple(10.0**power for power in range(-12, 1))
 MOST, STEPS = 2048, 32  # centres or features, and numbers of them along a path
 EXACT = ("KRLS", "KRLS, Matérn")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SCALES)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: both)")
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "held-out samples, centres and features", quick=True, draws=3)
+add_options = options("held-out samples, centres and features", on=SCALES, data=PUMADYN_HELP, quick=True, draws=3)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from icub_learning.arrays import integer
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.benchmarks import Benchmark, adult, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import COLOURS
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff
 from icub_learning.kernel_methods.diagnostics import METHODS as REGIMES
@@ -73,14 +73,7 @@ ITERATIONS = 500
 TINY = 1e-300  # lambda of the cut-off below that of rounding: K^+
 SPARSE = 2000  # samples that dimension and signal-to-noise ratio are estimated from
 PLACES = {"KRLS": YELLOW, "early stopping": BLUE, "NystromKRLS": GREEN, "NYTRO": RED}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: all)")
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "the held-out samples and the centres", quick=True, draws=1)
+add_options = options("the held-out samples and the centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=1)
 
 
 def run(args: argparse.Namespace) -> None:

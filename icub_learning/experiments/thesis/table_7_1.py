@@ -8,9 +8,8 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ParameterError
 from icub_learning.experiments.data import images
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, one_set, options
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Sizes, compare
 from icub_learning.reporting.plots import BLUE, GREEN, GREY, RED, YELLOW, legend_below, new_figure, save, style
 from icub_learning.reporting.tables import save_figures, table
@@ -39,6 +38,7 @@ features that an earlier run kept.
 
 example:
   icub-learning reproduce table-7.1 --on mnist --json out/table-7.1.json"""
+DATA_HELP = "the one data set: package file, its folder, or for objects an .npz"
 PUBLISHED_SIZE = (1000, 200)  # n_bal and n_test of mnist, where there are enough digits
 DATA_SETS = {"mnist": (590, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
 N_IMB = (1, 5, 10, 50, 100, 500)
@@ -65,31 +65,22 @@ LINES = {
     "RC fixed": (YELLOW, "RC fixed: one alpha for all"),
     "RC+": (GREEN, "RC+: recoding, chosen within a standard error"),
 }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--on", nargs="+", choices=tuple(DATA_SETS), default=list(DATA_SETS), help="data sets (default: all)"
-    )
-    add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
-    parser.add_argument("--late", nargs="+", default=(), metavar="CLASS", help="late classes in turn (default: drawn)")
-    parser.add_argument("--trials", type=int, default=10, help="repetitions (default: 10, as in the thesis)")
-    parser.add_argument("--n-bal", type=int, help="training examples of a balanced class (default: see above)")
-    parser.add_argument("--n-test", type=int, help="test examples of each class (default: see above)")
-    parser.add_argument(
-        "--recoding", type=float, default=FIXED_RECODING, help=f"alpha of RC fixed (default: {FIXED_RECODING})"
-    )
-    add_common_options(parser, "the draws")
+add_options = options(
+    "the draws",
+    on=DATA_SETS,
+    data=DATA_HELP,
+    late={"nargs": "+", "default": (), "metavar": "CLASS", "help": "late classes in turn (default: drawn)"},
+    trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
+    n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
+    n_test={"type": int, "help": "test examples of each class (default: see above)"},
+    recoding={"type": float, "default": FIXED_RECODING, "help": f"alpha of RC fixed (default: {FIXED_RECODING})"},
+)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the protocol on each data set, print the table and draw the figures."""
-    wanted = list(dict.fromkeys(args.on))
-    if args.data is not None and len(wanted) != 1:
-        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
-    for name in wanted:
+    for name in one_set(args):
         figures[name] = _run_one(name, args)
         print(_text(name, figures[name]), flush=True)
         path = args.out / f"table-7.1-{name}.png"
