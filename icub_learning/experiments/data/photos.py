@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import data_root, find_file, unreadable
+from icub_learning.experiments.data.fetching import find_file, unreadable
 
-GROCERY = Path("photos", "grocery_half_features.npz")
+GROCERY = "photos/grocery_half_features.npz"
 TAUGHT_FROM = "train"  # the part of the data set that views are taught from; the others are asked for
 
 
@@ -25,11 +24,7 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
     Raises:
         RecordingError: there is no such file, or it is another one.
     """
-    root = data_root(given)
-    path = None if root is None else find_file(root, GROCERY)
-    if path is None:
-        text = f"no {GROCERY} in {root or '$ICUB_LEARNING_DATA, which is not set'}: give its folder with --data"
-        raise RecordingError(text, name="data", value=str(root), bound=str(GROCERY))
+    path = find_file(given, GROCERY)
     try:
         with np.load(path, allow_pickle=False) as archive:
             x, labels, split = np.asarray(archive["X"], dtype=float), archive["y"].astype(str), archive["split"]

