@@ -30,9 +30,9 @@ in [1e-12, 1]. Matérn has smoothness 3/2; Fastfood draws it as a multivariate t
 
 insurance is the Insurance Company set, 5822 customers to learn from and 4000 to test on, targets 0 and 1 less 1/2,
 sigma 6, from Debian's r-cran-kernlab (reading it needs the Python package rdata). CT slices and YearPredictionMSD are
-in no public package that this command knows; --data reads their public files, and with them cpuSmall, which has 12 of
-the 21 inputs of the tables' CPU. Forest is left out. pumadyn32nh, a target of deviation 1 and sigma 2.66, stands in
-their place without published figures.
+in no public package that this command knows; --data reads their public files (sigma 5.261, 1.889), and with them
+cpuSmall (0.904), which has 12 of the 21 inputs of the tables' CPU. Forest is left out. pumadyn32nh, a target of
+deviation 1 and sigma 2.66, stands in their place without published figures.
 
 example:
   icub-learning reproduce table-4.1 --json out/table-4.1.json"""
