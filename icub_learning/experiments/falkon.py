@@ -25,10 +25,7 @@ solve the same problem on the same centres, and so do KRLS and its preconditione
 (4000) or can be computed again in each iteration (10000). Then FALKON's error by iterations.
 
 Published: MillionSongs, SUSY and others, which are not in the public packages this command knows; their ratios of times
-are beside ours.
-
-example:
-  icub-learning reproduce falkon --json out/falkon.json"""
+are beside ours."""
 # MillionSongs: mean squared error, relative error and seconds.
 PUBLISHED = {
     "FALKON": (80.30, 4.51e-3, 55.0),

@@ -37,8 +37,8 @@ PICTURE = base64.b64decode(
 )
 
 
-def test_every_experiment_has_a_plan():
-    assert list(PLANS) and set(PLANS) == set(EXPERIMENTS) and set(READERS) <= set(PLANS)
+def test_plans_and_published_figures_are_of_experiments():
+    assert PLANS and set(PLANS) | set(READERS) <= set(EXPERIMENTS)
 
 
 def test_differences_and_what_is_worse():

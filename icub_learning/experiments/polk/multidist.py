@@ -29,10 +29,7 @@ epsilon; it holds for the iterate.
 
 Beside POLK: budgeted stochastic gradients (BSGD), one sample at a time, which keep 15 points by projection, with the
 step size of the least held-out error in the training samples; functional gradients that keep every point; and a support
-vector machine in batch, its C chosen by cross-validation on the training samples. All share the kernel.
-
-example:
-  icub-learning reproduce polk-multidist --draws 5 --json out/polk-multidist.json"""
+vector machine in batch, its C chosen by cross-validation on the training samples. All share the kernel."""
 SETTINGS: dict[str, Any] = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
 RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  # shared with BSGD, as published
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))

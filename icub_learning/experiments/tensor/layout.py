@@ -20,10 +20,7 @@ DESCRIPTION = """\
 Table 1 and figure 15: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Then the build,
 gradient and training of the polynomial tensor kernel of degree 2 on n synthetic samples of 32 features, as many as WPBC
 has, in both layouts; the full one is left out where it does not fit into 2 GiB. Both train with the same solver to the
-same gap.
-
-example:
-  icub-learning reproduce tensor-layout --samples 30 60 --json out/tensor-layout.json"""
+same gap."""
 PUBLISHED_COUNTS = {10: 715, 50: 292_825, 100: 4_421_275}
 PUBLISHED_LARGEST = (399, 181)  # n that fits into 8 GB, packed and full
 PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # s on WPBC, full and packed

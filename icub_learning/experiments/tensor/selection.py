@@ -21,10 +21,7 @@ X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 s
 (subsampling); features count where |w_j| > 2 std(w). The linear tensor kernel of order 4 needs no tensor. Published,
 one run with gamma chosen by hand: m 120 11 true and 223 false, m 140 13 and 202, m 160 13 and 184. gamma is chosen
 here by the error on 500 further samples. Beside it scikit-learn's Lasso, its strength chosen the same way. The picture
-has the weights of the first draw, as figures 20 to 22 and 25 to 27.
-
-example:
-  icub-learning reproduce tensor-selection --draws 5 --json out/tensor-selection.json"""
+has the weights of the first draw, as figures 20 to 22 and 25 to 27."""
 N, D, S, NOISE, VALIDATION = 4000, 5000, 17, 0.05, 500
 SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.1, 1.0, 10.0)

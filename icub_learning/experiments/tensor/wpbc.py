@@ -28,10 +28,7 @@ of the 60 training patients. All m share the splits; a split is learned with 10 
 of it, so that its spread is zero, as published.
 
 Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The picture has the
-validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m.
-
-example:
-  icub-learning reproduce tensor-wpbc --json out/tensor-wpbc.json"""
+validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m."""
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60

@@ -25,10 +25,7 @@ Inputs are scaled to [0, 1]. The published 0.33 on pumadyn32nh needs a target of
 
 pumadyn32nh: sigma 2.66, 4096 for training, 4096 for test. Breast cancer: sigma 0.9, 400 and 169; errors are the share
 of tumours named wrong. cpuSmall, the third panel, is in no public package that this command knows, but --data reads its
-public file: sigma 0.1, 6554 for training, 1638 for test, 5 trials.
-
-example:
-  icub-learning reproduce figure-4.1 --json out/figure-4.1.json"""
+public file: sigma 0.1, 6554 for training, 1638 for test, 5 trials."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "pumadyn32nh": {
         "length_scale": 2.66, "levels": (-7, 0), "sizes": (10, 1000), "trials": 10, "train": 0.5, "unit": "RMSE",

@@ -19,10 +19,7 @@ Test error over the number m of random features, and of Nyström centres, with a
 (400 and 169, RMSE of targets -1 and +1), where it is not so small. The source does not say which length scales; those
 of figure 4.1 are taken, 2.66 and 0.9. Published are pictures without numbers: the error of both falls, then rises, and
 centres need considerably fewer than features. Printed are the least error of each, the m that has it, and the least m
-of each whose error is at most 2 % above the best of random features.
-
-example:
-  icub-learning reproduce figure-5.3 --json out/figure-5.3.json"""
+of each whose error is at most 2 % above the best of random features."""
 SETTINGS: dict[str, tuple[float, float, float, int]] = {  # length scale, lambda, share to learn from, largest m
     "pumadyn32nh": (2.66, 1e-9, 0.5, 2000),
     "breast-cancer": (0.9, 1e-2, 400 / 569, 400),

@@ -18,10 +18,7 @@ DESCRIPTION = """\
 Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviations 1 and 0.3; the first is met with
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
 both: what IncrementalClassifier learns from samples, with random features of the Gaussian kernel, without recoding
-(alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers.
-
-example:
-  icub-learning reproduce figure-7.1 --json out/figure-7.1.json"""
+(alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers."""
 # Colour, dashes and label of each boundary in the picture, and colour of the samples of each class.
 LINES = {
     "standard": (INK, (0, (4, 2)), "optimal, standard loss"),

@@ -22,10 +22,7 @@ lambda is the one with the most held-out examples of the other classes right, an
 of the late class and of the others. Data sets as in table-7.1; the published figure is on iCubWorld28 and has no
 numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
-points, and what the late class gains by it.
-
-example:
-  icub-learning reproduce figure-7.2 --json out/figure-7.2.json"""
+points, and what the late class gains by it."""
 N_IMB = (1, 5, 10, 50, 100, 500)
 FREE = 0.001  # accuracy of the others that a free alpha may cost
 add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)

@@ -17,10 +17,7 @@ Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nystr
 [1e-15, 1] and with one. Published: linear in m against quadratic (fig. 2, on cpuSmall). Here all 100 lambda cost one
 eigendecomposition, O(m^3), after O(n m^2), the paper's a solution each; and NYTRO forms A^T A once where that takes
 fewer operations than 500 passes over K_nm, as here: quadratic, but in a quarter of the time at m 2000. Model selection
-and its errors, table 2 of the paper, are in table-4.3.
-
-example:
-  icub-learning reproduce nytro --json out/nytro.json"""
+and its errors, table 2 of the paper, are in table-4.3."""
 ITERATIONS = 500
 METHODS = {"nytro": "NYTRO", "path": "NKRLS, 100 lambda", "one": "NKRLS, one lambda"}
 LAMBDAS = np.logspace(-15, 0, 100).tolist()

@@ -32,10 +32,7 @@ insurance is the Insurance Company set, 5822 customers to learn from and 4000 to
 sigma 6, from Debian's r-cran-kernlab (reading it needs the Python package rdata). CT slices and YearPredictionMSD are
 in no public package that this command knows; --data reads their public files (sigma 5.261, 1.889), and with them
 cpuSmall (0.904), which has 12 of the 21 inputs of the tables' CPU. Forest is left out. pumadyn32nh, a target of
-deviation 1 and sigma 2.66, stands in their place without published figures.
-
-example:
-  icub-learning reproduce table-4.1 --json out/table-4.1.json"""
+deviation 1 and sigma 2.66, stands in their place without published figures."""
 # Published RMSE on insurance, CPU, CT slices and YearPredictionMSD; KRLS did not fit into the memory for the last two.
 METHODS = {
     "incremental Nyström": (0.23180, 2.8466, 7.1106, 0.10470),
@@ -128,16 +125,17 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
         sizes = np.unique(np.linspace(most / STEPS, most, STEPS).astype(int)).tolist()
         errors = []
         for level in levels:
-            model = _incremental(method, most, sizes, level, seed, settings).fit(x, y)
+            model = _model(method, most, seed, {**settings, "path": sizes, "regularization": level}).fit(x, y)
             errors.append([group_rmse(one[:, 0] - data.y[held]) for one in model.predict_path(data.x[held])])
         surface = np.array(errors)
         i, j = np.unravel_index(surface.argmin(), surface.shape)
         found.update({"m": sizes[j], "path": {"m": sizes, "held-out RMSE": surface.min(axis=0)}})
-        least, level, final = float(surface[i, j]), levels[i], _fixed(method, sizes[j], seed, settings)
+        least, level = float(surface[i, j]), levels[i]
+        final = _model(method.removeprefix("incremental "), sizes[j], seed, settings)
         if "features" in method:  # level t of the path is random features with lambda most / t
             level *= most / sizes[j]
     else:
-        final = _fixed(method, most, seed, settings)
+        final = _model(method, most, seed, settings)
         held_errors = [
             group_rmse(one[:, 0] - data.y[held])
             for one in final.set_params(path=levels).fit(x, y).predict_path(data.x[held])
@@ -152,18 +150,14 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
     return {**found, "rmse": error, "held-out RMSE": float(least), "lambda": float(level), "seconds": took}
 
 
-def _incremental(method: str, most: int, sizes: list[int], level: float, seed: int, settings: Mapping[str, Any]) -> Any:
-    shared: dict[str, Any] = {"path": sizes, "regularization": level, "random_state": seed, **settings}
-    if "features" in method:
-        return IncrementalRandomFeaturesKRLS(n_features=most, **shared)
-    return IncrementalNystromKRLS(n_centers=most, **shared)
-
-
-def _fixed(method: str, m: int, seed: int, settings: Mapping[str, Any]) -> Any:
+def _model(method: str, m: int, seed: int, settings: Mapping[str, Any]) -> Any:
     if method in EXACT:
         return KRLS(**settings)
     if "Nyström" in method:
-        return NystromKRLS(n_centers=m, random_state=seed, **settings)
+        centers = IncrementalNystromKRLS if method.startswith("incremental") else NystromKRLS
+        return centers(n_centers=m, random_state=seed, **settings)
+    if method.startswith("incremental"):
+        return IncrementalRandomFeaturesKRLS(n_features=m, random_state=seed, **settings)
     kind = "fastfood" if "Fastfood" in method else "fourier"
     return RandomFeaturesKRLS(n_features=m, features=kind, random_state=seed, **settings)
 
