@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,9 @@ def run(args: argparse.Namespace) -> None:
         names, last = list(OBJECTS[:-1]), OBJECTS[-1]
         detector = collected(OnlineDetector(random_state=seed, n_threads=threads), shown, names)
         found = {title: judge(detector.copy(bootstrap), tests, names) for title, bootstrap in ROWS.items()}
+        tuned = detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES))
         others = {
-            TUNED: RegressorDetector(
-                detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES)), lambda: clone(TUNED_FALKON)
-            ),
+            TUNED: RegressorDetector(tuned, partial(clone, TUNED_FALKON)),
             "ridge regression": RegressorDetector(detector, Ridge),
             "IncrementalClassifier": RegressorDetector(detector, TwoClasses),
         }

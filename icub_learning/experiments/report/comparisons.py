@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.experiments.falkon import PUBLISHED_NAMES
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.polk.curves import SETTINGS, last_of, over_budgeted
+from icub_learning.experiments.thesis.table_7_1 import N_IMB
 from icub_learning.reporting.wrench_errors import PUBLISHED, UNITS
 
 Figures = Mapping[str, Any]
-N_IMB = (1, 5, 10, 50, 100, 500)
 # What a published figure is held against, in the order of the page.
 SAME = "on the same data"
 STAND_IN = "on data that stand in for theirs"
@@ -142,8 +143,7 @@ def _falkon(found: Figures) -> Iterator[Comparison]:
                      -0.5, "less", THEORY)  # fmt: skip
     yield Comparison("exponent of n in the time", found["growth"], 1.5, "less", TIME)
     base = found["published"]["FALKON"][2]
-    for theirs, name in (("Nyström", "nystrom"), ("random features", "features"),
-                         ("preconditioned KRR", "preconditioned")):  # fmt: skip
+    for theirs, name in PUBLISHED_NAMES.items():
         some = [row for row in found["rows"] if f"{name}_s" in row][-1]
         ours, published = some[f"{name}_s"] / some["falkon_s"], found["published"][theirs][2] / base
         yield Comparison(f"time of {theirs} over FALKON's, here at n {some['n']}", ours, published, "more", TIME)

@@ -11,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.experiments.options import one_set, options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, split
-from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, load_examples
+from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
 from icub_learning.reporting.tables import save_figures, table
@@ -23,7 +23,6 @@ of the late class and of the others. Data sets as in table-7.1; the published fi
 numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
 points, and what the late class gains by it."""
-N_IMB = (1, 5, 10, 50, 100, 500)
 FREE = 0.001  # accuracy of the others that a free alpha may cost
 add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)
 
