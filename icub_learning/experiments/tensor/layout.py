@@ -2,7 +2,7 @@
 
 import argparse
 from math import comb
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -82,8 +82,8 @@ def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) ->
     The kernel is S^degree with S = sum_j x_1j ... x_4j (tensor kernels, 4.33).
 
     Returns:
-        "n"; for "packed" and, where it fits, "full", the seconds of "build", one "gradient", "train" and "total"; and
-        the largest "difference" of the two solutions.
+        "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and
+        "total", which do not grow with other work beside it; and the largest "difference" of the two solutions.
     """
 
     def build_packed() -> Any:
@@ -97,13 +97,13 @@ def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) ->
     found: dict[str, Any] = {"n": n}
     solutions = {}
     for name, build in layouts.items():
-        start = perf_counter()
+        start = process_time()
         tensor = build()
-        built = perf_counter()
+        built = process_time()
         tensor.gradient(y)
-        once = perf_counter()
+        once = process_time()
         solutions[name] = solve(TensorPenalty(tensor), Square(), y, gamma, 1e-12, 1000).a
-        end = perf_counter()
+        end = process_time()
         times = {"build": built - start, "gradient": once - built, "train": end - once}
         found[name] = {**times, "total": built - start + end - once}
     if len(solutions) == 2:

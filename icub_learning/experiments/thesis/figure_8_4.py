@@ -66,13 +66,11 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
     }
 
     def ratios(one: str) -> dict[str, dict[str, float]]:
-        pairs = {
-            "SP/P, steady": ("P", "steady"),
-            "SP/NP, steady": ("NP", "steady"),
-            "SP/NP, first 30": ("NP", "first 30"),
-        }
-        return {name: {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
-                for name, (other, part) in pairs.items()}  # fmt: skip
+        found = {}
+        for name in EXPECTED:
+            other, part = name.partition("/")[2].split(", ")
+            found[name] = {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
+        return found
 
     return {
         "simulated": True,
