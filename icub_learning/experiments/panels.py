@@ -50,15 +50,13 @@ def draw(path: Path, title: str, panels: Sequence[Panel], columns: int = 3) -> N
         styled = zip(COLOURS, widths, panel.lines.items(), strict=False)
         for colour, width, (name, (x, y, *deviation)) in styled:
             x, y = np.asarray(x, float), np.asarray(y, float)
+            spread = np.asarray(deviation[0], float) if deviation else None
             if panel.names:
                 at = x + bar_offset(list(panel.lines).index(name), len(panel.lines))
-                axes.bar(
-                    at, y, 0.76 / len(panel.lines), yerr=deviation[0] if deviation else None, color=colour, label=name
-                )
+                axes.bar(at, y, 0.76 / len(panel.lines), yerr=spread, color=colour, label=name)
                 continue
             axes.plot(x, y, color=colour, marker=".", linewidth=width if len(panel.lines) > 1 else 1.5, label=name)
-            if deviation:
-                spread = np.asarray(deviation[0], float)
+            if spread is not None:
                 low = y - spread if panel.linear_y else np.maximum(y - spread, y * 0.05)
                 axes.fill_between(x, low, y + spread, color=colour, alpha=0.18, linewidth=0)
         for dashes, (name, (x, y)) in zip(((4, 2), (1, 1.5)), panel.references.items(), strict=False):

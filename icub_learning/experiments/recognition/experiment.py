@@ -134,7 +134,8 @@ def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]
         title = f"{name}, {n_known} known, {n_views} views"
         figures[title] = found
         rows += _unknown_rows(title, found, name == "grocery", BOUNDS.get((name, n_known, n_views), {}))
-    print(expected.text("unknown", rows, args.seeds, mean=True), flush=True)
+    if rows:
+        print(expected.text("unknown", rows, args.seeds, mean=True), flush=True)
     return figures
 
 
