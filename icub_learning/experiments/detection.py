@@ -167,7 +167,8 @@ class RegressorDetector(OnlineDetector):
 
         def make(samples: Array, _targets: Array) -> Any:
             made = self._make()
-            made.centers_, made.dual_coef_ = samples[:1], np.zeros(1)  # which a RegionClassifier keeps
+            if not isinstance(made, FALKON):  # of which a RegionClassifier keeps both
+                made.centers_, made.dual_coef_ = samples[:1], np.zeros(1)
             self._made[place] = made  # the one of the last iteration stays
             return made
 

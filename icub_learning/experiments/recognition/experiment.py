@@ -62,7 +62,6 @@ named."""
 EXAMPLE = """\
 example:
   icub-learning reproduce recognition --parts unknown late --json out/recognition.json"""
-
 add_options = options(
     on=SETS,
     data="folder of the photographs, or their file",

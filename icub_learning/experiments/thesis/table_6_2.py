@@ -210,7 +210,7 @@ def _panels(
     places, values = range(len(found)), np.array([[one[1] for one in some] for some in found.values()])
     theirs = zip(*(published[method.removesuffix(MEAN)][1] for method in found), strict=True)
     bars = {"ours": (places, values.mean(axis=1), values.std(axis=1)), "published": (places, *theirs)}
-    names = [one.replace(" ", "\n", 1) for one in found]
+    names = [one.replace(MEAN, "\nmean").replace(" ", "\n", 1) for one in found]
     passes = {}
     for method in ("SIGM C", "SIGM D"):
         losses = np.array(curves[method])[:, :, 0]
