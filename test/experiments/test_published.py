@@ -28,7 +28,7 @@ STATED = {
     "polk.convergence": "POINTS LAMBDA FIRST LOOKS",
     "polk.curves": "DENSE",
     "polk.multidist": "BUDGET N_TRAIN N_TEST N_CLASSES",
-    "recognition.experiment": "CLASSES KNOWN UNKNOWN OBJECTS_KNOWN LATE_CLASSES",
+    "recognition.experiment": "CLASSES KNOWN UNKNOWN LATE_CLASSES",
     "tensor.layout": "D DEGREE",
     "tensor.selection": "N D S NOISE VALIDATION SIZES",
     "tensor.synthetic": "GAMMA NOISE D S TEST SUBSAMPLES BEST",

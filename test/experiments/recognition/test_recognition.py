@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -223,7 +224,7 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     x, labels = rng.normal(size=(6, 3)), np.array(["pear", "apple"] * 3)
     split = np.array(["train", "train", "test", "val", "train", "test"])
-    np.savez(tmp_path / images.GROCERY.name, X=x.astype(np.float16), y=labels, split=split)
+    np.savez(tmp_path / Path(images.GROCERY).name, X=x.astype(np.float16), y=labels, split=split)
     found = images.load_grocery(tmp_path)
     assert list(found) == ["apple", "pear"]
     np.testing.assert_allclose(found["pear"][0], x[[0, 4]], rtol=1e-3)
@@ -238,6 +239,7 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
 def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(views.SETS, "grocery", lambda data, out: clouds(10, 60, 0.12))
     monkeypatch.setitem(views.SETS, "mnist", lambda data, out: clouds(10, 60, 0.1))
+    monkeypatch.setitem(views.SETS, "textures", lambda data, out: clouds(10, 60, 0.1, seed=1))
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: images.load_grocery(tmp_path / "nowhere"))
     for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4}.items():
         monkeypatch.setattr(experiment, name, value)
@@ -252,6 +254,7 @@ def test_command(tmp_path, monkeypatch, capsys):
         "grocery",
         "objects",
         "mnist",
+        "textures",
         "--seeds",
         "0",
         "1",
@@ -272,13 +275,14 @@ def test_command(tmp_path, monkeypatch, capsys):
     others = [unknown.judge(clouds(10, 60, 0.1), 5, 5, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
     titles = {line.split(":")[1].split(",")[0].strip(): line for line in out.splitlines() if line.startswith("views: ")}
-    assert {name: "were chosen" in line for name, line in titles.items()} == {"grocery": True, "mnist": False}
+    chosen = {name: "were chosen" in line for name, line in titles.items()}
+    assert chosen == {"grocery": True, "mnist": True, "textures": False}
     row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: AUROC" in line)
     assert row.endswith("yes") == (np.mean([one.auroc for one in judged]) >= 0.8)
     row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: expected" in line)
     assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
     assert set(found["late"]) == set(late.WEIGHTINGS)
-    assert list(found["many"]) == [f"{name}, 10 x {n}" for name in ("grocery", "mnist") for n in (3, 10)]
+    assert list(found["many"]) == [f"{name}, 10 x {n}" for name in ("grocery", "mnist", "textures") for n in (3, 10)]
     for cell in found["many"].values():
         assert set(cell) == {*many.OURS, *many.RIVALS}
         assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
