@@ -190,7 +190,7 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
     ),
     "tensor-wpbc": (
         {"build": [{"n": 60, **BOTH}, {"n": 120, "packed": BOTH["packed"]}]},
-        [(2000, 117, True), (30, 20, True), (30, 329, False)],
+        [(2000, 117, False), (30, 20, True), (30, 329, False)],
     ),
 }  # fmt: skip
 

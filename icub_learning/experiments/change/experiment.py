@@ -21,9 +21,7 @@ On SIMULATED robots with the settings that are shipped: loads that are grasped a
 minutes without any change (quiet), ten minutes of growing friction (friction), tracking errors with the learned model
 as feed-forward (control), and bodies that are physically possible after random excitations (consistency). The seeds
 that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores."""
-EXAMPLE = """\
-example:
-  icub-learning reproduce change --parts loads control --json out/change.json"""
+EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
 add_options = options(
     picture=False,

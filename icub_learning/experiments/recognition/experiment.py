@@ -57,9 +57,7 @@ default classifier were chosen, with draws from 100 on: Debian's dataset-fashion
 mnist and of scikit-learn, photographs of groceries (features in photos/ of $ICUB_LEARNING_DATA, or --data), and 24
 rendered objects, in random views and on a turntable, whose features --out keeps. What is missing is left out, and
 named."""
-EXAMPLE = """\
-example:
-  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"""
+EXAMPLE = "example:\n  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"
 add_options = options(
     on=SETS,
     data="folder of the photographs, or their file",

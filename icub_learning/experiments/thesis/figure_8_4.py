@@ -25,9 +25,7 @@ ten parts of circles in the XZ plane, starting from what it learned in XY. Joint
 0.1 s is learned. SP runs a second time as the thesis has it, with fixed settings. As in its text, RMSE is that of each
 component of a force or torque, averaged over the three. With the thesis' 10 000 samples a plane it takes some ten
 minutes, with 3000 a third of that."""
-EXAMPLE = """\
-example:
-  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
+EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
 add_options = options(
     "the simulation and the random features",
     samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
