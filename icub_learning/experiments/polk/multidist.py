@@ -20,7 +20,7 @@ from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
-Five classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
+5 classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
 Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. Each learner is judged
 twice, with its newest iterate, which the published bounds concern, and with the average of its last 1024 samples, which
