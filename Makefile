@@ -56,7 +56,7 @@ bench:  ## measurements of cost and accuracy
 	@tools/setup bench
 	@.venv/bin/python -m benchmarks $(ARGS)
 
-sources:  ## every published experiment on one page, out/sources.html; ARGS=--quick: small sizes, in ten minutes
+sources:  ## every published experiment on one page, out/sources.html; ARGS=--quick: small sizes, in 20 minutes
 	@tools/setup bench
 	@.venv/bin/icub-learning reproduce all --report out/sources.html $(ARGS)
 

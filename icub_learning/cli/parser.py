@@ -14,8 +14,8 @@ class CommandParser(argparse.ArgumentParser):
 
     Args:
         module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where the
-            description has none, EXAMPLE. It is imported when this parser parses, so that the help of other commands
-            does not wait for it. None: all options are added by the caller.
+            description has none and no `epilog` is given, EXAMPLE. It is imported when this parser parses, so that
+            the help of other commands does not wait for it. None: all options are added by the caller.
     """
 
     def __init__(self, *args: Any, module: str | None = None, **options: Any) -> None:
@@ -27,7 +27,7 @@ class CommandParser(argparse.ArgumentParser):
         """Parse as ArgumentParser does, after the options of the module have been added."""
         if self._module is not None:
             module, self._module = importlib.import_module(self._module), None
-            self.description, self.epilog = module.DESCRIPTION, getattr(module, "EXAMPLE", None)
+            self.description, self.epilog = module.DESCRIPTION, getattr(module, "EXAMPLE", self.epilog)
             self.set_defaults(run=getattr(module, "run", None))
             module.add_options(self)
         found, unknown = super().parse_known_args(args, namespace)

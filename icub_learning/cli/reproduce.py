@@ -57,4 +57,5 @@ def add_options(parser: CommandParser) -> None:
     everything = "every experiment, and one page with all of them beside the published figures"
     experiments.add_parser("all", help=everything, module="icub_learning.cli.reproduce_all")
     for name, (module, summary) in EXPERIMENTS.items():
-        experiments.add_parser(name, help=summary, module=f"icub_learning.experiments.{module}")
+        example = f"example:\n  icub-learning reproduce {name} --json out/{name}.json"
+        experiments.add_parser(name, help=summary, module=f"icub_learning.experiments.{module}", epilog=example)

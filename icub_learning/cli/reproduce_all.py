@@ -33,19 +33,20 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.errors import ParameterError
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.experiments.report.page import make_page
-    from icub_learning.experiments.report.plans import PLANS
+    from icub_learning.experiments.report.plans import PLANS, Plan
     from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
     from icub_learning.reporting.page import write_page
 
     names = list(dict.fromkeys(args.only or EXPERIMENTS))
     for name in names:
-        if name not in PLANS:
-            raise ParameterError("--only", name, f"one of {', '.join(PLANS)}")
+        if name not in EXPERIMENTS:
+            raise ParameterError("--only", name, f"one of {', '.join(EXPERIMENTS)}")
+    plans = {name: PLANS.get(name, Plan()) for name in names}
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
         for name in names:
-            outcomes[name] = kept_outcome(kept / name, name, PLANS[name].arguments(args.quick))
+            outcomes[name] = kept_outcome(kept / name, name, plans[name].arguments(args.quick))
     for place, name in enumerate(names, start=1):
         before = f"[{place}/{len(names)}] {name}"
         if outcomes.get(name) is not None:
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
                 continue  # the page takes seconds, and nothing of it is new yet
         else:
             print(f"{before} ...", flush=True)
-            plan = PLANS[name]
+            plan = plans[name]
             outcomes[name] = run_experiment(kept / name, name, plan.arguments(args.quick), plan.out)
             more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)

@@ -3,9 +3,11 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
@@ -17,10 +19,10 @@ from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
 from icub_learning.detection.region_classifier import Rows
 from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 from icub_learning.recognition import IncrementalClassifier
-from icub_learning.reporting.tables import add_json_option, save_figures, table
+from icub_learning.reporting.tables import save_figures, table
 from icub_learning.simulation.objects.table_scene import TableImage, TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
@@ -32,10 +34,7 @@ at an overlap of 0.5 (PASCAL VOC 2007) and training time stand beside those of t
 the iCub and another machine: the order of the methods can be compared, not the figures. A further row is random
 background with settings of its own: more negatives, more centres and a smaller regularization than the others have.
 Then other regressors take the place of FALKON, and an eleventh object is added. The objects are those whose boxes the
-proposals were not learned from.
-
-example:
-  icub-learning reproduce detection --json out/detection.json"""
+proposals were not learned from."""
 # The twelve objects of the set-up that tools/learn_objectness.py leaves out; the last is not used.
 OBJECTS = (
     "bird", "checkered_ball", "domino", "hammer", "lego", "motor", "prism", "ring", "shuttle", "star", "traffic_cone",
@@ -51,19 +50,26 @@ ROWS = {
 }
 # Random background at its best: of 20 combinations of negatives, centres, regularization and share of positives, that
 # with the largest mAP on tables with the seeds 11 to 13.
-TUNED, TUNED_NEGATIVES, TUNED_CENTERS, TUNED_REGULARIZATION = "random background, own settings", 10000, 2000, 1e-5
+TUNED, TUNED_NEGATIVES = "random background, own settings", 10_000
+TUNED_FALKON = FALKON(
+    n_centers=2000,
+    regularization=1e-5,
+    length_scale=LENGTH_SCALE,
+    n_preconditioner=0,
+    max_iter=ITERATIONS,
+    tol=TOLERANCE,
+    random_state=0,
+)
 # Training time [s] and mAP [%] in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 BESIDE = {title: (f"{took:g} s", str(precision)) for title, (took, precision) in PUBLISHED.items()}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--scenes", type=int, default=130, help="tables to learn from (default: 130)")
-    parser.add_argument("--tests", type=int, default=100, help="tables to find objects in (default: 100)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the tables (default: 0)")
-    parser.add_argument("--threads", type=int, default=2, help="threads of network and matrix products (default: 2)")
-    add_json_option(parser)
+add_options = options(
+    "the tables",
+    picture=False,
+    scenes={"type": int, "default": 130, "help": "tables to learn from (default: 130)"},
+    tests={"type": int, "default": 100, "help": "tables to find objects in (default: 100)"},
+    threads={"type": int, "default": 2, "help": "threads of network and matrix products (default: 2)"},
+)
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,11 @@ def run(args: argparse.Namespace) -> None:
         names, last = list(OBJECTS[:-1]), OBJECTS[-1]
         detector = collected(OnlineDetector(random_state=seed, n_threads=threads), shown, names)
         found = {title: judge(detector.copy(bootstrap), tests, names) for title, bootstrap in ROWS.items()}
+        tuned = detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES))
         others = {
-            TUNED: RegressorDetector.of(detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES)), _tuned),
-            "ridge regression": RegressorDetector.of(detector, _ridge),
-            "IncrementalClassifier": RegressorDetector.of(detector, TwoClasses),
+            TUNED: RegressorDetector(tuned, partial(clone, TUNED_FALKON)),
+            "ridge regression": RegressorDetector(detector, Ridge),
+            "IncrementalClassifier": RegressorDetector(detector, TwoClasses),
         }
         found.update({title: judge(other, tests, names) for title, other in others.items()})
         before = detector.copy()
@@ -147,68 +154,29 @@ def _truth(test: TableImage) -> TrueBoxes:
 
 
 class RegressorDetector(OnlineDetector):
-    """An OnlineDetector with another regressor in place of its own, to compare them."""
+    """An OnlineDetector with the frames of another one and regressors that `make` returns, to compare them."""
 
-    _make: Callable[[], Any]
-    _made: list[Any]  # regressors of the objects, in their order
-
-    @classmethod
-    def of(cls, detector: OnlineDetector, make: Callable[[], Any]) -> "RegressorDetector":
-        """Return a detector with the frames of another one, and regressors that `make` returns."""
-        made = cls.__new__(cls)
-        vars(made).update(vars(detector.copy()))
-        made._make, made._made = make, []
-        return made
+    def __init__(self, detector: OnlineDetector, make: Callable[[], Any]) -> None:
+        vars(self).update(vars(detector.copy()))
+        self._make = make
+        self._made: list[Any] = []  # of each object, in their order
 
     def _make_regressor(self) -> Callable[[Array, Array], Any]:
-        def make(_samples: Array, _targets: Array) -> Any:
-            return Recorded(self._make())
+        place = len(self._made)
+        self._made.append(None)
+
+        def make(samples: Array, _targets: Array) -> Any:
+            made = self._make()
+            if not isinstance(made, FALKON):  # of which a RegionClassifier keeps both
+                made.centers_, made.dual_coef_ = samples[:1], np.zeros(1)
+            self._made[place] = made  # the one of the last iteration stays
+            return made
 
         return make
 
     def _scores(self, features: Rows) -> Array:
         wide = features.astype(float)
         return np.stack([regressor.predict(wide) for regressor in self._made], axis=1)
-
-    def _train(self, name: str, known: Any) -> Any:
-        classifier = super()._train(name, known)
-        self._made.append(Recorded.last)
-        return classifier
-
-
-class Recorded:
-    """A regressor with the attributes of FALKON that a RegionClassifier keeps, without centres."""
-
-    last: Any = None  # fitted last
-
-    def __init__(self, regressor: Any) -> None:
-        self._regressor = regressor
-
-    def fit(self, samples: Array, targets: Array) -> None:
-        """Learn from samples (n, d) and targets (n,)."""
-        self._regressor.fit(samples, targets)
-        self.centers_, self.dual_coef_ = samples[:1], np.zeros(1)
-        Recorded.last = self
-
-    def predict(self, samples: Array) -> Array:
-        """Return scores (n,) of samples (n, d)."""
-        return np.asarray(self._regressor.predict(samples))
-
-
-def _tuned() -> FALKON:
-    return FALKON(
-        length_scale=LENGTH_SCALE,
-        regularization=TUNED_REGULARIZATION,
-        n_centers=TUNED_CENTERS,
-        n_preconditioner=0,
-        max_iter=ITERATIONS,
-        tol=TOLERANCE,
-        random_state=0,
-    )
-
-
-def _ridge() -> Ridge:
-    return Ridge(alpha=1.0)
 
 
 class TwoClasses:

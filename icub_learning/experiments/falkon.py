@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from icub_learning.experiments.falkon_rivals import INPUTS, METHODS, SIGMA, measure, measure_theory
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.reporting.tables import number, save_figures, table
 
@@ -25,10 +25,7 @@ solve the same problem on the same centres, and so do KRLS and its preconditione
 (4000) or can be computed again in each iteration (10000). Then FALKON's error by iterations.
 
 Published: MillionSongs, SUSY and others, which are not in the public packages this command knows; their ratios of times
-are beside ours.
-
-example:
-  icub-learning reproduce falkon --json out/falkon.json"""
+are beside ours."""
 # MillionSongs: mean squared error, relative error and seconds.
 PUBLISHED = {
     "FALKON": (80.30, 4.51e-3, 55.0),
@@ -44,11 +41,7 @@ SHORT = {
     "preconditioned": "prec. KRLS", "krls": "KRLS",
 }  # fmt: skip
 PUBLISHED_NAMES = {"Nyström": "nystrom", "random features": "features", "preconditioned KRR": "preconditioned"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "samples and centres", quick=True)
+add_options = options("samples and centres", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,38 +1,62 @@
 """Command-line options that experiments share."""
 
 import argparse
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from icub_learning.arrays import integer
+from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option
 
 
-def add_common_options(
-    parser: argparse.ArgumentParser, seed: str, *, picture: bool = True, quick: bool = False, draws: int | None = None
-) -> None:
-    """Add --seed, --json and what else is asked for.
+def options(
+    seed: str = "",
+    *,
+    on: Iterable[str] = (),
+    chosen: Iterable[str] | None = None,
+    data: str = "",
+    quick: bool = False,
+    draws: int | Mapping[str, Any] | None = None,
+    picture: bool = True,
+    **more: Mapping[str, Any],
+) -> Callable[[argparse.ArgumentParser], None]:
+    """Return the `add_options` of an experiment, which adds --json and what else is asked for.
 
     Args:
-        seed: what the seed is of, for its description.
-        picture: add --out, the folder of the picture.
+        seed: what the seed is of, for the description of --seed; "": do not add it.
+        on: data sets that --on chooses from; none: do not add it.
+        chosen: default of --on; None: all of them.
+        data: description of --data; "": do not add it.
         quick: add --quick.
-        draws: default of --draws, the number of repetitions with other random numbers; None: do not add it.
+        draws: default of --draws, the number of repetitions with other random numbers, or arguments of `add_argument`
+            for it; None: do not add it.
+        picture: add --out, the folder of the picture.
+        more: arguments of `add_argument` for further options, by name.
     """
-    if draws is not None:
-        parser.add_argument("--draws", type=int, default=draws, help=f"repetitions (default: {draws})")
-    if quick:
-        parser.add_argument("--quick", action="store_true", help="a small version that takes seconds")
-    parser.add_argument("--seed", type=int, default=0, help=f"seed of {seed} (default: 0)")
-    if picture:
-        parser.add_argument(
-            "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)"
-        )
-    add_json_option(parser)
 
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        for name, arguments in more.items():
+            add(f"--{name.replace('_', '-')}", **arguments)
+        if on:
+            some = list(on if chosen is None else chosen)
+            text = f"data sets (default: {'all' if chosen is None else ' '.join(some)})"
+            add("--on", nargs="+", choices=tuple(on), default=some, help=text)
+        if data:
+            add("--data", type=Path, metavar="PATH", help=data)
+        if draws is not None:
+            given = {"default": draws, "help": f"repetitions (default: {draws})"} if isinstance(draws, int) else draws
+            add("--draws", type=int, **given)
+        if quick:
+            add("--quick", action="store_true", help="a small version that takes seconds")
+        if seed:
+            add("--seed", type=int, default=0, help=f"seed of {seed} (default: 0)")
+        if picture:
+            add("--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)")
+        add_json_option(parser)
 
-def add_data_option(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add --data, with `text` as its description."""
-    parser.add_argument("--data", type=Path, metavar="PATH", help=text)
+    return add_options
 
 
 def checked_seed(args: argparse.Namespace) -> int:
@@ -43,3 +67,11 @@ def checked_seed(args: argparse.Namespace) -> int:
 def seeds(args: argparse.Namespace) -> range:
     """Return a seed for each of the draws. Raises ParameterError if the first is negative or there is no draw."""
     return range(checked_seed(args), args.seed + integer("--draws", args.draws, 1))
+
+
+def one_set(args: argparse.Namespace) -> list[str]:
+    """Return the data sets of --on. Raises ParameterError where --data is given for several."""
+    names = list(dict.fromkeys(args.on))
+    if args.data is not None and len(names) != 1:
+        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
+    return names

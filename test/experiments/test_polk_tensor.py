@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from icub_learning.cli.main import main
-from icub_learning.experiments.data.tables import read_wpbc
+from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.polk import budgeted_sgd
 from icub_learning.experiments.polk import multidist as multidist_module
 from icub_learning.experiments.tensor import layout, wpbc
@@ -144,7 +144,7 @@ def test_tensor_wpbc(patients, tmp_path, capsys):
 
 def test_test_rows_do_not_change_what_is_learned_of_wpbc(patients):
     """Neither features nor targets of the test rows count in the scales."""
-    data = read_wpbc(patients)
+    data = load_wpbc(patients)
     assert data.features.shape == (194, 5) and set(data.recurred) == {-1.0, 1.0}
     training = np.arange(60)
     spoiled = data.features.copy()

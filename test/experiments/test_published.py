@@ -28,7 +28,7 @@ STATED = {
     "polk.convergence": "POINTS LAMBDA FIRST LOOKS",
     "polk.curves": "DENSE",
     "polk.multidist": "BUDGET N_TRAIN N_TEST N_CLASSES",
-    "recognition.experiment": "CLASSES KNOWN UNKNOWN OBJECTS_KNOWN LATE_CLASSES",
+    "recognition.experiment": "CLASSES KNOWN UNKNOWN LATE_CLASSES",
     "tensor.layout": "D DEGREE",
     "tensor.selection": "N D S NOISE VALIDATION SIZES",
     "tensor.synthetic": "GAMMA NOISE D S TEST SUBSAMPLES BEST",
@@ -79,7 +79,8 @@ def test_tables_agree_with_each_other_and_with_what_they_are_sums_and_ratios_of(
     for rows in table_7_1.PUBLISHED.values():
         for method in rows.values():  # of a class that has more and more examples, more and more are found
             assert len(method) == len(table_7_1.N_IMB) and (np.diff([late for _, late in method]) >= 0).all()
-    assert numbers(list(table_4_1.METHODS.values())) == [0.2318, 0.232, 0.231, 0.232, 0.266, 0.264, 0.234, 0.235]
+    sums = {"insurance": 1.9258, "cpuSmall": 48.4936, "ct-slices": 198.6376, "year-prediction": 0.7037}
+    assert {name: pytest.approx(sum(one.values())) for name, one in table_4_1.PUBLISHED.items()} == sums
 
 
 def test_counts_of_tensor_entries_are_binomial_and_the_largest_fill_8_gib():
@@ -97,9 +98,15 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
                 "rows": [{"test": 0.33, "seconds": 1.0}, {"test": 0.3, "seconds": 2.0}],
                 "scales": {"of deviation 1": 0.9},
             },
-            "breast-cancer": {"rows": [{"m": 67, "test": 2.0, "published": "1.86 %"}, {"published": "ours"}]},
+            "breast-cancer": {
+                "unit": "error [%]",
+                "rows": [{"m": 67, "test": 2.0, "published": "1.86 %"}, {"m": 300, "test": 1.0, "published": "1.24 %"},
+                         {"published": "best of our surface"}],
+            },
+            "cpuSmall": {"unit": "RMSE", "rows": [{"m": 2679, "test": 13.34, "published": "13.3"}]},
         },
-        [(1.1, 1.0, True), (2.0, 3.0, True), (0.9, 0.33, False), (2.0, 1.86, True)],
+        [(1.1, 1.0, True), (2.0, 3.0, True), (0.9, 0.33, False), (2.0, 1.86, True), (1.0, 1.24, False),
+         (13.34, 13.3, False)],
     ),
     "figure-5.1": (
         {
@@ -183,7 +190,7 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
     ),
     "tensor-wpbc": (
         {"build": [{"n": 60, **BOTH}, {"n": 120, "packed": BOTH["packed"]}]},
-        [(2000, 117, True), (30, 20, True), (30, 329, False)],
+        [(2000, 117, False), (30, 20, True), (30, 329, False)],
     ),
 }  # fmt: skip
 

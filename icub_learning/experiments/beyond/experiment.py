@@ -6,7 +6,7 @@ from typing import Any
 from tqdm import tqdm
 
 from icub_learning.experiments.beyond import features, logistic, nytro, parameter_free
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import draw
 from icub_learning.reporting.tables import save_figures
 
@@ -21,18 +21,10 @@ Matérn features by Fastfood beside independent ones, error and time for 512 inp
 logistic: FALKON with the logistic loss beside FALKON on targets -1 and +1 and beside scikit-learn's LogisticRegression
 on its Nystroem features: error, log loss, time. Both FALKONs have the same centres, lambda by held-out log loss.
 polk: POLK with the coin-betting schedule, which has no step size, beside constant steps over a grid, on the mixtures of
-polk-multidist.
-
-example:
-  icub-learning reproduce beyond --json out/beyond.json"""
+polk-multidist."""
 PARTS = {"nytro": nytro, "features": features, "logistic": logistic, "polk": parameter_free}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(PARTS)
-    parser.add_argument("--parts", nargs="+", choices=names, default=list(names), help="default: all")
-    add_common_options(parser, "all draws", quick=True)
+WHICH = {"nargs": "+", "choices": tuple(PARTS), "default": list(PARTS), "help": "default: all"}
+add_options = options("all draws", quick=True, parts=WHICH)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,13 +1,16 @@
 """Everything about changes on simulated robots, with what is expected of it."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from icub_learning.experiments import expected
 from icub_learning.experiments.change import consistency, control, loads_and_pushes, wear
-from icub_learning.reporting.tables import add_json_option, number, save_figures, table
+from icub_learning.experiments.expected import Row, at_most, seen
+from icub_learning.experiments.options import options
+from icub_learning.reporting.tables import save_figures
 
 PARTS = ("loads", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
@@ -17,23 +20,16 @@ DESCRIPTION = """\
 On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), ten
 minutes without any change (quiet), ten minutes of growing friction (friction), tracking errors with the learned model
 as feed-forward (control), and bodies that are physically possible after random excitations (consistency). The seeds
-that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores.
+that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores."""
+EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
-example:
-  icub-learning reproduce change --parts loads control --json out/change.json"""
-
-Row = tuple[
-    str, list[float], str, bool
-]  # what, its values for each seed, what is expected, whether all are as expected
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all of them")
-    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), help="default: 0 1 2")
-    parser.add_argument("--minutes", type=float, default=10.0, help="of quiet and friction (default: 10)")
-    parser.add_argument("--excitations", type=int, default=10_000, help="of consistency (default: 10000)")
-    add_json_option(parser)
+add_options = options(
+    picture=False,
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
+    minutes={"type": float, "default": 10.0, "help": "of quiet and friction (default: 10)"},
+    excitations={"type": int, "default": 10_000, "help": "of consistency (default: 10000)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -55,41 +51,33 @@ def run(args: argparse.Namespace) -> None:
             found.append(works[part](seed))
             print(f"{part}, seed {seed}: done", flush=True)
         figures[part] = found
-        rows = [
-            [what, *(number(value) for value in values), expected, "yes" if good else "NO"]
-            for what, values, expected, good in ROWS[part](found)
-        ]
-        head = [part, *(f"seed {seed}" for seed in args.seeds), "expected", "reached"]
-        print(f"\n{table(head, rows)}\n", flush=True)
+        print(expected.text(part, ROWS[part](found), args.seeds), flush=True)
     save_figures(args.json, figures)
 
 
-def _below(what: str, values: Iterable[float], bound: float) -> Row:
-    kept = [float(value) for value in values]
-    return what, kept, f"at most {bound:g}", all(value <= bound for value in kept)
-
-
 def _loads(found: list[dict[str, Any]]) -> list[Row]:
-    rows = [("force error before [N]", [one["force error before [N]"] for one in found], "", True)]
-    for kind, seen, mass, judged in (("heavy", 0.3, 0.04, "5 s"), ("light", 1.0, 0.03, "10 s")):
+    rows = [seen("force error before [N]", (one["force error before [N]"] for one in found))]
+    for kind, noticed, mass, judged in (("heavy", 0.3, 0.04, "5 s"), ("light", 1.0, 0.03, "10 s")):
         of = [one[kind] for one in found]
         name = f"{of[0]['mass']:g} kg"
         rows += [
-            _below(f"{name} seen after [s]", (one["seen_after"] for one in of), seen),
-            _below(f"{name}: error of the mass after {judged} [kg]", _mass_errors(of), mass),
-            _below(f"{name}: the same in standard deviations", _mass_sigmas(of), 2.0),
-            _below(f"{name}: force error from 3 s on, over that before", (one["error_after_grasp"] for one in of), 1.2),
-            _below(f"{name} dropped: the same from 1 s on", (one["error_after_drop"] for one in of), 1.2),
+            at_most(f"{name} seen after [s]", (one["seen_after"] for one in of), noticed),
+            at_most(f"{name}: error of the mass after {judged} [kg]", _mass_errors(of), mass),
+            at_most(f"{name}: the same in standard deviations", _mass_sigmas(of), 2.0),
+            at_most(
+                f"{name}: force error from 3 s on, over that before", (one["error_after_grasp"] for one in of), 1.2
+            ),
+            at_most(f"{name} dropped: the same from 1 s on", (one["error_after_drop"] for one in of), 1.2),
         ]
         if kind == "heavy":
             rows.append(
-                _below(f"{name}: error of its centre after 5 s [m]", (one["centre_error"] for one in of), 0.015)
+                at_most(f"{name}: error of its centre after 5 s [m]", (one["centre_error"] for one in of), 0.015)
             )
     pushed = [one["push"] for one in found]
     rows += [
-        _below("5 N for 1 s: contact after [s]", (one["seen after"] for one in pushed), 0.05),
-        _below("gone after [s]", (one["gone after"] for one in pushed), 0.1),
-        _below("parameters moved by [standard deviations]", (one["parameters moved by"] for one in pushed), 1.0),
+        at_most("5 N for 1 s: contact after [s]", (one["seen after"] for one in pushed), 0.05),
+        at_most("gone after [s]", (one["gone after"] for one in pushed), 0.1),
+        at_most("parameters moved by [standard deviations]", (one["parameters moved by"] for one in pushed), 1.0),
     ]
     told = [one["loads told"] + one["pushes told"] for one in found]
     of_all = 2 * sum(one["of each"] for one in found)
@@ -105,24 +93,21 @@ def _mass_errors(found: list[dict[str, Any]]) -> list[float]:
 
 
 def _mass_sigmas(found: list[dict[str, Any]]) -> list[float]:
-    return [
-        error / one["mass_deviation"] if one["mass_deviation"] else np.inf
-        for error, one in zip(_mass_errors(found), found, strict=True)
-    ]
+    return [error / (one["mass_deviation"] or np.nan) for error, one in zip(_mass_errors(found), found, strict=True)]
 
 
 def _quiet(found: list[dict[str, Any]]) -> list[Row]:
     return [
-        _below("false alarms", (one["false alarms"] for one in found), 0.0),
-        _below("force error over that without forgetting", (one["ratio"] for one in found), 1.02),
+        at_most("false alarms", (one["false alarms"] for one in found), 0.0),
+        at_most("force error over that without forgetting", (one["ratio"] for one in found), 1.02),
     ]
 
 
 def _friction(found: list[dict[str, Any]]) -> list[Row]:
     name = "last minute over first"
     return [
-        _below(f"error of {name}, {found[0]['robot']}", (one["automatic"][name] for one in found), 1.1),
-        ("the same, nothing forgotten", [one["none forgotten"][name] for one in found], "", True),
+        at_most(f"error of {name}, {found[0]['robot']}", (one["automatic"][name] for one in found), 1.1),
+        seen("the same, nothing forgotten", (one["none forgotten"][name] for one in found)),
     ]
 
 
@@ -135,8 +120,8 @@ def _control(found: list[dict[str, Any]]) -> list[Row]:
             )
             name = f"{kind}, {load:g} kg: RMS tracking error"
             rows += [
-                (f"{name} without a model [rad]", none.tolist(), "", True),
-                (f"{name}, nominal rigid bodies [rad]", nominal.tolist(), "", True),
+                seen(f"{name} without a model [rad]", none),
+                seen(f"{name}, nominal rigid bodies [rad]", nominal),
                 (f"{name}, learned [rad]", learned.tolist(), "half of none, below nominal",
                  bool((learned <= 0.5 * none).all() and (learned < nominal).all())),
             ]  # fmt: skip
@@ -145,11 +130,11 @@ def _control(found: list[dict[str, Any]]) -> list[Row]:
 
 def _consistency(found: list[dict[str, Any]]) -> list[Row]:
     return [
-        ("excitations", [one["excitations"] for one in found], "", True),
-        ("all links possible, as learned", [one["consistent as learned"] for one in found], "", True),
+        seen("excitations", (one["excitations"] for one in found)),
+        seen("all links possible, as learned", (one["consistent as learned"] for one in found)),
         ("all links possible, as published", [one["consistent as published"] for one in found], "all of them",
          all(one["consistent as published"] == one["excitations"] for one in found)),
-        _below("share of a core, once a second", (one["share of a core"] for one in found), 0.05),
+        at_most("share of a core, once a second", (one["share of a core"] for one in found), 0.05),
     ]  # fmt: skip
 
 

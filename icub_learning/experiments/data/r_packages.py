@@ -2,54 +2,49 @@
 
 import bz2
 import lzma
-import subprocess
-import tempfile
 import warnings
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import unreadable
+from icub_learning.experiments.data.fetching import contents, unreadable
 
 LIBRARY = Path("usr/lib/R/site-library")  # in a .deb, and below / where it is installed
 EITHER_HEADER = 47  # zlib's or gzip's
-DAMAGED = (OSError, KeyError, ValueError, EOFError, subprocess.SubprocessError, zlib.error, lzma.LZMAError)
+DAMAGED = (OSError, KeyError, ValueError, EOFError, zlib.error, lzma.LZMAError)
 
 
-def read_database(path: Path, folder: Path, name: str) -> dict[str, Any]:
+def read_database(path: Path, name: str) -> dict[str, Any]:
     """Return the columns of one table of R's lazy-load database: an index of places, then compressed objects.
 
     Args:
-        path: a .deb, or the folder with Rdata.rdb.
-        folder: of Rdata.rdb below LIBRARY.
+        path: a .deb, or the folder with Rdata.rdx and Rdata.rdb.
         name: of the table.
 
     Raises:
         RecordingError: it cannot be read, or the package rdata is missing.
     """
     rdata = _rdata(path)
+    files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}
     try:
-        with _unpacked(path, folder) as inside:
-            index = _convert(rdata, zlib.decompress((inside / "Rdata.rdx").read_bytes(), EITHER_HEADER))
-            start, length = (int(one) for one in index["variables"][name])
-            stored = (inside / "Rdata.rdb").read_bytes()[start + 4 : start + length]  # 4 bytes hold the size
+        index = _convert(rdata, zlib.decompress(files[".rdx"], EITHER_HEADER))
+        start, length = (int(one) for one in index["variables"][name])
+        stored = files[".rdb"][start + 4 : start + length]  # 4 bytes hold the size
         frame = _convert(rdata, _decompress(stored))
         return {str(one): np.asarray(frame[one]) for one in frame.columns}
     except DAMAGED as error:
         raise unreadable(path, error) from error
 
 
-def read_rda(path: Path, file: Path, name: str) -> dict[str, Any]:
+def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     """Return the columns of one table of an .rda file; a factor as the numbers of its levels, from 0.
 
     Args:
         path: a .deb, the folder with the file, or the file.
-        file: the .rda below LIBRARY.
+        file: name of the .rda.
         name: of the table.
 
     Raises:
@@ -57,11 +52,7 @@ def read_rda(path: Path, file: Path, name: str) -> dict[str, Any]:
     """
     rdata = _rdata(path)
     try:
-        if path.suffix == ".rda":
-            content = path.read_bytes()
-        else:
-            with _unpacked(path, file.parent) as inside:
-                content = (inside / file.name).read_bytes()
+        content = path.read_bytes() if path.suffix == ".rda" else dict(contents(path, file)).popitem()[1]
         frame = _convert(rdata, content)[name]
         return {str(one): _numbers(frame[one]) for one in frame.columns}
     except DAMAGED as error:
@@ -75,17 +66,6 @@ def _rdata(path: Path) -> Any:
         text = "R's data need the package rdata: pip install rdata (in a checkout: make sources, or tools/setup bench)"
         raise RecordingError(text, name="data", value=str(path)) from error
     return rdata
-
-
-@contextmanager
-def _unpacked(path: Path, folder: Path) -> Iterator[Path]:
-    """Give the folder itself, or that of an unpacked .deb."""
-    with tempfile.TemporaryDirectory() as unpacked:
-        if path.is_file():
-            subprocess.run(["dpkg-deb", "-x", str(path), unpacked], check=True, capture_output=True)
-            yield Path(unpacked, LIBRARY, folder)
-        else:
-            yield path
 
 
 def _convert(rdata: Any, content: bytes) -> Any:

@@ -9,11 +9,11 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import APT_DOWNLOAD, data_root, fetch, find_file, unreadable
+from icub_learning.experiments.data.fetching import debian, find_file, unreadable
 from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 
-PUMADYN = Path("pumadyn32nh", "Prototask.data.gz")
-PUMADYN_HELP = f"pumadyn32nh: {PUMADYN.name}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
+PUMADYN = "pumadyn32nh/Prototask.data.gz"
+PUMADYN_HELP = f"pumadyn32nh: {PUMADYN}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
 WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
 WPBC_FOLDER = Path("TH.data/data")  # in the library of R
 WPBC, TIME, STATUS = "wpbc", "time", "status"  # the table and two of its columns
@@ -29,14 +29,7 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
     Raises:
         RecordingError: there is no such file, or it is another one.
     """
-    root = data_root(given)
-    if root is None:
-        text = f"give the file {PUMADYN.name} of pumadyn32nh with --data, or the folder that holds {PUMADYN} in"
-        raise RecordingError(f"{text} $ICUB_LEARNING_DATA", name="data", bound=str(PUMADYN))
-    path = find_file(root, PUMADYN)
-    if path is None:
-        text = f"no {PUMADYN} in {root}: give the file of the DELVE data set with --data"
-        raise RecordingError(text, name="data", value=str(root), bound=str(PUMADYN))
+    path = find_file(given, PUMADYN)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an empty file, which the check below names
@@ -79,26 +72,19 @@ class Prognosis:
 
 
 def load_wpbc(path: Path | None) -> Prognosis:
-    """Return the prognostic data from `path`, or from the Debian package; see `read_wpbc`."""
-    installed = Path("/", LIBRARY, WPBC_FOLDER)
-    if path is None and installed.is_dir():
-        path = installed
-    return read_wpbc(path or fetch(f"{WPBC_PACKAGE}.deb", (*APT_DOWNLOAD, WPBC_PACKAGE)))
-
-
-def read_wpbc(path: Path) -> Prognosis:
-    """Read the 194 patients of which all features are known.
+    """Return the 194 patients of the prognostic data of which all features are known.
 
     Four of the 198 lack the number of positive nodes and are left out.
 
     Args:
         path: Debian's r-cran-th.data as .deb or installed (the folder with Rdata.rdb), which needs the package rdata;
-            or a .csv of the same columns.
+            or a .csv of the same columns. None: the package, fetched once.
 
     Raises:
         RecordingError: the file cannot be read, or rdata is missing.
     """
-    columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC_FOLDER, WPBC)
+    path = path or debian(WPBC_PACKAGE, LIBRARY / WPBC_FOLDER)
+    columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC)
     for name in (TIME, STATUS):
         if name not in columns:
             raise RecordingError(f"{path} has no column {name!r}", name="data", value=str(path))

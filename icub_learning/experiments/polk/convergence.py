@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number, save_figures, table
@@ -20,20 +20,13 @@ steps (eta_t = eta t^(-3/4), epsilon_t = eta_t^2) the iterates converge to it, t
 (theorem 1); with a constant step and epsilon = K eta^(3/2) they reach a neighbourhood of radius sqrt(eta) / lambda
 (K + sqrt(K^2 + lambda sigma^2)) (theorem 2), and the number of points stays bounded (theorem 3). Measured: the power of
 t with which distance and risk fall, the power of eta of the distance that remains, which the bound has at 1/2, and
-whether the bound holds. The published table has no numbers but these.
-
-example:
-  icub-learning reproduce polk-convergence --json out/polk-convergence.json"""
+whether the bound holds. The published table has no numbers but these."""
 POINTS, SCALE, NOISE, LAMBDA = 40, 0.2, 0.3, 0.01
 STEPS, PARSIMONY = (0.4, 0.2, 0.1, 0.05, 0.025), 0.05
 FIRST = 1.0  # eta of the diminishing schedule
 LOOKS = 40
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, help="samples of each run (default: 100000)")
-    add_common_options(parser, "samples", quick=True, draws=3)
+SAMPLES = {"type": int, "help": "samples of each run (default: 100000)"}
+add_options = options("samples", quick=True, draws=3, samples=SAMPLES)
 
 
 def run(args: argparse.Namespace) -> None:

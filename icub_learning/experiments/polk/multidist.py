@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from tqdm import tqdm
 
 from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.removal import largest_change
 from icub_learning.kernel_methods import Kernel, POLKClassifier
@@ -20,7 +20,7 @@ from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
-Five classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
+5 classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
 Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. Each learner is judged
 twice, with its newest iterate, which the published bounds concern, and with the average of its last 1024 samples, which
@@ -29,20 +29,13 @@ epsilon; it holds for the iterate.
 
 Beside POLK: budgeted stochastic gradients (BSGD), one sample at a time, which keep 15 points by projection, with the
 step size of the least held-out error in the training samples; functional gradients that keep every point; and a support
-vector machine in batch, its C chosen by cross-validation on the training samples. All share the kernel.
-
-example:
-  icub-learning reproduce polk-multidist --draws 5 --json out/polk-multidist.json"""
+vector machine in batch, its C chosen by cross-validation on the training samples. All share the kernel."""
 SETTINGS: dict[str, Any] = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
 RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  # shared with BSGD, as published
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 BUDGET = N_CLASSES * N_PARTS  # points of BSGD: the modes of the density, the order that the paper calls optimal
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "the first draw of the mixtures", draws=10)
+add_options = options("the first draw of the mixtures", draws=10)
 
 
 def run(args: argparse.Namespace) -> None:

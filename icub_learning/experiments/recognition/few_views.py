@@ -1,10 +1,10 @@
 """Accuracy after 1 to 20 taught views a class, of our classifiers and their rivals."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from icub_learning.experiments.recognition.contenders import OURS, name_with_ours, name_with_rival, rivals
 from icub_learning.experiments.recognition.views import Pools, draw
@@ -23,7 +23,6 @@ def compare(
     n_classes: int,
     seeds: Sequence[int],
     n_views: Sequence[int],
-    progress: Callable[[], Any] = lambda: None,
 ) -> dict[str, NDArray[np.float64]]:
     """Return the accuracy of every contender on views that were not taught.
 
@@ -32,7 +31,6 @@ def compare(
         n_classes: classes in a draw.
         seeds: of the draws.
         n_views: views that are taught of each class.
-        progress: called after each contender in each draw.
 
     Returns:
         Of each contender (len(n_views), len(seeds)), shares in [0, 1]; classes count alike.
@@ -42,7 +40,7 @@ def compare(
     """
     others = rivals()
     found = {name: np.zeros((len(n_views), len(seeds))) for name in names()}
-    for column, seed in enumerate(seeds):
+    for column, seed in enumerate(tqdm(seeds, "draws", disable=None, leave=False)):
         most = draw(pools, n_classes, max(n_views), seed)
         for row, n in enumerate(n_views):
             taught = {name: rows[:n] for name, rows in most.taught.items()}
@@ -52,7 +50,6 @@ def compare(
                 else:
                     named = name_with_rival(others[name], taught, most.asked)
                 found[name][row, column] = accuracy(named, most.targets)
-                progress()
     return found
 
 

@@ -1,7 +1,5 @@
 """A class that is taught with three views after twenty others with 30 to 50, under each weighting of classes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,19 +21,6 @@ FEWEST, MOST = 30, 50  # views of each of the other classes
 LATE_VIEWS = 3
 
 
-@dataclass(frozen=True)
-class Late:
-    """Accuracies in [0, 1], the mean over the late classes of a draw.
-
-    Attributes:
-        late: of the late class.
-        others: of the other classes.
-    """
-
-    late: float
-    others: float
-
-
 def judge(
     pools: Pools,
     n_known: int,
@@ -43,8 +28,7 @@ def judge(
     seed: int,
     few: int = LATE_VIEWS,
     many: tuple[int, int] = (FEWEST, MOST),
-    progress: Callable[[], Any] = lambda: None,
-) -> dict[str, Late]:
+) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
     Args:
@@ -54,10 +38,9 @@ def judge(
         seed: of the draw.
         few: views of a late class.
         many: fewest and most views of each of the other classes; the most that there are, up to the latter.
-        progress: called after each weighting.
 
     Returns:
-        Accuracies by weighting.
+        By weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
 
     Raises:
         ParameterError: too few classes have enough views.
@@ -79,8 +62,7 @@ def judge(
             best = classifier.scores(np.concatenate([known.asked, late.asked[late.targets == place]])).argmax(axis=1)
             n_asked = len(known.asked)
             accuracies.append((np.mean(best[n_asked:] == n_known), accuracy(best[:n_asked], known.targets)))
-        found[weighting] = Late(*np.mean(accuracies, axis=0).tolist())
-        progress()
+        found[weighting] = dict(zip(("late", "others"), np.mean(accuracies, axis=0).tolist(), strict=True))
     return found
 
 

@@ -1,9 +1,7 @@
 """Many objects and many views: our classifier in three orders of teaching, beside streaming and off-line rivals."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +26,6 @@ OURS = {
 }
 
 
-@dataclass(frozen=True)
-class Found:
-    """What one contender did with one draw.
-
-    Attributes:
-        accuracy: share in [0, 1] of views named right; classes count alike.
-        learning: time for each view that was learned [s]; of rivals, which are fitted at once, the mean.
-    """
-
-    accuracy: float
-    learning: float
-
-
 def cells(pools: Pools) -> Iterator[tuple[int, int]]:
     """Yield the numbers of classes and views that a data set has enough of; all of its classes, if fewer than 10."""
     for n_views in N_VIEWS:
@@ -50,11 +35,15 @@ def cells(pools: Pools) -> Iterator[tuple[int, int]]:
                 yield n_classes, n_views
 
 
-def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, Found]:
+def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, dict[str, float]]:
     """Return what every contender does with one draw.
 
     Rivals are given the best of their settings for the views that are asked for, which is more than they could know.
     Off-line logistic regression is left out where it would take minutes.
+
+    Returns:
+        By contender "accuracy", the share in [0, 1] of views named right, classes counting alike; and "learning", the
+        time for each view that was learned [s], of rivals, which are fitted at once, the mean.
     """
     drawn = draw(pools, n_classes, n_views, seed)
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)
@@ -66,11 +55,12 @@ def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, 
             classifier.learn(x[place], str(targets[place]))
             times.append(perf_counter() - start)
         named = np.array(classifier.classes, dtype=int)[classifier.scores(drawn.asked).argmax(axis=1)]
-        found[name] = Found(accuracy(named, drawn.targets), float(np.median(times[len(times) // 2 :])))
+        took = float(np.median(times[len(times) // 2 :]))
+        found[name] = {"accuracy": accuracy(named, drawn.targets), "learning": took}
     for name, fit in RIVALS.items():
         start = perf_counter()
         best = max((accuracy(s.argmax(axis=1), drawn.targets) for s in fit(x, targets, drawn.asked)), default=np.nan)
-        found[name] = Found(best, (perf_counter() - start) / len(x))
+        found[name] = {"accuracy": best, "learning": (perf_counter() - start) / len(x)}
     return found
 
 
@@ -140,9 +130,6 @@ RIVALS: dict[str, Callable[[Array, NDArray[np.intp], Array], Iterator[Array]]] =
 }
 
 
-def summary(found: Sequence[dict[str, Found]]) -> dict[str, dict[str, list[Any]]]:
+def summary(found: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, list[float]]]:
     """Return accuracies and times of several draws by name."""
-    return {
-        name: {"accuracy": [one[name].accuracy for one in found], "learning": [one[name].learning for one in found]}
-        for name in found[0]
-    }
+    return {name: {what: [one[name][what] for one in found] for what in first} for name, first in found[0].items()}

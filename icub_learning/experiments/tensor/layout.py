@@ -2,14 +2,14 @@
 
 import argparse
 from math import comb
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square
 from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
@@ -20,24 +20,15 @@ DESCRIPTION = """\
 Table 1 and figure 15: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Then the build,
 gradient and training of the polynomial tensor kernel of degree 2 on n synthetic samples of 32 features, as many as WPBC
 has, in both layouts; the full one is left out where it does not fit into 2 GiB. Both train with the same solver to the
-same gap.
-
-example:
-  icub-learning reproduce tensor-layout --samples 30 60 --json out/tensor-layout.json"""
+same gap."""
 PUBLISHED_COUNTS = {10: 715, 50: 292_825, 100: 4_421_275}
 PUBLISHED_LARGEST = (399, 181)  # n that fits into 8 GB, packed and full
 PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # s on WPBC, full and packed
 D = 32
 DEGREE = 2  # of the polynomial tensor kernel, the one that the source uses on WPBC
 MOST_FULL = 2**31  # bytes
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--samples", type=int, nargs="+", default=[30, 60, 100], metavar="N", help="sizes (default: 30 60 100)"
-    )
-    add_common_options(parser, "the samples")
+SIZES = {"type": int, "nargs": "+", "default": [30, 60, 100], "metavar": "N", "help": "sizes (default: 30 60 100)"}
+add_options = options("the samples", samples=SIZES)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -91,8 +82,8 @@ def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) ->
     The kernel is S^degree with S = sum_j x_1j ... x_4j (tensor kernels, 4.33).
 
     Returns:
-        "n"; for "packed" and, where it fits, "full", the seconds of "build", one "gradient", "train" and "total"; and
-        the largest "difference" of the two solutions.
+        "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and
+        "total", which do not grow with other work beside it; and the largest "difference" of the two solutions.
     """
 
     def build_packed() -> Any:
@@ -106,13 +97,13 @@ def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) ->
     found: dict[str, Any] = {"n": n}
     solutions = {}
     for name, build in layouts.items():
-        start = perf_counter()
+        start = process_time()
         tensor = build()
-        built = perf_counter()
+        built = process_time()
         tensor.gradient(y)
-        once = perf_counter()
+        once = process_time()
         solutions[name] = solve(TensorPenalty(tensor), Square(), y, gamma, 1e-12, 1000).a
-        end = perf_counter()
+        end = process_time()
         times = {"build": built - start, "gradient": once - built, "train": end - once}
         found[name] = {**times, "total": built - start + end - once}
     if len(solutions) == 2:

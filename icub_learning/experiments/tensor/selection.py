@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.options import add_common_options, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
@@ -21,20 +21,13 @@ X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 s
 (subsampling); features count where |w_j| > 2 std(w). The linear tensor kernel of order 4 needs no tensor. Published,
 one run with gamma chosen by hand: m 120 11 true and 223 false, m 140 13 and 202, m 160 13 and 184. gamma is chosen
 here by the error on 500 further samples. Beside it scikit-learn's Lasso, its strength chosen the same way. The picture
-has the weights of the first draw, as figures 20 to 22 and 25 to 27.
-
-example:
-  icub-learning reproduce tensor-selection --draws 5 --json out/tensor-selection.json"""
+has the weights of the first draw, as figures 20 to 22 and 25 to 27."""
 N, D, S, NOISE, VALIDATION = 4000, 5000, 17, 0.05, 500
 SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 ALPHAS = (0.02, 0.05, 0.1, 0.2)
 PUBLISHED = {120: (11, 223), 140: (13, 202), 160: (13, 184)}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "the first problem", draws=5)
+add_options = options("the first problem", draws=5)
 
 
 def run(args: argparse.Namespace) -> None:

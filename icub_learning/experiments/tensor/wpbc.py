@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.tables import load_wpbc
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import log_scale, new_figure, save, style
@@ -28,21 +28,17 @@ of the 60 training patients. All m share the splits; a split is learned with 10 
 of it, so that its spread is zero, as published.
 
 Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The picture has the
-validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m.
-
-example:
-  icub-learning reproduce tensor-wpbc --json out/tensor-wpbc.json"""
+validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m."""
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60
 TARGETS = {"class": "which class", "time": "time"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_data_option(parser, ".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)")
-    parser.add_argument("--splits", type=int, default=3, help="splits of the patients (default: 3; published: 1)")
-    add_common_options(parser, "the first split and its subsamples", draws=10)
+add_options = options(
+    "the first split and its subsamples",
+    data=".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)",
+    draws=10,
+    splits={"type": int, "default": 3, "help": "splits of the patients (default: 3; published: 1)"},
+)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,9 +1,11 @@
 """The protocol of thesis 8.4.3 on the simulated arm: learn circles in one plane, then continue in another."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
+from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
@@ -12,7 +14,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
 from icub_learning.experiments.thesis.thesis_method import ThesisMethod
-from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.recording.recording import Recording
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.recordings import simulate
@@ -27,25 +29,23 @@ N_PARTS = 10  # of the second plane; each starts from what was learned in the fi
 THESIS = "SP of the thesis"  # short name of the thesis' semiparametric method, see ThesisMethod
 STEADY = 2 / 3  # share of the samples before the steady state
 
-Events = Iterable[JointStateEvent | WrenchEvent]
 AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
-def record(plane: str, n_samples: int, seed: int = 0, progress: Callable[[int], None] | None = None) -> Recording:
+def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
     """Simulate one plane in steady motion: joint states at RATE, and a wrench in the middle of each sample's states.
 
     Args:
         plane: one of PLANES.
         n_samples: number of wrenches.
         seed: seed of the simulation.
-        progress: called with the number of joint states made so far, after each.
 
     Raises:
         ParameterError: n_samples is not positive.
         SimulationError: see `simulate`.
     """
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
-    recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed), progress)
+    recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
     assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
     # In the middle: derivatives then have samples on both sides of every wrench, also of a part's first and last.
     measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
@@ -121,7 +121,6 @@ class Outcome:
 def learn_and_transfer(
     planes: Mapping[str, Recording],
     settings: Settings,
-    watch: Callable[[Events], Events] = lambda events: events,
     make: Callable[[Settings, assembly.AnyRegressor], AnyLearner] = assembly.make_estimator,
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
@@ -131,41 +130,34 @@ def learn_and_transfer(
     Args:
         planes: a recording made by `record` for each of PLANES.
         settings: settings of the learner.
-        watch: is given the events and passes them on, as for a progress bar.
         make: makes the learner.
     """
     regressor = assembly.make_regressor(settings)
 
     def pass_through(learner: AnyLearner, recording: Recording) -> Evaluation:
-        return evaluate(assembly.make_stream(settings, regressor, learner), watch(recording.events()))
+        return evaluate(assembly.make_stream(settings, regressor, learner), recording.events())
 
     learner = make(settings, regressor)
     first, second = (planes[plane] for plane in PLANES)
     first_errors = pass_through(learner, first).errors
-    learned = learner.state()
-    parts = [pass_through(type(learner).from_state(learned, regressor), part).errors for part in cut(second)]
+    again = [deepcopy(learner, {id(regressor): regressor}) for _ in range(N_PARTS)]
+    parts = [pass_through(one, part).errors for one, part in zip(again, cut(second), strict=True)]
     return Outcome(first_errors, np.stack(parts))
 
 
-def compare(
-    planes: Mapping[str, Recording],
-    settings: Settings,
-    watch: Callable[[str], Callable[[Events], Events]] = lambda _: lambda events: events,
-) -> dict[str, Outcome]:
+def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
     """Run P, NP and SP, and the thesis' SP, on the same planes.
 
     Args:
         planes, settings: see `learn_and_transfer`; the settings' estimator is not used.
-        watch: makes a progress bar from the short name of an estimator.
 
     Returns:
         The outcomes by short names: those of ESTIMATORS, and THESIS.
     """
-    outcomes = {
-        short: learn_and_transfer(planes, replace(settings, estimator=estimator), watch(short))
-        for short, estimator in ESTIMATORS.items()
-    }
-    outcomes[THESIS] = learn_and_transfer(planes, as_in_the_thesis(settings), watch(THESIS), thesis_method)
+    outcomes = {}
+    for short, estimator in tqdm(ESTIMATORS.items(), "estimators", disable=None, leave=False):
+        outcomes[short] = learn_and_transfer(planes, replace(settings, estimator=estimator))
+    outcomes[THESIS] = learn_and_transfer(planes, as_in_the_thesis(settings), thesis_method)
     return outcomes
 
 

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
 from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -17,18 +17,10 @@ DESCRIPTION = """\
 Time to have solutions at L numbers of centres between 1 and m, by the incremental path and by a fit for each of them,
 on pumadyn32nh (sigma 2.66, lambda 1e-5, 4096 training samples): with m growing at L = 50, as published on cpuSmall,
 and with L growing at m = 1000, where separate fits grow linearly and the path not at all. The published figure has no
-numbers: it shows the incremental path far below separate fits.
-
-example:
-  icub-learning reproduce figure-4.2 --json out/figure-4.2.json"""
+numbers: it shows the incremental path far below separate fits."""
 LEVELS = 50
 SIGMA, LAMBDA = 2.66, 1e-5
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "centres", quick=True)
+add_options = options("centres", data=PUMADYN_HELP, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,11 +34,8 @@ def run(args: argparse.Namespace) -> None:
     n_levels = 10 if args.quick else LEVELS
     settings: dict[str, Any] = {"length_scale": SIGMA, "regularization": LAMBDA, "random_state": seed}
 
-    def path(m: int) -> float:
-        return min(seconds(IncrementalNystromKRLS(n_centers=m, **settings).fit, x, y) for _ in range(2))
-
-    def one(m: int) -> float:
-        return min(seconds(NystromKRLS(n_centers=m, **settings).fit, x, y) for _ in range(2))
+    def fastest(method: Any, m: int) -> float:
+        return min(seconds(method(n_centers=m, **settings).fit, x, y) for _ in range(2))
 
     def separate(m: int, count: int) -> float:
         levels = np.linspace(m / count, m, count).astype(int)
@@ -54,14 +43,12 @@ def run(args: argparse.Namespace) -> None:
 
     by_size, by_count = [], []
     most = sizes[-1]
-    with tqdm(total=len(sizes) + len(counts) + 1, desc="fits", disable=None, leave=False) as bar:
-        for m in sizes:
-            by_size.append({"m": m, "one_fit_s": one(m), "path_s": path(m), "separate_s": separate(m, n_levels)})
-            bar.update()
-        for count in counts:
-            naive = by_size[-1]["separate_s"] if count == n_levels else separate(most, count)
-            by_count.append({"levels": count, "path_s": by_size[-1]["path_s"], "separate_s": naive})
-            bar.update()
+    for m in tqdm(sizes, "m", disable=None, leave=False):
+        took = {"one_fit_s": fastest(NystromKRLS, m), "path_s": fastest(IncrementalNystromKRLS, m)}
+        by_size.append({"m": m, **took, "separate_s": separate(m, n_levels)})
+    for count in tqdm(counts, "levels", disable=None, leave=False):
+        naive = by_size[-1]["separate_s"] if count == n_levels else separate(most, count)
+        by_count.append({"levels": count, "path_s": by_size[-1]["path_s"], "separate_s": naive})
     last = by_size[-1]
     growth = slope(counts, [row["separate_s"] for row in by_count])
     rows = [

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
@@ -35,19 +35,11 @@ expected risks are sums (Gaussian kernel): for each lambda the bounds of theorem
 Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by leverage scores, and the least m whose mean
 risk over draws is at most twice KRLS's. And theorems 2, 3, 4 and 6 in figures: KOLS has the risk sigma^2 rank(K) / n,
 KRLS at lambda* = 1 / (n SNR) at most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*)
-iterations at most 4 (1 + 1 / (t - 1))^2 times KRLS's and Nyström KRLS's.
-
-example:
-  icub-learning reproduce figure-5.1 --json out/figure-5.1.json"""
+iterations at most 4 (1 + 1 / (t - 1))^2 times KRLS's and Nyström KRLS's."""
 SCALE, NOISE, DELTA = 0.5, 0.5, 0.25
 LEVELS = tuple(10.0**power for power in range(-6, 0))
 GRID = 101  # points of r and of gamma
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, help="n (default: 1000)")
-    add_common_options(parser, "samples and centres", quick=True, draws=5)
+add_options = options("samples and centres", quick=True, draws=5, samples={"type": int, "help": "n (default: 1000)"})
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.reporting.tables import save_figures, table
@@ -19,18 +19,11 @@ epsilon}(., x0), noise of deviation 0.5; n from 1000 to 10000. As published: the
 the least excess risk, then the number of features whose excess risk comes within 5 % of it, both in the mean over draws
 (100, as published); excess risks are exact. Likewise the number of Nyström centres, which theorem 1 bounds. Exponents
 of n beside those of theorems 11 and 1, errors from leaving out a tenth of the draws. The published figure shows theory
-within a standard deviation of the simulation, without numbers.
-
-example:
-  icub-learning reproduce figure-5.2 --json out/figure-5.2.json"""
+within a standard deviation of the simulation, without numbers."""
 CASES = ((11 / 16, 1 / 8), (7 / 8, 1 / 4))
 NAMES = {"risk": "excess risk", "regularization": "lambda", "features": "features m", "centers": "centres m"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 100, as published)")
-    add_common_options(parser, "samples, noise and features", quick=True)
+DRAWS = {"help": "repetitions for each n (default: 100, as published)"}
+add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -40,33 +33,31 @@ def run(args: argparse.Namespace) -> None:
     sizes = (500, 1000, 2000) if args.quick else (1000, 1500, 2200, 3200, 4600, 6800, 10000)
     figures: dict[str, Any] = {"seed": seed, "draws": draws, "sizes": sizes, "cases": []}
     panels, rows = [], []
-    with tqdm(total=len(CASES) * len(sizes), desc="n", disable=None, leave=False) as bar:
-        for r, gamma in CASES:
-            found: dict[str, list[Any]] = {name: [] for name in NAMES}
-            without: dict[str, list[Any]] = {name: [] for name in NAMES}  # a tenth of the draws, by tenths
-            for n in sizes:
-                for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
-                    found[name].append(value)
-                    without[name].append(left)
-                bar.update()
-            theory = vars(spline_rates.rates(r, gamma))
-            exponents, errors = {}, {}
-            for name, title in NAMES.items():
-                values, left = np.array(found[name], float), np.array(without[name], float)
-                parts = left.shape[1]
-                jackknife = (parts - 1) / np.sqrt(parts)
-                exponents[name] = slope(sizes, values)
-                errors[name] = float(jackknife * np.std([slope(sizes, column) for column in left.T]))
-                middle = np.exp(np.log(values).mean() + theory[name] * np.log(sizes / np.exp(np.log(sizes).mean())))
-                ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))}
-                law = {f"theory, n^{theory[name]:.2f}": (sizes, middle)}
-                panels.append(Panel(f"{title}, r = {r:.4g}, γ = {gamma:.4g}", "samples n", title, ours, law))
-                power = [f"{exponents[name]:+.3f} ± {errors[name]:.3f}", f"{theory[name]:+.3f}"]
-                gap = f"{exponents[name] - theory[name]:+.3f}"
-                rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, *power, gap])
-            figures["cases"].append(
-                {"r": r, "gamma": gamma, "exponents": exponents, "their_errors": errors, "theory": theory, **found}
-            )
+    for r, gamma in CASES:
+        found: dict[str, list[Any]] = {name: [] for name in NAMES}
+        without: dict[str, list[Any]] = {name: [] for name in NAMES}  # a tenth of the draws, by tenths
+        for n in tqdm(sizes, f"r {r:.3g}, n", disable=None, leave=False):
+            for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
+                found[name].append(value)
+                without[name].append(left)
+        theory = spline_rates.rates(r, gamma)
+        exponents, errors = {}, {}
+        for name, title in NAMES.items():
+            values, left = np.array(found[name], float), np.array(without[name], float)
+            parts = left.shape[1]
+            jackknife = (parts - 1) / np.sqrt(parts)
+            exponents[name] = slope(sizes, values)
+            errors[name] = float(jackknife * np.std([slope(sizes, column) for column in left.T]))
+            middle = np.exp(np.log(values).mean() + theory[name] * np.log(sizes / np.exp(np.log(sizes).mean())))
+            ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))}
+            law = {f"theory, n^{theory[name]:.2f}": (sizes, middle)}
+            panels.append(Panel(f"{title}, r = {r:.4g}, γ = {gamma:.4g}", "samples n", title, ours, law))
+            power = [f"{exponents[name]:+.3f} ± {errors[name]:.3f}", f"{theory[name]:+.3f}"]
+            gap = f"{exponents[name] - theory[name]:+.3f}"
+            rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, *power, gap])
+        figures["cases"].append(
+            {"r": r, "gamma": gamma, "exponents": exponents, "their_errors": errors, "theory": theory, **found}
+        )
     print(f"Exponents of n, n = {sizes[0]} to {sizes[-1]}, {draws} draws each\n")
     print(table(["model", "of", "ours", "theory (published)", "difference"], rows))
     risks = [case["exponents"]["risk"] - case["theory"]["risk"] for case in figures["cases"]]

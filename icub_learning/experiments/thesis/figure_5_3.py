@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -19,24 +19,14 @@ Test error over the number m of random features, and of Nyström centres, with a
 (400 and 169, RMSE of targets -1 and +1), where it is not so small. The source does not say which length scales; those
 of figure 4.1 are taken, 2.66 and 0.9. Published are pictures without numbers: the error of both falls, then rises, and
 centres need considerably fewer than features. Printed are the least error of each, the m that has it, and the least m
-of each whose error is at most 2 % above the best of random features.
-
-example:
-  icub-learning reproduce figure-5.3 --json out/figure-5.3.json"""
+of each whose error is at most 2 % above the best of random features."""
 SETTINGS: dict[str, tuple[float, float, float, int]] = {  # length scale, lambda, share to learn from, largest m
     "pumadyn32nh": (2.66, 1e-9, 0.5, 2000),
     "breast-cancer": (0.9, 1e-2, 400 / 569, 400),
 }
 NAMES = {"features": "random features", "centres": "Nyström centres"}
 NEAR = 1.02
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: both)")
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "splits, features and centres", quick=True, draws=5)
+add_options = options("splits, features and centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=5)
 
 
 def run(args: argparse.Namespace) -> None:

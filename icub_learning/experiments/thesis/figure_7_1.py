@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.lines import Line2D
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.thesis import two_gaussians
 from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
@@ -18,10 +18,7 @@ DESCRIPTION = """\
 Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviations 1 and 0.3; the first is met with
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
 both: what IncrementalClassifier learns from samples, with random features of the Gaussian kernel, without recoding
-(alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers.
-
-example:
-  icub-learning reproduce figure-7.1 --json out/figure-7.1.json"""
+(alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers."""
 # Colour, dashes and label of each boundary in the picture, and colour of the samples of each class.
 LINES = {
     "standard": (INK, (0, (4, 2)), "optimal, standard loss"),
@@ -30,12 +27,8 @@ LINES = {
     "alpha1": (GREEN, "-", "learned, alpha = 1"),
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, default=20000, help="learned for each gamma (default: 20000)")
-    add_common_options(parser, "samples and features")
+SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
+add_options = options("samples and features", samples=SAMPLES)
 
 
 def run(args: argparse.Namespace) -> None:

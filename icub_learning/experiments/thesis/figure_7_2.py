@@ -8,11 +8,10 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.errors import ParameterError
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
+from icub_learning.experiments.options import one_set, options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, split
-from icub_learning.experiments.thesis.table_7_1 import DATA_SETS, load_examples
+from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
 from icub_learning.reporting.tables import save_figures, table
@@ -23,30 +22,16 @@ lambda is the one with the most held-out examples of the other classes right, an
 of the late class and of the others. Data sets as in table-7.1; the published figure is on iCubWorld28 and has no
 numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
-points, and what the late class gains by it.
-
-example:
-  icub-learning reproduce figure-7.2 --json out/figure-7.2.json"""
-N_IMB = (1, 5, 10, 50, 100, 500)
+points, and what the late class gains by it."""
 FREE = 0.001  # accuracy of the others that a free alpha may cost
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(DATA_SETS)
-    parser.add_argument("--on", nargs="+", choices=names, default=["mnist"], help="data sets (default: mnist)")
-    add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
-    add_common_options(parser, "the draws", quick=True, draws=5)
+add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)
 
 
 def run(args: argparse.Namespace) -> None:
     """Measure accuracies over alpha, print those that cost nothing, and draw."""
-    names = list(dict.fromkeys(args.on))
-    if args.data is not None and len(names) != 1:
-        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "recodings": RECODINGS}
     panels = []
-    for name in names:
+    for name in one_set(args):
         n_bal, n_test, most = (100, 50, 50) if args.quick else DATA_SETS[name]
         sizes = Sizes(n_bal, n_test, tuple(n for n in N_IMB if n <= most))
         examples = load_examples(name, args.data, n_bal + sizes.n_val + n_test, args.out)

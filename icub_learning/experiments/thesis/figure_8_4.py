@@ -1,7 +1,7 @@
 """P, NP and SP after a change of task, on the simulated arm (thesis 8.4.3, figure 8.4)."""
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,9 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.options import add_common_options
+from icub_learning.experiments.options import options
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
-from icub_learning.recording import Recording
 from icub_learning.reporting import plots
 from icub_learning.reporting.tables import number, save_figures, table
 from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
@@ -25,19 +24,13 @@ The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP 
 ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in
 0.1 s is learned. SP runs a second time as the thesis has it, with fixed settings. As in its text, RMSE is that of each
 component of a force or torque, averaged over the three. With the thesis' 10 000 samples a plane it takes some ten
-minutes, with 3000 a third of that.
-
-example:
-  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--samples", type=int, default=SAMPLES, help=f"learned in each plane (default: {SAMPLES})")
-    add_common_options(parser, "the simulation and the random features")
-    parser.add_argument(
-        "--joints", nargs="+", default=list(ARM), metavar="JOINT", help="joints to learn from (default: the thesis')"
-    )
+minutes, with 3000 a third of that."""
+EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
+add_options = options(
+    "the simulation and the random features",
+    samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
+    joints={"nargs": "+", "default": list(ARM), "metavar": "JOINT", "help": "to learn from (default: the thesis')"},
+)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -45,21 +38,11 @@ def run(args: argparse.Namespace) -> None:
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
-    n_states = args.samples * change_of_task.STATES_PER_SAMPLE
-
-    def simulate(plane: str) -> Recording:
-        with tqdm(total=n_states, desc=f"simulate {plane}", disable=None, leave=False, unit="state") as bar:
-
-            def advance(made: int) -> None:
-                if made % change_of_task.RATE == 0:
-                    bar.update(made - bar.n)
-
-            return change_of_task.record(plane, args.samples, args.seed, advance)
-
-    def watch(estimator: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
-        return lambda events: tqdm(events, estimator, 2 * n_states, disable=None, leave=False, unit="msg")
-
-    outcomes = change_of_task.compare({plane: simulate(plane) for plane in change_of_task.PLANES}, settings, watch)
+    planes = {
+        plane: change_of_task.record(plane, args.samples, args.seed)
+        for plane in tqdm(change_of_task.PLANES, "simulate", disable=None, leave=False)
+    }
+    outcomes = change_of_task.compare(planes, settings)
     figures = _figures(outcomes, args)
     print(_text(figures))
     picture = args.out / "figure-8.4.png"
@@ -81,13 +64,11 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
     }
 
     def ratios(one: str) -> dict[str, dict[str, float]]:
-        pairs = {
-            "SP/P, steady": ("P", "steady"),
-            "SP/NP, steady": ("NP", "steady"),
-            "SP/NP, first 30": ("NP", "first 30"),
-        }
-        return {name: {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
-                for name, (other, part) in pairs.items()}  # fmt: skip
+        found = {}
+        for name in EXPECTED:
+            other, part = name.partition("/")[2].split(", ")
+            found[name] = {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
+        return found
 
     return {
         "simulated": True,

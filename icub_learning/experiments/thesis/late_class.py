@@ -1,12 +1,12 @@
 """The protocol of thesis 7.6.1, in which a class arrives after the others, for five ways to learn it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
@@ -69,7 +69,6 @@ def compare(
     seed: int = 0,
     regularizations: Sequence[float] = REGULARIZATIONS,
     scale: float = 1.0,
-    progress: Callable[[int], Any] = lambda trial: None,
     fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
@@ -82,7 +81,6 @@ def compare(
         seed: seed of the draws.
         regularizations: candidates for lambda.
         scale: factor on the candidates, such as the squared length of an example over that of one of MNIST.
-        progress: called after each trial with its number.
         fixed: alpha of "RC fixed", one of RECODINGS.
         late: the imbalanced classes, one after the other; none: drawn in each trial.
 
@@ -95,13 +93,12 @@ def compare(
     integer("n_trials", n_trials, 1)
     outcomes = {method: Outcome() for method in METHODS}
     imbalanced = []
-    for trial in range(n_trials):
+    for trial in tqdm(range(n_trials), "trials", disable=None, leave=False):
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
         for method, outcome in run_trial(drawn, sizes, [scale * value for value in regularizations], fixed).items():
             for name, values in vars(outcome).items():
                 getattr(outcomes[method], name).extend(values)
-        progress(trial)
     return outcomes, imbalanced
 
 

