@@ -63,6 +63,7 @@ def run(quick: bool) -> Result:
         rigid.update(*motions[i % 500], measured[i % 500])
 
     made = [predictor.predict(*motion) for motion in motions]
+    made[0].settle()
 
     def learn(i: int) -> None:  # what was predicted and judged when it came, as in the node
         estimator.update(*motions[i % 500], measured[i % 500], published=made[i % 500])
@@ -88,7 +89,8 @@ def run(quick: bool) -> Result:
         "a joint state to its prediction, irregular stamps": joint_state(JITTER),
         f"wrench regressor, {regressor.n_parameters} parameters": lambda i: regressor(*motions[i % 500]),
         f"{2 * len(features.frequencies)} random features": lambda i: features.waves(inputs),
-        "predict: regressor and features": lambda i: predictor.predict(*motions[i % 500]),
+        "an answer: regressor, features, experts": lambda i: predictor.answer(*motions[i % 500]),
+        "predict: an answer, and how sure it is": lambda i: predictor.predict(*motions[i % 500]),
         f"core step, d = {N_FEATURES}, T = 6": core_step,
         f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,
         "rigid-body learner: predict and learn": rigid_step,

@@ -331,8 +331,8 @@ class InverseDynamicsStream:
             return
         self._smoothed_stamp = smoothed[-1].stamp
         by_stamp = {motion.stamp: motion for motion in smoothed}
-        for record in self._records:
-            if record.stamp > self._smoothed_stamp:
+        for record in reversed(self._records):
+            if record.stamp < smoothed[0].stamp:
                 break
             record.motion = by_stamp.get(record.stamp, record.motion)
 
