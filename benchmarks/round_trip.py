@@ -84,15 +84,17 @@ def run(quick: bool) -> Result:
     runs = [(*case, name) for case in cases for name in NODES]
     runs += [(ROBOTS[0], RATES[-1], name) for name in (() if quick else AT_HIGHEST)]
     trips: dict[tuple[Robot, int, str], list[np.ndarray]] = {}
+    usual = os.environ.get(TRANSPORTS, "DEFAULT")
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
         for turn, (robot, rate, name) in tqdm(list(product(range(turns), runs)), unit="run"):
             topic = echo.ANSWERS if name == "echo" else robot.answers
-            os.environ.update({TRANSPORTS: "UDPv4"} if name == "UDP" else {TRANSPORTS: "DEFAULT"})
+            os.environ[TRANSPORTS] = "UDPv4" if name == "UDP" else usual
             with Processes(Path(logs, f"{name}-{robot.urdf}-{rate}-{turn}")) as processes:
                 processes.start(name, robot.command(name), {"OMP_NUM_THREADS": "1"})
                 found = _drive(robot, topic, rate, seconds, processes.check)
             trips.setdefault((robot, rate, name), []).append(found)
+    os.environ[TRANSPORTS] = usual  # of the benchmarks that follow
     remarks = [
         f"round trip of a joint state between two processes, {turns} turns of {seconds:g} s each, ms; the node answers"
         " with the predicted wrench or efforts; 'ordinary' is the node without real-time priority.",

@@ -62,7 +62,7 @@ class DelayedEstimator:
         return made
 
     def answer(self, *motion: Any) -> Prediction:
-        """Predict without waiting for what is known of the motion; see JointPredictor.answer."""
+        """Predict before it is found how well the motion is known; see JointPredictor.answer."""
         return answer_of(self._estimator, *motion)
 
     def undisturbed(self, prediction: Prediction) -> Prediction:

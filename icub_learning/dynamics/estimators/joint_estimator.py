@@ -93,7 +93,7 @@ class JointEstimator:
         return self._own_predictor().predict(q, v, a)
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict without waiting for what is known of the motion; see JointPredictor.answer."""
+        """Predict before it is found how well the motion is known; see JointPredictor.answer."""
         return self._own_predictor().answer(q, v, a, as_known)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:

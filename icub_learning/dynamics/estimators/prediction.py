@@ -40,11 +40,12 @@ class Prediction:
         """
         return self.spread() if callable(self.spread) else self.spread
 
-    def settle(self) -> None:
-        """Find what an answer did not wait for: its variance, and what is known of the motion."""
-        assert self.variance is not None
+    def settle(self) -> Array:
+        """Find what an answer did not wait for, how well its motion is known, and return its variance (n_outputs,)."""
+        variance = self.variance
         if self.experts is not None:
             self.experts.settle()
+        return variance
 
     def plus(self, added: Array, variance: Array | float = 0.0) -> "Prediction":
         """Return this prediction with something on top of its rigid-body part, of a variance of its own.

@@ -136,8 +136,7 @@ class ExpertWeights:
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
         total = self._mean(experts.values, self.value[None], experts.unlearned.of_experts)[0]
-        variance = self._calibrated(self._unlearned(total, experts))
-        return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
+        return self._prediction(total, self._calibrated(self._unlearned(total, experts)), experts)
 
     def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
         """Return the same with confidences of the last motion that was settled: an answer in a few microseconds.
@@ -150,11 +149,7 @@ class ExpertWeights:
         if as_known:
             experts = replace(experts, find=lambda: settled)
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
-
-        def spread() -> Array:
-            return self._calibrated(self._unlearned(total, experts))
-
-        return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
+        return self._prediction(total, lambda: self._calibrated(self._unlearned(total, experts)), experts)
 
     def settle(self, experts: ExpertPredictions) -> None:
         """Find what is known of the motion of an answer: the next one counts with these confidences."""
@@ -167,8 +162,11 @@ class ExpertWeights:
         pass for what is not known of the motion.
         """
         total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
-        variance = self._calibrated(experts.unlearned.of_expected)
-        return Prediction(total, experts.parametric, total - experts.parametric, variance, experts)
+        return self._prediction(total, self._calibrated(experts.unlearned.of_expected), experts)
+
+    @staticmethod
+    def _prediction(total: Array, spread: Array | Callable[[], Array], experts: ExpertPredictions) -> Prediction:
+        return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
 
     def _calibrated(self, unlearned: Array) -> Array:
         """Return the variance of a measurement from that of what was not learned, (n_outputs,) each."""

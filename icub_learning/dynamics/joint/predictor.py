@@ -69,7 +69,7 @@ class JointPredictor:
         return self.weights.combined(self._experts_of(q, v, a))
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict without waiting for what is known of the motion; Prediction.settle is to follow.
+        """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
 
         Args:
             q, v, a: as in `predict`.

@@ -64,9 +64,8 @@ class Sample:
     def teach(self, estimator: Learner, count: int = 1) -> None:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
         motion, known = self.motion, self.known
-        more: dict[str, Any] = (
-            {"count": count} if count > 1 else {}
-        )  # an estimator that is given each sample need not know of it
+        # An estimator that is given each sample need not know of counts.
+        more: dict[str, Any] = {"count": count} if count > 1 else {}
         estimator.update(
             motion.position,
             motion.velocity,
@@ -99,12 +98,12 @@ class External:
 
     @cached_property
     def undisturbed(self) -> Prediction:
-        """What was expected of the body alone, which a push does not move."""
+        """The prediction of the body alone by weights that no push moves."""
         return self.predict()
 
     @property
     def unexpected(self) -> Array:
-        """What differs from it, (n_outputs,): load and contact."""
+        """What the body alone does not explain of the measurement, (n_outputs,): load and contact."""
         return np.asarray(self.measured - self.undisturbed.total)
 
     @property

@@ -15,7 +15,7 @@ from icub_learning.nodes.common.serialized import message_of
 HEADER = b"\x00\x01"
 ORIGIN = 4  # bytes before the first field
 FIXED = 12  # offset of the frame
-_STAMP = struct.Struct("<iI")
+STAMP = struct.Struct("<iI")
 
 
 class JointStateNumbers(NamedTuple):
@@ -49,7 +49,7 @@ class _Layout:
         )
 
     def read(self, data: bytes) -> JointStateNumbers:
-        seconds, nanoseconds = _STAMP.unpack_from(data, ORIGIN)
+        seconds, nanoseconds = STAMP.unpack_from(data, ORIGIN)
         view = memoryview(data)
         (p, p_end), (v, v_end), (e, e_end) = self.fields
         return JointStateNumbers(

@@ -1,16 +1,14 @@
 """Decodes serialized wrenches quickly: all but stamp and numbers is compared with the last one, and read once."""
 
-import struct
-
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
 from icub_learning.arrays import Array
 from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.serialized import message_of
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import FIXED, HEADER, ORIGIN
+from icub_learning.nodes.inverse_dynamics.joint_state_layout import FIXED, HEADER, ORIGIN, STAMP
 
-_STAMP, _NUMBERS = struct.Struct("<iI"), 6 * 8  # bytes of force and torque, at the end of a message
+_NUMBERS = 6 * 8  # bytes of force and torque, at the end of a message
 
 
 class WrenchDecoder:
@@ -37,5 +35,5 @@ class WrenchDecoder:
 
 
 def _read(data: bytes) -> tuple[int, Array]:
-    seconds, nanoseconds = _STAMP.unpack_from(data, ORIGIN)
+    seconds, nanoseconds = STAMP.unpack_from(data, ORIGIN)
     return seconds * NANOSECONDS + nanoseconds, np.frombuffer(data, offset=len(data) - _NUMBERS).copy()
