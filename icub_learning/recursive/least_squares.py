@@ -1,7 +1,7 @@
 """Recursive regularized least squares: a Cholesky factor and weights, updated at a fixed cost per sample."""
 
 from collections.abc import Mapping, Sequence
-from math import inf, sqrt
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,9 +37,9 @@ class RecursiveLeastSquares:
     follow in the gain form W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T: O(d^2 + d T).
 
     With forgetting < 1 the data fade but the regularization must not, or a silent input would lose all precision:
-    after each sample the prior of a few coordinates in turn is refilled to Lambda, so that no coordinate's prior falls
-    below min(1/2, forgetting) of its Lambda. `prior` is its present value. A sample then costs as much as
-    d ln(forgetting) / ln(1/2) rows more; that is one row if the memory is much longer than d samples.
+    coordinates are refilled to Lambda in turn, one each time that d samples would have faded by half, so that no
+    coordinate's prior is below half of its Lambda after a sample. `prior` is its present value. A sample then costs as
+    much as d ln(forgetting) / ln(1/2) rows more, on average.
 
     Args:
         n_features: d, length of a row z.
@@ -76,28 +76,23 @@ class RecursiveLeastSquares:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
             self._weights[:, :d] = self._initial_weights.T
         self._prior = self.regularization.copy()
-        self._next_refill = 0
+        self._turn = 0.0  # of the coordinates to be refilled: those before it were
         self.forgetting = forgetting
 
     @property
     def forgetting(self) -> float:
         """Factor on the weight of all past samples at each new one; can be set at any time. Raises ParameterError.
 
-        Whatever the sequence of factors, the prior of a coordinate never falls below half of its regularization times
-        the smallest factor: as many coordinates are refilled with each sample as its factor calls for.
+        Whatever the sequence of factors, the prior of a coordinate is at least half of its regularization after each
+        sample: as many coordinates are refilled as the factors so far call for.
         """
         return self._forgetting
 
     @forgetting.setter
     def forgetting(self, value: float) -> None:
         self._forgetting = real("forgetting", value, 0.0, 1.0, low_open=True)
-        self._n_refill = 0
-        if self._forgetting < 1.0:
-            self._n_refill = min(self.n_features, self._debt_of(self._forgetting))
-
-    def _debt_of(self, forgetting: float) -> int:
-        """Number of coordinates to refill with each sample under a constant factor."""
-        return int(np.ceil(self.n_features * np.log(forgetting) / np.log(0.5)))
+        # Coordinates to refill with each sample.
+        self._fading = self.n_features * log(self._forgetting) / log(0.5) if self._forgetting < 1.0 else 0.0
 
     @property
     def weights(self) -> Array:
@@ -361,7 +356,7 @@ class RecursiveLeastSquares:
             "weights": self.weights,
             "initial_weights": self._initial_weights.copy(),
             "prior": self.prior,
-            "next_refill": np.asarray(self._next_refill),
+            "next_refill": np.asarray(self._turn),
             "n_samples": np.asarray(self.n_samples),
         }
 
@@ -377,7 +372,7 @@ class RecursiveLeastSquares:
             learner._prior = check_regularization(state["prior"], d)
             if (learner._prior > learner.regularization).any():
                 raise StateError("prior exceeds the regularization", name="prior")
-            learner._next_refill = integer("next_refill", int(state["next_refill"]), 0) % d
+            learner._turn = real("next_refill", float(state["next_refill"]), 0.0, inf) % d
             learner.n_samples = integer("n_samples", int(state["n_samples"]), 0)
         return learner
 
@@ -387,12 +382,14 @@ class RecursiveLeastSquares:
 
     def _with_refill(self, z: Array, y: Array) -> tuple[Array, Array]:
         """Let the prior fade with one sample; return its rows and those that refill the prior."""
-        if not self._n_refill:
+        if not self._fading:
             return z, y
-        places = [(self._next_refill + place) % self.n_features for place in range(self._n_refill)]
-        self._next_refill = (self._next_refill + self._n_refill) % self.n_features
-        self._prior *= self.forgetting
-        refill = self._refill_rows(places)
+        self._prior *= self._forgetting
+        first, last = ceil(self._turn), ceil(self._turn + min(self._fading, self.n_features))
+        self._turn = (self._turn + self._fading) % self.n_features
+        if first == last:
+            return z, y
+        refill = self._refill_rows([place % self.n_features for place in range(first, last)])
         return np.concatenate([z, refill[0]]), np.concatenate([y, refill[1]])
 
     def _take(self, z: Array, y: Array, forgetting: float) -> None:
