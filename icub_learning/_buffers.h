@@ -56,3 +56,6 @@ static inline int take_all(PyObject *const *objects, Py_buffer *views, const cha
 
 /* For functions that loops of _versions.h call: each version then holds a copy compiled for its processor. */
 #define INLINE static inline __attribute__((always_inline))
+
+/* For functions that not every module calls which includes them. */
+#define UNUSED static __attribute__((unused))

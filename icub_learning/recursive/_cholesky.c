@@ -3,33 +3,8 @@
  * One step reads and writes the triangle once (rotations or reflections, top to bottom) and reads it once more (back
  * substitution). `plain` tells which samples need no conversion.
  */
-#include "_buffers.h"
+#include "recursive/_learning.h"
 #include <float.h>
-#include <math.h>
-
-#define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
-#define MAX_RANK 8             /* rows taken in one sweep; longer batches are split */
-#define UNROLL 4               /* independent sums of a dot product */
-#define STRIP 128              /* columns that several right-hand sides share */
-#define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
-#define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
-
-/* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
-static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
-#define FROM(r) (STEP + BLOCK - (r))
-#define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
-
-/* For the loops: names that differ between versions, a vector in memory, and a number among the parts of a row. */
-#define VEC NAME(vec)
-#define COEFFICIENTS NAME(coefficients)
-#define REFLECTION NAME(reflection)
-#define PARTS (BLOCK / LANES)
-#define AT(numbers) (*(VEC *)(numbers))
-#define LOAD(numbers) (*(const VEC *)(numbers))
-#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
-
-#define LOOPS "_sweep.h"
-#include "_versions.h"
 
 /* Reads size, features and, where it is wanted, outputs. `size` is `features` rounded up to whole tiles. */
 static int take_sizes(PyObject *const *objects, Py_ssize_t *size, Py_ssize_t *features, Py_ssize_t *outputs) {
@@ -68,17 +43,6 @@ static int take_plain(PyObject *object, Py_buffer *view, ptrdiff_t width, double
 /* Number of rows of `features` numbers in z. */
 static ptrdiff_t count_rows(const Py_buffer *z, ptrdiff_t features) { return length_of(z) / features; }
 
-/* Rows of the next sweep, which begins at row `start` of `count`. */
-static ptrdiff_t rank_at(ptrdiff_t start, ptrdiff_t count) { return count - start < MAX_RANK ? count - start : MAX_RANK; }
-
-/* Copies `rank` rows of z, each padded with zeros to `size`. */
-static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank) {
-    for (ptrdiff_t l = 0; l < rank; l++) {
-        memset(out + (l + 1) * size - BLOCK, 0, BLOCK * sizeof(double)); /* of a fixed size: no call */
-        memcpy(out + l * size, z + l * features, features * sizeof(double));
-    }
-}
-
 PyDoc_STRVAR(plain_doc,
              "plain(values, width, limit)\n--\n\n"
              "Return whether values is C-contiguous float64 of shape (width,) or (k, width), each number within +-limit.");
@@ -93,58 +57,11 @@ static PyObject *plain(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     Py_RETURN_TRUE;
 }
 
-/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
-static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
-
-/* Learn up to MAX_RANK rows. */
-static void learn(double *triangle, double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
-                  ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
-    double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
-    pad(rows, z, size, features, rank);
-    CHOSEN(predict)(weights, z, innovation, size, features, outputs, rank);
-    for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
-    const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
-    double *correction = gain;
-    if (reflects(size, rank)) {
-        double sides[MAX_RANK][MAX_RANK] = {{0.0}};
-        for (ptrdiff_t l = 0; l < rank; l++)
-            if (few)
-                memcpy(sides[l], innovation + l * outputs, outputs * sizeof(double));
-            else
-                sides[l][l] = 1.0;
-        CHOSEN(reflect)(triangle, rows, gain, sides, size, features, rank, few ? outputs : rank, forgetting);
-    } else {
-        CHOSEN(rotate)(triangle, rows, gain, size, rank, forgetting);
-        if (few) {
-            correction = rows; /* done with */
-            memset(correction, 0, outputs * size * sizeof(double));
-            CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
-        }
-    }
-    CHOSEN(solve_back)(triangle, correction, size, few ? outputs : rank);
-    if (few)
-        for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
-    else
-        CHOSEN(correct)(weights, gain, innovation, size, outputs, rank);
-}
-
-/* Learn rows; the past is multiplied by `forgetting` once. */
-static void learn_all(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
-                      ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
-    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
-        learn(triangle, weights, work, z + start * features, y + start * outputs, size, features, outputs, rank_at(start, count),
-              start ? 1.0 : forgetting);
-    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
-    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
-}
-
 PyDoc_STRVAR(update_doc,
              "update(triangle, weights, work, z, y, size, features, outputs, forgetting, limit)\n--\n\n"
              "Learn the rows z (k, features), y (k, outputs) in place; the past is multiplied by `forgetting` once.\n"
              "Returns k, or None where z or y is not plain or their numbers of rows differ: nothing is learned then.\n"
              "triangle: size (size + BLOCK) / 2 numbers, see _sweep.h; weights (outputs, size); work: MAX_RANK (2 size + outputs) numbers.");
-enum { RELEASE_SIZE = 256 }; /* features, from which an update takes some 10 us */
-
 static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
     Py_ssize_t size, features, outputs;
     if (!check_count("update", n_args, 10) || !take_sizes(args + 5, &size, &features, &outputs)) return NULL;
@@ -158,7 +75,6 @@ static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args
         if (take_plain(args[4], &y, outputs, limit)) {
             if (count_rows(&z, features) == count_rows(&y, outputs)) count = count_rows(&z, features);
             double *triangle = views[0].buf;
-            /* Other threads may run meanwhile, where it takes long enough to be worth the hand-over. */
             PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
             learn_all(triangle, views[1].buf, views[2].buf, z.buf, y.buf, size, features, outputs, count, forgetting);
             if (thread) PyEval_RestoreThread(thread);
@@ -188,42 +104,13 @@ static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
     const int fit = length_of(&views[5]) == count * features && length_of(&views[6]) == count * outputs && own <= count &&
                     length_of(&views[3]) == own * outputs;
     if (fit) {
-        double *work = views[2].buf, *errors = views[3].buf;
-        const double *z = views[5].buf, *y = views[6].buf;
-        for (ptrdiff_t start = 0; start < own; start += MAX_RANK) {
-            pad(work, z + start * features, size, features, rank_at(start, own));
-            CHOSEN(leverage)(views[0].buf, work, (double *)views[4].buf + start, size, rank_at(start, own));
-        }
-        CHOSEN(predict)(views[1].buf, z, errors, size, features, outputs, own);
-        for (ptrdiff_t n = 0; n < own * outputs; n++) errors[n] = y[n] - errors[n];
-        learn_all(views[0].buf, views[1].buf, work, z, y, size, features, outputs, count, forgetting);
+        observe_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, views[5].buf, views[6].buf, size, features,
+                    outputs, own, count, forgetting);
     } else
         PyErr_SetString(PyExc_ValueError, "errors, leverages, z and y do not fit");
     release_all(views, 7);
     if (!fit) return NULL;
     Py_RETURN_NONE;
-}
-
-/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `learn` left in work are the gains G and the innovation. */
-static void residuals(double *left, const double *work, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs,
-                      ptrdiff_t rank) {
-    const double *gain = work + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
-    double root[MAX_RANK][MAX_RANK];
-    CHOSEN(predict)(gain, z, &root[0][0], size, features, rank, rank); /* z G^T, rows of `rank` numbers */
-    double product[MAX_RANK * MAX_RANK];
-    memcpy(product, root, rank * rank * sizeof(double));
-    for (ptrdiff_t i = 0; i < rank; i++)
-        for (ptrdiff_t j = 0; j <= i; j++) {
-            double sum = (i == j) - product[i * rank + j];
-            for (ptrdiff_t l = 0; l < j; l++) sum -= root[i][l] * root[j][l];
-            root[i][j] = i == j ? sqrt(sum > 0.0 ? sum : 0.0) : root[j][j] > 0.0 ? sum / root[j][j] : 0.0;
-        }
-    for (ptrdiff_t i = 0; i < rank; i++)
-        for (ptrdiff_t o = 0; o < outputs; o++) {
-            double sum = 0.0;
-            for (ptrdiff_t l = i; l < rank; l++) sum += root[l][i] * innovation[l * outputs + o];
-            left[i * outputs + o] = sum;
-        }
 }
 
 PyDoc_STRVAR(absorb_doc,
@@ -238,16 +125,13 @@ static PyObject *absorb(PyObject *self, PyObject *const *args, Py_ssize_t n_args
     static const char *const names[] = {"triangle", "weights", "work", "left", "z", "y"};
     const ptrdiff_t least[] = {PACKED(size), outputs * size, MAX_RANK * (2 * size + outputs), 0, 0, 0};
     if (PyErr_Occurred() || !take_all(args, views, names, least, 6, 4)) return NULL;
-    const ptrdiff_t count = length_of(&views[4]) / features, at_once = outputs < MAX_RANK ? outputs : MAX_RANK;
+    const ptrdiff_t count = length_of(&views[4]) / features;
     const int fit = length_of(&views[4]) == count * features && length_of(&views[3]) == count * outputs &&
                     length_of(&views[5]) == count * outputs;
     PyThreadState *thread = fit && size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
-    for (ptrdiff_t start = 0; fit && start < count; start += at_once) { /* with more rows than outputs no gains are formed */
-        const ptrdiff_t rank = count - start < at_once ? count - start : at_once;
-        const double *z = (double *)views[4].buf + start * features, *y = (double *)views[5].buf + start * outputs;
-        learn_all(views[0].buf, views[1].buf, views[2].buf, z, y, size, features, outputs, rank, start ? 1.0 : forgetting);
-        residuals((double *)views[3].buf + start * outputs, views[2].buf, z, size, features, outputs, rank);
-    }
+    if (fit)
+        absorb_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, views[5].buf, size, features, outputs, count,
+                   forgetting);
     if (thread) PyEval_RestoreThread(thread);
     if (!fit) PyErr_SetString(PyExc_ValueError, "left, z and y do not fit");
     release_all(views, 6);

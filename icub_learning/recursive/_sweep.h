@@ -241,7 +241,7 @@ TARGET static void NAME(leverage)(const double *restrict triangle, double *restr
 }
 
 /* A g = z solved in place for the `rank` rows of z, with their leverages. U is read twice. */
-TARGET static void NAME(solve)(const double *restrict triangle, double *restrict z, double *restrict leverages,
+TARGET UNUSED void NAME(solve)(const double *restrict triangle, double *restrict z, double *restrict leverages,
                                ptrdiff_t size, ptrdiff_t rank) {
     const double *tile = triangle;
     NAME(leverage)(triangle, z, leverages, size, rank);
@@ -285,7 +285,7 @@ TARGET static void NAME(correct)(double *restrict weights, const double *restric
 }
 
 /* How many of `count` numbers are beyond `limit` in magnitude or not a number. */
-TARGET static ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count, double limit) {
+TARGET UNUSED ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count, double limit) {
     ptrdiff_t beyond = 0;
     for (ptrdiff_t j = 0; j < count; j++) beyond += !(fabs(values[j]) <= limit);
     return beyond;

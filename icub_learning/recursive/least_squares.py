@@ -112,6 +112,24 @@ class RecursiveLeastSquares:
         return self._weights
 
     @property
+    def memory(self) -> tuple[Array, ...]:
+        """The arrays that an update changes or reads, for compiled functions that take further steps with it."""
+        own = self._triangle, self._weights, self._work, self._prior
+        return *own, self.regularization, self._initial_weights
+
+    def foresee(self) -> tuple[int, int]:
+        """Count a sample that a compiled function learns; return from which coordinate on how many it is to refill."""
+        self.n_samples += 1
+        return self._next_refill()
+
+    def _next_refill(self) -> tuple[int, int]:
+        if not self._fading:
+            return 0, 0
+        first, last = ceil(self._turn), ceil(self._turn + min(self._fading, self.n_features))
+        self._turn = (self._turn + self._fading) % self.n_features
+        return first, last - first
+
+    @property
     def factor(self) -> Array:
         """Upper triangular R (d, d) with A = R^T R, as a copy; without forgetting A = Z^T Z + diag(regularization)."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
@@ -385,11 +403,10 @@ class RecursiveLeastSquares:
         if not self._fading:
             return z, y
         self._prior *= self._forgetting
-        first, last = ceil(self._turn), ceil(self._turn + min(self._fading, self.n_features))
-        self._turn = (self._turn + self._fading) % self.n_features
-        if first == last:
+        first, due = self._next_refill()
+        if not due:
             return z, y
-        refill = self._refill_rows([place % self.n_features for place in range(first, last)])
+        refill = self._refill_rows([place % self.n_features for place in range(first, first + due)])
         return np.concatenate([z, refill[0]]), np.concatenate([y, refill[1]])
 
     def _take(self, z: Array, y: Array, forgetting: float) -> None:

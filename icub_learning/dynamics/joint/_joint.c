@@ -1,76 +1,198 @@
-/* Loops of a joint process over the entries of Y_b that are not zero by structure: entry e is at output[e], place[e].
+/* One sample of a joint process in one call, and its loops over the entries of Y_b.
  *
- * Compiled because NumPy would copy what it picks, or call BLAS for each output.
+ * Compiled because NumPy would copy what it picks, or call BLAS for each output, and because other threads may run meanwhile.
  */
-#include "_buffers.h"
-#include <math.h>
+#include "recursive/_learning.h"
 
 #define LEAST 1e-300 /* a variance of noise, where there is none */
 
-/* Opens an array of integers of 8 bytes; NULL and an error otherwise. */
-static const long long *look_integers(PyObject *object, Py_buffer *view, Py_ssize_t *count) {
-    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) return NULL;
-    *count = view->len / 8;
-    if (view->itemsize == 8 && view->format && strchr("lq", view->format[0])) return view->buf;
-    PyErr_SetString(PyExc_ValueError, "outputs and places: expected integers of 8 bytes");
-    PyBuffer_Release(view);
-    return NULL;
+/* BaseColumns.memory: Y_b (T, p) is the sum of scale[e] times the learned entry source[e] at row output[e], column place[e]. */
+typedef struct {
+    Py_buffer views[7];
+    ptrdiff_t terms, learned, T, p;
+    const long long *output, *place, *source, *entry;
+    const double *scale, *root, *offset; /* root (p, p), lower triangular, offset (p,) */
+} COLUMNS;
+
+static int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (numbers[i] < 0 || numbers[i] >= limit) return 0;
+    return 1;
 }
 
-/* Opens `output` and `place`, each number below its limit. */
-static int look_entries(PyObject *const *objects, Py_buffer *views, Py_ssize_t *count, Py_ssize_t outputs, Py_ssize_t places) {
-    Py_ssize_t others;
-    const long long *output = look_integers(objects[0], &views[0], count);
-    const long long *place = output ? look_integers(objects[1], &views[1], &others) : NULL;
-    if (output && !place) PyBuffer_Release(&views[0]);
-    if (!place) return 0;
-    int fit = others == *count;
-    for (Py_ssize_t e = 0; fit && e < *count; e++)
-        fit = output[e] >= 0 && output[e] < outputs && place[e] >= 0 && place[e] < places;
-    if (fit) return 1;
-    PyErr_SetString(PyExc_IndexError, "an entry is outside of the columns");
-    release_all(views, 2);
+/* Opens a tuple of `count` buffers, the first `n_integers` of 8-byte integers, the others of float64; the first `n_written` for writing. */
+static int take_tuple(PyObject *tuple, Py_buffer *views, int count, int n_integers, int n_written) {
+    const int fits = PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count;
+    for (int i = 0; i < count; i++) {
+        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (i < n_written ? PyBUF_WRITABLE : 0);
+        if (fits && !PyObject_GetBuffer(PyTuple_GET_ITEM(tuple, i), &views[i], flags)) {
+            if (views[i].itemsize == 8 && views[i].format && strchr(i < n_integers ? "lq" : "d", views[i].format[0])) continue;
+            PyBuffer_Release(&views[i]);
+        }
+        release_all(views, fits ? i : 0);
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "expected %d arrays of 8-byte numbers", count);
+        return 0;
+    }
+    return 1;
+}
+
+/* Opens the columns for T outputs. */
+static int take_columns(PyObject *tuple, COLUMNS *c, ptrdiff_t T) {
+    if (!take_tuple(tuple, c->views, 7, 4, 0)) return 0;
+    c->entry = c->views[0].buf, c->output = c->views[1].buf, c->place = c->views[2].buf, c->source = c->views[3].buf;
+    c->scale = c->views[4].buf, c->root = c->views[5].buf, c->offset = c->views[6].buf;
+    c->learned = length_of(&c->views[0]), c->terms = length_of(&c->views[1]), c->T = T, c->p = length_of(&c->views[6]);
+    if (length_of(&c->views[2]) == c->terms && length_of(&c->views[3]) == c->terms && length_of(&c->views[4]) == c->terms &&
+        length_of(&c->views[5]) == c->p * c->p && are_below(c->entry, c->learned, T * c->p) && are_below(c->output, c->terms, T) &&
+        are_below(c->place, c->terms, c->p) && are_below(c->source, c->terms, c->learned))
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "an entry is outside of the columns, or arrays of the columns do not fit");
+    release_all(c->views, 7);
     return 0;
 }
 
-PyDoc_STRVAR(rows_doc, "rows(z, target, left, output, place, root, offset, weights)\n\n"
-             "Rows z (k T, p) and targets (k T,) of the second factor from residuals left (k, T + entries): row t of Y_b times root\n"
-             "(p, p), lower triangular, and y - Y_b offset (p,), both times weights (T,).");
-static PyObject *rows(PyObject *self, PyObject *args) {
-    PyObject *o[8];
-    if (!PyArg_ParseTuple(args, "OOOOOOOO", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7])) return NULL;
-    PyObject *const objects[] = {o[0], o[1], o[2], o[5], o[6], o[7]};
-    static const char *const names[] = {"z", "target", "left", "root", "offset", "weights"};
-    const ptrdiff_t least[] = {0, 0, 0, 0, 0, 1};
-    Py_buffer views[6], entries[2];
-    if (!take_all(objects, views, names, least, 6, 2)) return NULL;
-    const ptrdiff_t T = length_of(&views[5]), p = length_of(&views[4]), k = length_of(&views[1]) / T;
-    Py_ssize_t count;
-    int fit = look_entries(&o[3], entries, &count, T, p);
-    if (fit && (length_of(&views[0]) != k * T * p || length_of(&views[1]) != k * T || length_of(&views[2]) != k * (T + count) ||
-                length_of(&views[3]) != p * p)) {
-        PyErr_SetString(PyExc_ValueError, "z, target, left and root do not fit");
-        release_all(entries, 2);
-        fit = 0;
-    }
-    if (fit) {
-        const long long *output = entries[0].buf, *place = entries[1].buf;
-        const double *left = views[2].buf, *root = views[3].buf, *offset = views[4].buf, *weights = views[5].buf;
-        double *z = views[0].buf, *target = views[1].buf;
-        memset(z, 0, k * T * p * sizeof(double));
-        for (ptrdiff_t l = 0; l < k; l++, left += T + count, z += T * p, target += T) {
-            for (ptrdiff_t t = 0; t < T; t++) target[t] = weights[t] * left[t];
-            for (ptrdiff_t e = 0; e < count; e++) {
-                const double value = weights[output[e]] * left[T + e], *of_place = root + place[e] * p;
-                double *row = z + output[e] * p;
-                for (ptrdiff_t j = 0; j <= place[e]; j++) row[j] += value * of_place[j];
-                target[output[e]] -= value * offset[place[e]];
-            }
+/* Rows z (k T, p) and targets (k T,) of the second factor from residuals left (k, T + learned). */
+static void make_rows(double *z, double *target, const double *left, ptrdiff_t k, const COLUMNS *c, const double *weights) {
+    memset(z, 0, k * c->T * c->p * sizeof(double));
+    for (ptrdiff_t l = 0; l < k; l++, left += c->T + c->learned, z += c->T * c->p, target += c->T) {
+        for (ptrdiff_t t = 0; t < c->T; t++) target[t] = weights[t] * left[t];
+        for (ptrdiff_t e = 0; e < c->terms; e++) {
+            const ptrdiff_t place = c->place[e];
+            const double value = weights[c->output[e]] * c->scale[e] * left[c->T + c->source[e]], *of_place = c->root + place * c->p;
+            double *row = z + c->output[e] * c->p;
+            for (ptrdiff_t j = 0; j <= place; j++) row[j] += value * of_place[j];
+            target[c->output[e]] -= value * c->offset[place];
         }
-        release_all(entries, 2);
     }
-    release_all(views, 6);
+}
+
+PyDoc_STRVAR(rows_doc, "rows(z, target, left, columns, weights)\n--\n\n"
+             "Rows z (k T, p) and targets (k T,) of the second factor from residuals left (k, T + learned) of the first: Y_b times root,\n"
+             "and y - Y_b offset, both times weights (T,). columns: BaseColumns.memory.");
+static PyObject *rows(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 5) return PyErr_Format(PyExc_TypeError, "rows takes 5 arguments, got %zd", n_args);
+    PyObject *const objects[] = {args[0], args[1], args[2], args[4]};
+    static const char *const names[] = {"z", "target", "left", "weights"};
+    const ptrdiff_t least[] = {0, 0, 0, 1};
+    Py_buffer views[4];
+    COLUMNS c;
+    if (!take_all(objects, views, names, least, 4, 2)) return NULL;
+    const ptrdiff_t T = length_of(&views[3]), k = length_of(&views[1]) / T;
+    int fit = take_columns(args[3], &c, T);
+    if (fit) {
+        fit = length_of(&views[0]) == k * T * c.p && length_of(&views[1]) == k * T && length_of(&views[2]) == k * (T + c.learned);
+        if (fit)
+            make_rows(views[0].buf, views[1].buf, views[2].buf, k, &c, views[3].buf);
+        else
+            PyErr_SetString(PyExc_ValueError, "z, target and left do not fit");
+        release_all(c.views, 7);
+    }
+    release_all(views, 4);
     if (!fit) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* RecursiveLeastSquares.memory. */
+typedef struct {
+    Py_buffer views[6];
+    ptrdiff_t size, features, outputs;
+    double *triangle, *weights, *work, *prior;
+    const double *regularization, *initial;
+} LEARNER;
+
+static int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
+    if (!take_tuple(tuple, l->views, 6, 0, 4)) return 0;
+    l->triangle = l->views[0].buf, l->weights = l->views[1].buf, l->work = l->views[2].buf, l->prior = l->views[3].buf;
+    l->regularization = l->views[4].buf, l->initial = l->views[5].buf;
+    l->features = length_of(&l->views[3]), l->size = (l->features + BLOCK - 1) / BLOCK * BLOCK, l->outputs = outputs;
+    if (l->features > 0 && length_of(&l->views[0]) == PACKED(l->size) && length_of(&l->views[1]) == outputs * l->size &&
+        length_of(&l->views[2]) >= MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
+        length_of(&l->views[5]) == l->features * outputs)
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "a learner's arrays do not fit");
+    release_all(l->views, 6);
+    return 0;
+}
+
+/* Lets the prior fade; writes the rows z, y that bring `due` coordinates from `first` on back, see RecursiveLeastSquares. */
+static void refill(LEARNER *l, double *z, double *y, ptrdiff_t first, ptrdiff_t due, double forgetting) {
+    if (forgetting < 1.0)
+        for (ptrdiff_t j = 0; j < l->features; j++) l->prior[j] *= forgetting;
+    memset(z, 0, due * l->features * sizeof(double));
+    for (ptrdiff_t i = 0; i < due; i++, z += l->features, y += l->outputs) {
+        const ptrdiff_t place = (first + i) % l->features;
+        const double root = z[place] = sqrt(l->regularization[place] - l->prior[place]);
+        l->prior[place] = l->regularization[place];
+        for (ptrdiff_t o = 0; o < l->outputs; o++) y[o] = root * l->initial[place * l->outputs + o];
+    }
+}
+
+/* One sample, see `learn`; due[0] coordinates of the features from first[0] on are refilled, due[1] of the parameters. */
+static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, const double *phi, const double *rows, const double *y,
+                         const double *weights, double *estimates, double *memory, const Py_ssize_t *first, const Py_ssize_t *due,
+                         double forgetting, double root) {
+    const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + due[0], count = k * T + due[1];
+    double *z = memory, *targets = z + k * d, *left = targets + k * n, *of_rigid = left + k * n, *goals = of_rigid + count * c->p;
+    double *errors = goals + count, *leverages = errors + T;
+    for (ptrdiff_t j = 0; j < d; j++) z[j] = root * phi[j];
+    for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
+    for (ptrdiff_t e = 0; e < c->learned; e++) targets[T + e] = root * rows[c->entry[e]];
+    refill(features, z + d, targets + n, first[0], due[0], forgetting);
+    absorb_all(features->triangle, features->weights, features->work, left, z, targets, features->size, d, n, k, forgetting);
+    make_rows(of_rigid, goals, left, k, c, weights);
+    refill(rigid, of_rigid + k * T * c->p, goals + k * T, first[1], due[1], forgetting);
+    /* The sample's own rows come first, then those of the features' prior. */
+    observe_all(rigid->triangle, rigid->weights, rigid->work, errors, leverages, of_rigid, goals, rigid->size, c->p, 1, T, count,
+                forgetting);
+    for (ptrdiff_t t = 0; t < T; t++) {
+        const double error = errors[t] / (root * weights[t]);
+        estimates[t] = error * error / (1.0 + leverages[t] / (root * root));
+    }
+}
+
+PyDoc_STRVAR(learn_doc,
+             "learn(features, rigid, columns, estimates, phi, rows, y, weights, first, due, first_rigid, due_rigid, forgetting, root)\n--\n\n"
+             "One sample phi (d,), rows (T, p) of Y_b, y (T,), which counts root^2 times, into both factors; estimates (T,): what it tells of\n"
+             "the variance of the noise. features and rigid: RecursiveLeastSquares.memory, and which coordinates are refilled.");
+static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 14) return PyErr_Format(PyExc_TypeError, "learn takes 14 arguments, got %zd", n_args);
+    const Py_ssize_t first[] = {PyLong_AsSsize_t(args[8]), PyLong_AsSsize_t(args[10])};
+    const Py_ssize_t due[] = {PyLong_AsSsize_t(args[9]), PyLong_AsSsize_t(args[11])};
+    const double forgetting = PyFloat_AsDouble(args[12]), root = PyFloat_AsDouble(args[13]);
+    Py_buffer views[5];
+    static const char *const names[] = {"estimates", "phi", "rows", "y", "weights"};
+    const ptrdiff_t least[] = {1, 1, 1, 1, 1};
+    if (PyErr_Occurred() || !take_all(args + 3, views, names, least, 5, 1)) return NULL;
+    const ptrdiff_t T = length_of(&views[0]);
+    COLUMNS c;
+    LEARNER features, rigid;
+    int done = 0;
+    if (take_columns(args[2], &c, T)) {
+        if (take_learner(args[0], &features, T + c.learned)) {
+            if (take_learner(args[1], &rigid, 1)) {
+                const ptrdiff_t k = 1 + due[0], count = k * T + due[1];
+                done = length_of(&views[1]) == features.features && length_of(&views[2]) == T * c.p && length_of(&views[3]) == T &&
+                       length_of(&views[4]) == T && rigid.features == c.p && first[0] >= 0 && first[1] >= 0 && due[0] >= 0 &&
+                       due[1] >= 0 && due[0] <= features.features && due[1] <= rigid.features;
+                if (!done) PyErr_SetString(PyExc_ValueError, "the sample does not fit the learners");
+                const size_t numbers = k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T;
+                double *memory = done ? PyMem_RawMalloc(numbers * sizeof(double)) : NULL;
+                if (done && !memory) PyErr_NoMemory();
+                done = memory != NULL;
+                PyThreadState *thread = done && features.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+                if (done)
+                    learn_sample(&features, &rigid, &c, views[1].buf, views[2].buf, views[3].buf, views[4].buf, views[0].buf, memory,
+                                 first, due, forgetting, root);
+                if (thread) PyEval_RestoreThread(thread);
+                PyMem_RawFree(memory);
+                release_all(rigid.views, 6);
+            }
+            release_all(features.views, 6);
+        }
+        release_all(c.views, 7);
+    }
+    release_all(views, 5);
+    if (!done) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -83,45 +205,46 @@ static void add(double *restrict to, const double *value, const double *restrict
     for (ptrdiff_t j = 0; j < d; j++) to[j] -= (v0 * a[j] + v1 * b[j]) + (v2 * c[j] + v3 * e[j]);
 }
 
-PyDoc_STRVAR(maps_doc, "maps(both, learned, output, place, beta)\n\n"
+/* both (2, T, d) from learned (T + entries, stride). */
+static void make_maps(double *alone, const double *learned, const double *beta, const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
+    double *beside = alone + c->T * d;
+    for (ptrdiff_t t = 0; t < c->T; t++) {
+        memcpy(alone + t * d, learned + t * stride, d * sizeof(double));
+        memcpy(beside + t * d, learned + t * stride, d * sizeof(double));
+    }
+    for (ptrdiff_t e = 0, next; e < c->terms; e = next) { /* up to four terms of an output at once, so that it is written once */
+        double value[AT_ONCE] = {0.0};
+        const double *from[AT_ONCE] = {NULL};
+        for (next = e; next < c->terms && next < e + AT_ONCE && c->output[next] == c->output[e]; next++) {
+            value[next - e] = beta[c->place[next]] * c->scale[next];
+            from[next - e] = learned + (c->T + c->source[next]) * stride;
+        }
+        for (ptrdiff_t unused = next - e; unused < AT_ONCE; unused++) from[unused] = from[0];
+        add(beside + c->output[e] * d, value, from[0], from[1], from[2], from[3], d);
+    }
+}
+
+PyDoc_STRVAR(maps_doc, "maps(both, learned, columns, beta)\n--\n\n"
              "both (2, T, d): weights of features alone, and beside Y_b beta; from learned (T + entries, >= d), those of y and of the\n"
-             "entries of Y_b.");
-static PyObject *maps(PyObject *self, PyObject *args) {
-    PyObject *o[5];
-    if (!PyArg_ParseTuple(args, "OOOOO", &o[0], &o[1], &o[2], &o[3], &o[4])) return NULL;
-    PyObject *const objects[] = {o[0], o[1], o[4]};
+             "entries of Y_b that are learned. columns: BaseColumns.memory.");
+static PyObject *maps(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 4) return PyErr_Format(PyExc_TypeError, "maps takes 4 arguments, got %zd", n_args);
+    PyObject *const objects[] = {args[0], args[1], args[3]};
     static const char *const names[] = {"both", "learned", "beta"};
     const ptrdiff_t least[] = {2, 1, 1};
-    Py_buffer views[3], entries[2];
+    Py_buffer views[3];
     if (!take_all(objects, views, names, least, 3, 1)) return NULL;
-    Py_ssize_t count = 0;
     const ptrdiff_t T = views[0].ndim == 3 ? views[0].shape[1] : 0, d = T ? views[0].shape[2] : 0;
     const ptrdiff_t stride = views[1].ndim == 2 ? views[1].shape[1] : 0;
-    int fit = look_entries(&o[2], entries, &count, T, length_of(&views[2]));
-    if (fit && (!T || views[0].shape[0] != 2 || stride < d || views[1].shape[0] != T + count)) {
-        PyErr_SetString(PyExc_ValueError, "both and learned do not fit");
-        release_all(entries, 2);
-        fit = 0;
-    }
+    COLUMNS c;
+    int fit = take_columns(args[2], &c, T);
     if (fit) {
-        const long long *output = entries[0].buf, *place = entries[1].buf;
-        const double *learned = views[1].buf, *beta = views[2].buf;
-        double *alone = views[0].buf, *beside = alone + T * d;
-        for (ptrdiff_t t = 0; t < T; t++) {
-            memcpy(alone + t * d, learned + t * stride, d * sizeof(double));
-            memcpy(beside + t * d, learned + t * stride, d * sizeof(double));
-        }
-        for (ptrdiff_t e = 0, next; e < count; e = next) { /* up to four entries of an output at once, so that it is written once */
-            double value[AT_ONCE] = {0.0};
-            const double *from[AT_ONCE] = {NULL};
-            for (next = e; next < count && next < e + AT_ONCE && output[next] == output[e]; next++) {
-                value[next - e] = beta[place[next]];
-                from[next - e] = learned + (T + next) * stride;
-            }
-            for (ptrdiff_t unused = next - e; unused < AT_ONCE; unused++) from[unused] = from[0];
-            add(beside + output[e] * d, value, from[0], from[1], from[2], from[3], d);
-        }
-        release_all(entries, 2);
+        fit = T && views[0].shape[0] == 2 && stride >= d && views[1].shape[0] == T + c.learned && length_of(&views[2]) == c.p;
+        if (fit)
+            make_maps(views[0].buf, views[1].buf, views[2].buf, &c, d, stride);
+        else
+            PyErr_SetString(PyExc_ValueError, "both, learned and beta do not fit");
+        release_all(c.views, 7);
     }
     release_all(views, 3);
     if (!fit) return NULL;
@@ -162,12 +285,6 @@ static PyObject *combine(PyObject *self, PyObject *args) {
     return NULL;
 }
 
-static PyMethodDef methods[] = {{"rows", rows, METH_VARARGS, rows_doc},
-                                {"maps", maps, METH_VARARGS, maps_doc},
-                                {"combine", combine, METH_VARARGS, combine_doc},
-                                {NULL, NULL, 0, NULL}};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_joint", "Compiled loops of a joint process.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__joint(void) { return PyModule_Create(&module); }
+MODULE(_joint, "Compiled loops of a joint process.", {"learn", (PyCFunction)(void (*)(void))learn, METH_FASTCALL, learn_doc},
+       {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, rows_doc},
+       {"maps", (PyCFunction)(void (*)(void))maps, METH_FASTCALL, maps_doc}, {"combine", combine, METH_VARARGS, combine_doc})

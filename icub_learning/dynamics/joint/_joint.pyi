@@ -1,13 +1,17 @@
-from numpy import intp
-from numpy.typing import NDArray
+from typing import Any
 
 from icub_learning.arrays import Array
 
-def rows(
-    z: Array, target: Array, left: Array, output: NDArray[intp], place: NDArray[intp], root: Array, offset: Array,
-    weights: Array, /,
+Memory = tuple[Any, ...]  # arrays: RecursiveLeastSquares.memory, BaseColumns.memory
+
+def learn(
+    features: Memory, rigid: Memory, columns: Memory, estimates: Array, phi: Array, rows: Array, y: Array, weights: Array,
+    first: int, due: int, first_rigid: int, due_rigid: int, forgetting: float, root: float, /,
 ) -> None: ...  # fmt: skip
+def rows(z: Array, target: Array, left: Array, columns: Memory, weights: Array, /) -> None: ...
 def combine(
     out: Array, weights: Array, values: Array, unlearned: Array, noise: Array, experts: int, /
 ) -> None: ...  # fmt: skip
-def maps(both: Array, learned: Array, output: NDArray[intp], place: NDArray[intp], beta: Array, /) -> None: ...
+def maps(both: Array, learned: Array, columns: Memory, beta: Array, /) -> None: ...
+def available() -> list[str]: ...
+def use(name: str, /) -> str: ...

@@ -1,16 +1,12 @@
 """The columns of a regressor that a joint model learns: those that can be identified, each where it is not zero."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.base_parameters import base_projection
 from icub_learning.dynamics.regressors.regressor import Regressor
-
-N_SAMPLES = 20  # random motions that show which entries of a regressor are always zero
-STRUCTURAL = 1e-12  # of a column's largest entry: what rounding leaves of a zero
 
 
 class BaseColumns:
@@ -21,6 +17,9 @@ class BaseColumns:
     parameters is the prior N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of
     gamma is N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 
+    Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are not
+    learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
+
     Args:
         regressor: the regressor.
         precision: (n_parameters,) diagonal of D.
@@ -28,13 +27,15 @@ class BaseColumns:
 
     Attributes:
         kept: (n_base,) indices of the columns Y_b.
-        outputs, places: (n_entries,) each: row and column of the entries of Y_b that are not zero by structure.
-        entries: (n_entries,) indices of the same entries in Y_b, row by row.
+        entries: (n_entries,) indices in Y_b, row by row, of the entries that are learned.
+        outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
+            each at its row and column; in the order of rows.
         projection: (n_base, n_parameters) B.
         offset: (n_base,) B pi_0.
         start: as given.
         root: (n_base, n_base) L.
         back: (n_parameters, n_base), D^-1 B' L'^-1.
+        memory: what compiled functions take of them.
     """
 
     def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
@@ -45,8 +46,14 @@ class BaseColumns:
         self.root = np.linalg.cholesky(self.projection @ spread)
         self.back = solve_triangular(self.root, spread.T, lower=True).T
         self.offset: Array = self.projection @ start
-        self.outputs, self.places = map(np.ascontiguousarray, np.nonzero(_pattern(regressor, self.kept)))
-        self.entries: NDArray[np.intp] = self.outputs * len(self.kept) + self.places
+        size = regressor.n_outputs * len(self.kept)
+        learned = base_projection(lambda *motion: self.of(regressor(*motion)).reshape(1, -1), regressor.n_joints, size)
+        self.entries: NDArray[np.intp] = np.argmax(learned != 0.0, axis=1)
+        flat, self.sources = map(np.ascontiguousarray, np.nonzero(learned.T))
+        self.outputs, self.places = np.divmod(flat, len(self.kept))
+        self.scales: Array = learned[self.sources, flat]
+        terms = self.outputs, self.places, self.sources, self.scales
+        self.memory = self.entries, *map(np.ascontiguousarray, terms), self.root, self.offset
 
     def of(self, rows: Array) -> Array:
         """Return Y_b (n_outputs, n_base) of the regressor's rows (n_outputs, n_parameters)."""
@@ -59,14 +66,3 @@ class BaseColumns:
     def coefficients(self, gamma: Array) -> Array:
         """Return beta (n_base,)."""
         return np.asarray(self.offset + self.root @ gamma)
-
-
-def _pattern(regressor: Regressor, kept: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which entries of the kept columns are not zero in every motion, (n_outputs, n_base)."""
-    random: Any = np.random.default_rng(0)
-    n = regressor.n_joints
-    largest = np.zeros((regressor.n_outputs, len(kept)))
-    for _ in range(N_SAMPLES):
-        motion = random.uniform(-3.0, 3.0, n), random.normal(0.0, 3.0, n), random.normal(0.0, 10.0, n)
-        largest = np.maximum(largest, np.abs(regressor(*motion)[:, kept]))
-    return np.asarray(largest > STRUCTURAL * largest.max(axis=0))

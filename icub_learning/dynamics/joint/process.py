@@ -16,6 +16,7 @@ from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
+from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class ProcessCertainty:
         left = np.zeros((1, n + len(columns.entries)))  # of the outputs themselves nothing
         np.subtract(rows.take(columns.entries), self.maps @ phi, out=left[0, n:])
         z, target = np.empty((n, len(columns.kept))), np.empty(n)
-        _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self.weights)
+        _joint.rows(z, target, left, columns.memory, self.weights)
         return np.asarray(self.noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
 
 
@@ -86,7 +87,7 @@ class JointProcess:
         output_weights: str = "noise",
     ) -> None:
         self.columns, self.n_outputs = columns, n_outputs
-        n_targets = n_outputs + (0 if columns is None else len(columns.outputs))
+        n_targets = n_outputs + (0 if columns is None else len(columns.entries))
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
         self._noise = NoiseVariance(n_outputs)
@@ -120,7 +121,7 @@ class JointProcess:
         if self.columns is None:
             return np.array(learned[None])
         both = np.empty((2, n, self._features.n_features))
-        _joint.maps(both, self._features.padded_weights, self.columns.outputs, self.columns.places, self.coefficients)
+        _joint.maps(both, self._features.padded_weights, self.columns.memory, self.coefficients)
         return both
 
     def certainty(self) -> ProcessCertainty:
@@ -160,13 +161,16 @@ class JointProcess:
             # Recursive residuals have the variance of the noise.
             self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
-        left = self._features.absorb(root * phi, root * np.concatenate([y, rows.take(columns.entries)]))
+        phi, y = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE), finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
+        rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         if self._rigid.forgetting != forgetting:
             self._rigid.forgetting = forgetting
+        estimates = np.empty(self.n_outputs)
+        refills = *self._features.foresee(), *self._rigid.foresee()
+        factors = self._features.memory, self._rigid.memory
         weights = self._weights.value
-        # The sample's own rows come first, then those of the features' prior.
-        errors, leverages = self._rigid.observe(*self._rigid_rows(left), self.n_outputs)
-        self._noise.update(errors[:, 0] / (root * weights), leverages / count)
+        _joint.learn(*factors, columns.memory, estimates, phi, rows, y, weights, *refills, forgetting, root)
+        self._noise.add(estimates)
         self._weights.follow(self._noise)
 
     def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
@@ -174,7 +178,7 @@ class JointProcess:
         columns, count = self.columns, len(left) * self.n_outputs
         assert columns is not None
         z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))
-        _joint.rows(z, target, left, columns.outputs, columns.places, columns.root, columns.offset, self._weights.value)
+        _joint.rows(z, target, left, columns.memory, self._weights.value)
         return z, target
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:

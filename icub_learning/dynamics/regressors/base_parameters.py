@@ -38,22 +38,25 @@ def base_projection(
     Returns:
         (n_base, n_parameters), n_base the rank.
     """
-    triangle, scale = _scaled_triangle(regressor, n_joints, n_parameters, seed)
+    heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_parameters, seed)
     kept: list[int] = []
-    basis = np.zeros((n_parameters, 0))
-    for index in range(n_parameters):
-        rest = triangle[:, index]
+    directions = np.zeros((len(heard), len(heard)))
+    for index in range(len(heard)):
+        rest, basis = triangle[:, index], directions[: len(kept)]
         for _ in range(2):  # twice, or rounding would keep the basis from being orthogonal
-            rest = rest - basis @ (basis.T @ rest)
+            rest = rest - (basis @ rest) @ basis
         length = float(np.linalg.norm(rest))
         if length > _DEPENDENT:
+            directions[len(kept)] = rest / length
             kept.append(index)
-            basis = np.column_stack([basis, rest / length])
-    # basis.T @ triangle[:, kept] is triangular: solving with it expresses every column in those kept.
-    rows = np.linalg.solve(basis.T @ triangle[:, kept], basis.T @ triangle)
+    basis = directions[: len(kept)]
+    # basis @ triangle[:, kept] is triangular: solving with it expresses every column in those kept.
+    rows = np.linalg.solve(basis @ triangle[:, kept], basis @ triangle)
     rows[np.abs(rows) < _DEPENDENT] = 0.0
     rows[:, kept] = np.eye(len(kept))
-    return np.ascontiguousarray(rows * scale / scale[kept, None])
+    projection = np.zeros((len(kept), n_parameters))
+    projection[:, heard] = rows * scale / scale[kept, None]
+    return projection
 
 
 def base_values(regressor: Regressor, parameters: Array) -> Array:
@@ -63,8 +66,8 @@ def base_values(regressor: Regressor, parameters: Array) -> Array:
 
 def _scaled_triangle(
     regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int
-) -> tuple[Array, Array]:
-    """Return R of the QR factorization of the regressor stacked over many states, and the lengths of its columns.
+) -> tuple[Array, Array, Array]:
+    """Return which columns are not zero, R of the QR factorization of these over many states, and their lengths.
 
     The columns are scaled to unit length before the factorization.
     """
@@ -75,7 +78,6 @@ def _scaled_triangle(
     a = random.normal(0.0, 10.0, (n_states, n_joints))  # [rad/s^2]
     stack = np.concatenate([regressor(*state) for state in zip(q, v, a, strict=True)])
     scale = np.linalg.norm(stack, axis=0)
-    silent = scale < _DEPENDENT * scale.max()
-    scale[silent] = 1.0
-    stack[:, silent] = 0.0
-    return qr(stack / scale, mode="r", overwrite_a=True)[0][:n_parameters], scale
+    heard = np.flatnonzero(scale >= _DEPENDENT * scale.max())
+    scale = scale[heard]
+    return heard, qr(stack[:, heard] / scale, mode="r", overwrite_a=True)[0][: len(heard)], scale

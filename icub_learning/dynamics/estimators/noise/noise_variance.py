@@ -30,7 +30,10 @@ class NoiseVariance(Declared):
 
     def update(self, innovation: Array, leverage: float | Array) -> None:
         """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
-        estimate = innovation**2 / (1.0 + leverage)
+        self.add(innovation**2 / (1.0 + leverage))
+
+    def add(self, estimate: Array) -> None:
+        """Add what one innovation tells of the variance, (n_outputs,): its square over 1 + its leverage."""
         self.n_samples += 1
         if self.n_samples == 1:
             self.value = estimate

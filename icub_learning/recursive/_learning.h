@@ -1,0 +1,133 @@
+/* What modules share that learn by recursive least squares: the step itself, on plain memory. */
+#include "_buffers.h"
+#include <math.h>
+
+#define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
+#define MAX_RANK 8             /* rows taken in one sweep; longer batches are split */
+#define UNROLL 4               /* independent sums of a dot product */
+#define STRIP 128              /* columns that several right-hand sides share */
+#define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
+#define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
+
+/* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
+static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
+#define FROM(r) (STEP + BLOCK - (r))
+#define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
+
+/* For the loops: names that differ between versions, a vector in memory, and a number among the parts of a row. */
+#define VEC NAME(vec)
+#define COEFFICIENTS NAME(coefficients)
+#define REFLECTION NAME(reflection)
+#define PARTS (BLOCK / LANES)
+#define AT(numbers) (*(VEC *)(numbers))
+#define LOAD(numbers) (*(const VEC *)(numbers))
+#define LANE(parts, r) ((parts)[(r) / LANES][(r) % LANES])
+
+#define LOOPS "recursive/_sweep.h"
+#include "_versions.h"
+
+/* Rows of the next sweep, which begins at row `start` of `count`. */
+static ptrdiff_t rank_at(ptrdiff_t start, ptrdiff_t count) { return count - start < MAX_RANK ? count - start : MAX_RANK; }
+
+/* Copies `rank` rows of z, each padded with zeros to `size`. */
+static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank) {
+    for (ptrdiff_t l = 0; l < rank; l++) {
+        memset(out + (l + 1) * size - BLOCK, 0, BLOCK * sizeof(double)); /* of a fixed size: no call */
+        memcpy(out + l * size, z + l * features, features * sizeof(double));
+    }
+}
+
+/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
+static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
+
+/* Learn up to MAX_RANK rows. */
+static void learn_rows(double *triangle, double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
+                  ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
+    double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+    pad(rows, z, size, features, rank);
+    CHOSEN(predict)(weights, z, innovation, size, features, outputs, rank);
+    for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
+    const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
+    double *correction = gain;
+    if (reflects(size, rank)) {
+        double sides[MAX_RANK][MAX_RANK] = {{0.0}};
+        for (ptrdiff_t l = 0; l < rank; l++)
+            if (few)
+                memcpy(sides[l], innovation + l * outputs, outputs * sizeof(double));
+            else
+                sides[l][l] = 1.0;
+        CHOSEN(reflect)(triangle, rows, gain, sides, size, features, rank, few ? outputs : rank, forgetting);
+    } else {
+        CHOSEN(rotate)(triangle, rows, gain, size, rank, forgetting);
+        if (few) {
+            correction = rows; /* done with */
+            memset(correction, 0, outputs * size * sizeof(double));
+            CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
+        }
+    }
+    CHOSEN(solve_back)(triangle, correction, size, few ? outputs : rank);
+    if (few)
+        for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
+    else
+        CHOSEN(correct)(weights, gain, innovation, size, outputs, rank);
+}
+
+/* Learn rows; the past is multiplied by `forgetting` once. */
+static void learn_all(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
+                      ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
+    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
+        learn_rows(triangle, weights, work, z + start * features, y + start * outputs, size, features, outputs, rank_at(start, count),
+              start ? 1.0 : forgetting);
+    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
+    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+}
+
+
+/* As learn_all; errors (own, outputs), leverages (own,): y - z W and z^T A^-1 z of the first `own` rows, before any was learned. */
+static void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,
+                        const double *y, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t own, ptrdiff_t count,
+                        double forgetting) {
+    for (ptrdiff_t start = 0; start < own; start += MAX_RANK) {
+        pad(work, z + start * features, size, features, rank_at(start, own));
+        CHOSEN(leverage)(triangle, work, leverages + start, size, rank_at(start, own));
+    }
+    CHOSEN(predict)(weights, z, errors, size, features, outputs, own);
+    for (ptrdiff_t n = 0; n < own * outputs; n++) errors[n] = y[n] - errors[n];
+    learn_all(triangle, weights, work, z, y, size, features, outputs, count, forgetting);
+}
+
+/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `learn_rows` left in work are the gains G and the innovation. */
+static void residuals(double *left, const double *work, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs,
+                      ptrdiff_t rank) {
+    const double *gain = work + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+    double root[MAX_RANK][MAX_RANK];
+    CHOSEN(predict)(gain, z, &root[0][0], size, features, rank, rank); /* z G^T, rows of `rank` numbers */
+    double product[MAX_RANK * MAX_RANK];
+    memcpy(product, root, rank * rank * sizeof(double));
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double sum = (i == j) - product[i * rank + j];
+            for (ptrdiff_t l = 0; l < j; l++) sum -= root[i][l] * root[j][l];
+            root[i][j] = i == j ? sqrt(sum > 0.0 ? sum : 0.0) : root[j][j] > 0.0 ? sum / root[j][j] : 0.0;
+        }
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t o = 0; o < outputs; o++) {
+            double sum = 0.0;
+            for (ptrdiff_t l = i; l < rank; l++) sum += root[l][i] * innovation[l * outputs + o];
+            left[i * outputs + o] = sum;
+        }
+}
+
+/* As learn_all; left (count, outputs): recursive residuals of the rows. */
+static void absorb_all(double *triangle, double *weights, double *work, double *left, const double *z, const double *y,
+                       ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
+    const ptrdiff_t at_once = outputs < MAX_RANK ? outputs : MAX_RANK; /* with more rows than outputs no gains are formed */
+    for (ptrdiff_t start = 0; start < count; start += at_once, z += at_once * features, y += at_once * outputs) {
+        const ptrdiff_t rank = count - start < at_once ? count - start : at_once;
+        learn_all(triangle, weights, work, z, y, size, features, outputs, rank, start ? 1.0 : forgetting);
+        residuals(left + start * outputs, work, z, size, features, outputs, rank);
+    }
+}
+
+/* Features from which a step takes some 10 us, and other threads may run meanwhile: the hand-over pays. */
+enum { RELEASE_SIZE = 256 };
