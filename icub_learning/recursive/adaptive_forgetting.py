@@ -73,7 +73,8 @@ class AdaptiveForgetting(Declared):
             leverage: leverage of the prediction, one or (n_outputs,).
             elapsed: time since the last errors [s].
         """
-        trust = 1.0 / (1.0 + np.mean(leverage) / FAMILIAR)
+        mean = leverage if isinstance(leverage, float) else leverage.mean()
+        trust = 1.0 / (1.0 + mean / FAMILIAR)
         self._squares += trust * errors**2 / (1.0 + leverage)
         self._weight += trust
         self._elapsed += elapsed

@@ -294,9 +294,10 @@ class RecursiveLeastSquares:
 
     def certainty(self) -> Certainty:
         """Return the leverages of this moment, unaffected by what is learned afterwards."""
-        triangle = aligned_zeros(len(self._triangle))
-        triangle[:] = self._triangle
-        return Certainty(triangle, self.n_features)
+        size = len(self._triangle)
+        memory = aligned_zeros(size + len(self._probe))
+        memory[:size] = self._triangle
+        return Certainty(memory[:size], self.n_features, memory[size:])
 
     def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.

@@ -1,7 +1,6 @@
 """What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
 
-from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,13 +9,14 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
 from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator, ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.joint.bank import MEMBERS, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
+from icub_learning.dynamics.joint.process import ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
@@ -112,17 +112,23 @@ class JointEstimator:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
         regressor = self.regressor if regressor is None else regressor
         rigid = None if self._rigid is None else self._rigid.predictor(regressor)
-        return replace(self._own_predictor(), regressor=regressor, rigid=rigid, certainty=self._bank.certainty())
+        return self._made(regressor, rigid, self._bank.certainty())
 
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
-            bank, rigid = self._bank, None if self._rigid is None else self._rigid.live_predictor()
-            self._predictor = JointPredictor(
-                self.regressor, bank.features, bank.shares, bank.maps(), rigid, np.array(bank.parameters()),
-                bank.processes[0].live_certainty(), MEMBERS[0].regularization, self._signal.value.reshape(2, -1),
-                self.weights, self._tare,
-            )  # fmt: skip
+            rigid = None if self._rigid is None else self._rigid.live_predictor()
+            self._predictor = self._made(self.regressor, rigid, self._bank.processes[0].live_certainty())
         return self._predictor
+
+    def _made(
+        self, regressor: Regressor, rigid: ParametricPredictor | None, certainty: ProcessCertainty
+    ) -> JointPredictor:
+        bank, signals = self._bank, self._signal.value.reshape(2, -1)
+        parameters = None if rigid is None else np.array([rigid.parameters, *bank.parameters()])
+        return JointPredictor(
+            regressor, bank.features, bank.members(), rigid, parameters, certainty, MEMBERS[0].regularization, signals,
+            self.weights, self._tare,
+        )  # fmt: skip
 
     def update(
         self,
@@ -156,7 +162,7 @@ class JointEstimator:
         if experts is None:
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
-        if not np.isfinite(experts.values).all():
+        if not isfinite(np.vdot(experts.values, experts.values)):
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)

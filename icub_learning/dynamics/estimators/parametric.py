@@ -44,7 +44,7 @@ class ParametricPredictor:
         Args:
             rows: (n_outputs, n_parameters) of the regressor.
         """
-        weighted = self.weights[:, None] * np.take(rows, self.order, axis=1)
+        weighted = self.weights[:, None] * rows.take(self.order, axis=1)
         return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
@@ -200,11 +200,12 @@ class ParametricEstimator:
         The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
         parameters have true values, which are estimated best from the motion as it is known best.
         """
-        innovation, unlearned = self._learn(self._rows(q, v, a), y, count)
+        rows, usual = self._rows(q, v, a), self._usual.value
+        innovation, leverage = self._learn(rows, y, count)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
-            self._rls.forgetting = self._adaptive.follow(innovation, unlearned, elapsed)
+            self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
@@ -224,18 +225,19 @@ class ParametricEstimator:
         return self._learn(rows, y, count)[0]
 
     def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
-        """Learn one measurement; return the error of the prediction made before it, and what was not learned then."""
+        """Learn one measurement; return the error of the prediction made before it, and its leverage (n_outputs,)."""
         measured = vector("y", y, self.regressor.n_outputs)
         weights = sqrt(count) * self._weights.value
-        weighted = weights[:, None] * np.take(rows, self._order, axis=1)  # rows[:, order] would not be contiguous
+        weighted = weights[:, None] * rows.take(self._order, axis=1)  # rows[:, order] would not be contiguous
         errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
         leverage /= count
-        innovation, unlearned = errors[:, 0] / weights, unlearned_share(leverage, self._usual.value)
+        innovation = errors[:, 0] / weights
         self._noise.update(innovation, leverage)
         self._usual.update(leverage, self._rls.forgetting)
         self._weights.follow(self._noise)
-        self._rls.fade(len(self._offsets), self._offset_forgetting**count)
-        return innovation, unlearned
+        if self._offset_forgetting < 1.0:
+            self._rls.fade(len(self._offsets), self._offset_forgetting**count)
+        return innovation, leverage
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.

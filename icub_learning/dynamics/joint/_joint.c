@@ -205,8 +205,13 @@ static void add(double *restrict to, const double *value, const double *restrict
     for (ptrdiff_t j = 0; j < d; j++) to[j] -= (v0 * a[j] + v1 * b[j]) + (v2 * c[j] + v3 * e[j]);
 }
 
-/* both (2, T, d) from learned (T + entries, stride). */
-static void make_maps(double *alone, const double *learned, const double *beta, const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
+/* both (2, T, d) from learned (T + entries, stride); beta (p,) is work memory. */
+static void make_maps(double *alone, const double *learned, const double *gamma, double *beta, const COLUMNS *c, ptrdiff_t d,
+                      ptrdiff_t stride) {
+    for (ptrdiff_t i = 0; i < c->p; i++) {
+        beta[i] = c->offset[i];
+        for (ptrdiff_t j = 0; j <= i; j++) beta[i] += c->root[i * c->p + j] * gamma[j];
+    }
     double *beside = alone + c->T * d;
     for (ptrdiff_t t = 0; t < c->T; t++) {
         memcpy(alone + t * d, learned + t * stride, d * sizeof(double));
@@ -224,29 +229,87 @@ static void make_maps(double *alone, const double *learned, const double *beta, 
     }
 }
 
-PyDoc_STRVAR(maps_doc, "maps(both, learned, columns, beta)\n--\n\n"
-             "both (2, T, d): weights of features alone, and beside Y_b beta; from learned (T + entries, >= d), those of y and of the\n"
+PyDoc_STRVAR(maps_doc, "maps(both, work, learned, columns, gamma)\n--\n\n"
+             "both (2, T, d): weights of features alone, and beside Y_b beta, beta = offset + root gamma (p,); work (p,); from learned (T + entries, >= d), those of y and of the\n"
              "entries of Y_b that are learned. columns: BaseColumns.memory.");
 static PyObject *maps(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    if (n_args != 4) return PyErr_Format(PyExc_TypeError, "maps takes 4 arguments, got %zd", n_args);
-    PyObject *const objects[] = {args[0], args[1], args[3]};
-    static const char *const names[] = {"both", "learned", "beta"};
-    const ptrdiff_t least[] = {2, 1, 1};
-    Py_buffer views[3];
-    if (!take_all(objects, views, names, least, 3, 1)) return NULL;
+    if (n_args != 5) return PyErr_Format(PyExc_TypeError, "maps takes 5 arguments, got %zd", n_args);
+    PyObject *const objects[] = {args[0], args[1], args[2], args[4]};
+    static const char *const names[] = {"both", "work", "learned", "gamma"};
+    const ptrdiff_t least[] = {2, 1, 1, 1};
+    Py_buffer views[4];
+    if (!take_all(objects, views, names, least, 4, 2)) return NULL;
     const ptrdiff_t T = views[0].ndim == 3 ? views[0].shape[1] : 0, d = T ? views[0].shape[2] : 0;
-    const ptrdiff_t stride = views[1].ndim == 2 ? views[1].shape[1] : 0;
+    const ptrdiff_t stride = views[2].ndim == 2 ? views[2].shape[1] : 0;
     COLUMNS c;
-    int fit = take_columns(args[2], &c, T);
+    int fit = take_columns(args[3], &c, T);
     if (fit) {
-        fit = T && views[0].shape[0] == 2 && stride >= d && views[1].shape[0] == T + c.learned && length_of(&views[2]) == c.p;
+        fit = T && views[0].shape[0] == 2 && stride >= d && views[2].shape[0] == T + c.learned && length_of(&views[1]) == c.p &&
+              length_of(&views[3]) == c.p;
         if (fit)
-            make_maps(views[0].buf, views[1].buf, views[2].buf, &c, d, stride);
+            make_maps(views[0].buf, views[2].buf, views[3].buf, views[1].buf, &c, d, stride);
         else
-            PyErr_SetString(PyExc_ValueError, "both, learned and beta do not fit");
+            PyErr_SetString(PyExc_ValueError, "both, work, learned and gamma do not fit");
         release_all(c.views, 7);
     }
-    release_all(views, 3);
+    release_all(views, 4);
+    if (!fit) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The share of phi (features,) that a member has: phi itself, or `scale` times the numbers at `places`, in work; NULL outside. */
+static const double *share_of(const double *phi, const Py_buffer *places, double scale, double *work, ptrdiff_t features) {
+    if (!places->buf) return phi;
+    const long long *place = places->buf;
+    const ptrdiff_t count = length_of(places);
+    if (count > features || !are_below(place, count, features)) return NULL;
+    for (ptrdiff_t j = 0; j < count; j++) work[j] = scale * phi[place[j]];
+    return work;
+}
+
+PyDoc_STRVAR(predict_doc,
+             "predict(values, work, phi, tare, rows, parameters, members)\n--\n\n"
+             "values (experts, T): P, then NP and SP of each member, plus tare (T,). rows (T, n) of the regressor times parameters\n"
+             "(1 + members, n), those of P first; both None: NP of each member alone. members: a tuple of (maps, places or None, scale),\n"
+             "maps as `maps` makes them; phi and work (features,).");
+static PyObject *predict(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 7 || !PyTuple_Check(args[6])) return PyErr_Format(PyExc_TypeError, "predict takes 7 arguments, the last one a tuple");
+    const int rigid = args[4] != Py_None;
+    static const char *const names[] = {"values", "work", "phi", "tare", "rows", "parameters"};
+    const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1}, members = PyTuple_GET_SIZE(args[6]);
+    const int count = rigid ? 6 : 4;
+    Py_buffer views[6];
+    if (!take_all(args, views, names, least, count, 2)) return NULL;
+    const ptrdiff_t T = length_of(&views[3]), d = length_of(&views[2]), kinds = rigid ? 2 : 1, experts = rigid + kinds * members;
+    const ptrdiff_t n = rigid ? length_of(&views[4]) / T : 0;
+    double *values = views[0].buf, *work = views[1].buf;
+    const double *tare = views[3].buf;
+    int fit = length_of(&views[0]) == experts * T && length_of(&views[1]) == d &&
+              (!rigid || (length_of(&views[4]) == T * n && length_of(&views[5]) == (1 + members) * n));
+    for (ptrdiff_t m = 0; fit && m < members; m++) {
+        PyObject *maps, *places;
+        double scale;
+        Py_buffer learned, chosen = {.buf = NULL};
+        if (!(fit = PyArg_ParseTuple(PyTuple_GET_ITEM(args[6], m), "OOd", &maps, &places, &scale) && look(maps, &learned, "maps", 1)))
+            break;
+        if (places != Py_None) fit = !PyObject_GetBuffer(places, &chosen, PyBUF_C_CONTIGUOUS) && chosen.itemsize == 8;
+        const ptrdiff_t own = places == Py_None ? d : length_of(&chosen);
+        const double *z = fit ? share_of(views[2].buf, &chosen, scale, work, d) : NULL;
+        fit = z && length_of(&learned) == kinds * T * own;
+        if (fit) CHOSEN(predict)(learned.buf, z, values + (rigid + kinds * m) * T, own, own, kinds * T, 1);
+        if (chosen.buf) PyBuffer_Release(&chosen);
+        PyBuffer_Release(&learned);
+    }
+    for (ptrdiff_t m = 0; fit && rigid && m <= members; m++) { /* P, then what SP of each member adds */
+        double *of_bodies = m ? work : values;
+        fit = d >= T;
+        if (!fit) break;
+        CHOSEN(predict)(views[4].buf, (double *)views[5].buf + m * n, of_bodies, n, n, T, 1);
+        for (ptrdiff_t t = 0; m && t < T; t++) values[2 * m * T + t] += of_bodies[t];
+    }
+    for (ptrdiff_t i = 0; fit && i < experts * T; i++) values[i] += tare[i % T];
+    release_all(views, count);
+    if (!fit && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "values, work, phi, rows, parameters and members do not fit");
     if (!fit) return NULL;
     Py_RETURN_NONE;
 }
@@ -287,4 +350,5 @@ static PyObject *combine(PyObject *self, PyObject *args) {
 
 MODULE(_joint, "Compiled loops of a joint process.", {"learn", (PyCFunction)(void (*)(void))learn, METH_FASTCALL, learn_doc},
        {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, rows_doc},
-       {"maps", (PyCFunction)(void (*)(void))maps, METH_FASTCALL, maps_doc}, {"combine", combine, METH_VARARGS, combine_doc})
+       {"maps", (PyCFunction)(void (*)(void))maps, METH_FASTCALL, maps_doc},
+       {"predict", (PyCFunction)(void (*)(void))predict, METH_FASTCALL, predict_doc}, {"combine", combine, METH_VARARGS, combine_doc})

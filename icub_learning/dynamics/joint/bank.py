@@ -5,6 +5,7 @@ from math import exp, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.dynamics.joint.columns import BaseColumns
@@ -53,18 +54,20 @@ class FeatureShare:
 
     Attributes:
         n_features: number of features of the share.
+        places: their indices among all features; None: all.
+        scale: by which they are multiplied.
     """
 
     def __init__(self, n_features: int, every: int) -> None:
         half = n_features // 2
         chosen = np.arange(0, half, every)
-        self._places = None if every == 1 else np.concatenate([chosen, half + chosen])
-        self._scale = sqrt(half / len(chosen))
+        self.places = None if every == 1 else np.concatenate([chosen, half + chosen])
+        self.scale = sqrt(half / len(chosen))
         self.n_features = 2 * len(chosen)
 
     def of(self, phi: Array) -> Array:
         """Return the share (n_features,) of all features."""
-        return phi if self._places is None else self._scale * phi[self._places]
+        return phi if self.places is None else self.scale * phi[self.places]
 
 
 class JointBank:
@@ -99,6 +102,7 @@ class JointBank:
             JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
             for share, one in zip(self.shares, MEMBERS, strict=True)
         ]
+        self._members: tuple[tuple[Array, NDArray[np.intp] | None, float], ...] | None = None  # until something is learned
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
@@ -120,14 +124,21 @@ class JointBank:
             forgetting: in (0, 1], of all members, on top of their own.
             count: how many samples this one stands for.
         """
+        self._members = None
         base = None if rows is None or self.columns is None else self.columns.of(rows)
         for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
             own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
             process.learn(share.of(phi), base, y, forgetting**count * own, count)
 
-    def maps(self) -> list[Array]:
-        """Return the weights of each member's features: (2 for NP and SP or 1 for NP alone, n_outputs, n_features)."""
-        return [process.maps() for process in self.processes]
+    def members(self) -> tuple[tuple[Array, NDArray[np.intp] | None, float], ...]:
+        """Return for each member the weights of its features, see JointProcess.maps, and which these are.
+
+        The weights are (2 for NP and SP or 1 for NP alone, n_outputs, n_features); for the others see FeatureShare.
+        """
+        if self._members is None:
+            pairs = zip(self.processes, self.shares, strict=True)
+            self._members = tuple((process.maps(), share.places, share.scale) for process, share in pairs)
+        return self._members
 
     def parameters(self) -> list[Array]:
         """Rigid-body parameters (n_parameters,) of each member; [] without rigid bodies."""
@@ -159,7 +170,7 @@ class JointBank:
         for place, (mine, theirs, member) in enumerate(zip(made, other.processes, MEMBERS, strict=True)):
             if member.memory == inf:  # the last seconds of a robot are its own
                 mine.merge(theirs, None if common is None else common.processes[place])
-        self.processes, self._certainty = made, None
+        self.processes, self._members, self._certainty = made, None, None
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays."""

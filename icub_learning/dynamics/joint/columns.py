@@ -57,7 +57,7 @@ class BaseColumns:
 
     def of(self, rows: Array) -> Array:
         """Return Y_b (n_outputs, n_base) of the regressor's rows (n_outputs, n_parameters)."""
-        return np.take(rows, self.kept, axis=1)
+        return rows.take(self.kept, axis=1)
 
     def parameters(self, gamma: Array) -> Array:
         """Return the most probable parameters (n_parameters,)."""

@@ -1,16 +1,15 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
-from icub_learning.dynamics.joint.bank import FeatureShare
+from icub_learning.dynamics.joint import _joint
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
@@ -31,10 +30,10 @@ class JointPredictor:
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        shares: features that each member has.
-        maps: weights of the features of each member, see JointBank.maps.
+        members: (maps, places, scale) of each: the weights of its features, see JointBank.maps, and which these are, see
+            FeatureShare.
         rigid: predicts P; None without rigid bodies.
-        parameters_of_members: (n_members, n_parameters); (0, ...) without rigid bodies.
+        parameter_sets: (1 + n_members, n_parameters) of P and of each member; None without rigid bodies.
         certainty: tells what the first member does not know of a motion.
         regularization: regularization of the first member.
         signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
@@ -44,10 +43,9 @@ class JointPredictor:
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
-    shares: Sequence[FeatureShare]
-    maps: Sequence[Array]
+    members: tuple[tuple[Array, NDArray[np.intp] | None, float], ...]
     rigid: ParametricPredictor | None
-    parameters_of_members: Array
+    parameter_sets: Array | None
     certainty: ProcessCertainty
     regularization: float
     signals: Array
@@ -89,18 +87,11 @@ class JointPredictor:
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        n_outputs = len(self.tare)
-        learned = [
-            maps.reshape(-1, maps.shape[2]) @ share.of(phi) for maps, share in zip(self.maps, self.shares, strict=True)
-        ]
-        if rows is None or self.rigid is None:
-            values = np.concatenate(learned).reshape(-1, n_outputs) + self.tare
-            parametric, expected = np.zeros(n_outputs), values[0]
-        else:
-            values = np.concatenate([rows @ self.rigid.parameters, *learned]).reshape(-1, n_outputs)
-            values[2::2] += self.parameters_of_members @ rows.T
-            values += self.tare
-            parametric, expected = values[0], values[2]
+        rigid = rows is not None and self.rigid is not None
+        values = np.empty((rigid + (1 + rigid) * len(self.members), len(self.tare)))
+        parameters = self.parameter_sets if rigid else None
+        _joint.predict(values, np.empty_like(phi), phi, self.tare, rows, parameters, self.members)
+        parametric, expected = (values[0], values[2]) if rigid else (np.zeros(len(self.tare)), values[0])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
 
@@ -111,8 +102,8 @@ class JointPredictor:
         swing = novelty * (1.0 - novelty) / self.regularization * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
-            return Unlearned(novelty, np.tile(alone, (len(self.maps), 1)), alone)
-        of_experts = np.empty((1 + 2 * len(self.maps), len(alone)))
+            return Unlearned(novelty, np.tile(alone, (len(self.members), 1)), alone)
+        of_experts = np.empty((1 + 2 * len(self.members), len(alone)))
         of_experts[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
         of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows))
         of_experts[2::2] = novelty * self.signals[1] + swing + of_parameters

@@ -118,10 +118,10 @@ class JointProcess:
         NP is the first times phi, SP the second times phi plus Y_b beta.
         """
         learned, n = self._features.live_weights, self.n_outputs
-        if self.columns is None:
+        if self.columns is None or self._rigid is None:
             return np.array(learned[None])
-        both = np.empty((2, n, self._features.n_features))
-        _joint.maps(both, self._features.padded_weights, self.columns.memory, self.coefficients)
+        both, gamma = np.empty((2, n, self._features.n_features)), self._rigid.live_weights[0]
+        _joint.maps(both, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
         return both
 
     def certainty(self) -> ProcessCertainty:

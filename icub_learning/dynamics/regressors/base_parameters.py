@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from icub_learning.arrays import Array
@@ -66,7 +67,7 @@ def base_values(regressor: Regressor, parameters: Array) -> Array:
 
 def _scaled_triangle(
     regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int
-) -> tuple[Array, Array, Array]:
+) -> tuple[NDArray[np.intp], Array, Array]:
     """Return which columns are not zero, R of the QR factorization of these over many states, and their lengths.
 
     The columns are scaled to unit length before the factorization.
