@@ -1,5 +1,7 @@
 """A limit to how fast predictions change, where they would jump more from sample to sample than measurements do."""
 
+from math import copysign, expm1
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,9 +17,8 @@ LONGEST_STEP = 0.5  # [s] between two measurements whose difference counts, and 
 JUMP = 10.0  # largest difference of measurements that one of predictions counts for
 LATEST = 0.04  # [s] in which at most 1/e of a jump is left, whatever the limit
 REST = 0.02  # share of the largest difference of measurements below which differences are those of a robot at rest
-CLEARLY = (
-    0.8  # share of what is allowed below which an output no longer needs its limit, so that limits do not come and go
-)
+# Share of what is allowed below which an output no longer needs its limit, so that limits do not come and go.
+CLEARLY = 0.8
 LARGEST = 1e50  # of a prediction: squares of what is larger could overflow
 
 
@@ -43,8 +44,10 @@ class SmoothnessFilter:
     def __init__(self, n_outputs: int) -> None:
         self.limits: Array = np.full(n_outputs, np.inf)
         self._passes = True  # whether all of them are infinite
-        self._most = np.zeros(n_outputs)  # rates themselves [1/s], in units of the outputs
-        self._state: Array | None = None  # (2, n_outputs) of total and parametric part, as published last
+        # The rates themselves [1/s], in units of the outputs, of total and parametric part; and these, as published last.
+        # Lists of floats: with so few numbers arrays would take longer than the rest of an answer.
+        self._most = [0.0] * (2 * n_outputs)
+        self._state: list[float] | None = None
         self._stamp = 0  # ns, of that
         # Fading sums of squared differences (n_outputs,): of measurements, and of predictions without a limit.
         self._of_measured, self._of_predicted = np.zeros(n_outputs), np.zeros(n_outputs)
@@ -74,12 +77,16 @@ class SmoothnessFilter:
         if self._passes or (stamp - self._measured_stamp) * 1e-9 > LONGEST_STEP:
             self._state = None
             return made
-        values = np.array((made.total, made.parametric))
+        values = [*made.total.tolist(), *made.parametric.tolist()]
         if self._state is not None:
-            wanted = values - self._state
-            values -= wanted - _step(wanted, self._most, max((stamp - self._stamp) * 1e-9, 0.0))
+            elapsed = max((stamp - self._stamp) * 1e-9, 0.0)
+            kept = _kept(elapsed)
+            for place, (old, new, rate) in enumerate(zip(self._state, values, self._most, strict=True)):
+                change = abs(new - old)
+                if change > (most := max(rate * elapsed, change * kept)):
+                    values[place] = old + copysign(most, new - old)
         self._state, self._stamp = values, stamp
-        total, parametric = values
+        total, parametric = np.array(values).reshape(2, -1)
         return Prediction(total, parametric, total - parametric, lambda: made.variance)
 
     def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
@@ -142,12 +149,17 @@ class SmoothnessFilter:
         suffices[-1] = True
         chosen = LIMITS[suffices.argmax(axis=0)]
         self.limits = np.where(smooth, np.inf, chosen)
-        self._most = np.where(smooth, np.finfo(float).max, chosen * self._rate)
+        self._most = 2 * np.where(smooth, np.finfo(float).max, chosen * self._rate).tolist()
         self._passes = False
 
 
 def _step(wanted: Array, rates: Array, elapsed: float) -> Array:
     """Return what limited rates make in a time [s] of the changes that are `wanted` (..., n_outputs)."""
-    most = np.maximum(rates * elapsed, np.abs(wanted) * -np.expm1(-elapsed / LATEST))
+    most = np.maximum(rates * elapsed, np.abs(wanted) * _kept(elapsed))
     result: Array = np.clip(wanted, -most, most)
     return result
+
+
+def _kept(elapsed: float) -> float:
+    """Return the share of a change that a low-pass filter with time constant LATEST lets through in a time [s]."""
+    return -expm1(-elapsed / LATEST)
