@@ -172,7 +172,7 @@ def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(p
     factor, weights = batch_solution(z, y, learner.prior, faded, fresh["weights"])
     assert relative_error(learner.factor, factor) < 1e-12
     assert relative_error(learner.weights, weights) < 1e-8
-    assert (learner.prior >= min(0.5, learner.forgetting) * learner.regularization * (1 - 1e-12)).all()
+    assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
     assert (learner.prior <= learner.regularization).all()
 
 

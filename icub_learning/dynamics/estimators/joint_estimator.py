@@ -25,7 +25,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 3  # of what is saved
+STATE_VERSION = 4  # of what is saved
 LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
@@ -162,7 +162,7 @@ class JointEstimator:
         if experts is None:
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
-        if not isfinite(np.vdot(experts.values, experts.values)):
+        if not isfinite(np.abs(experts.values).max()):
             raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
@@ -262,7 +262,7 @@ class JointEstimator:
         check_kind(state, cls._KIND)
         regressor = matching_regressor(state, regressor)
         with reading_state("an estimator"):
-            if "version" not in state or "bank.seed" not in state:
+            if "version" not in state or scalar(state, "version") < STATE_VERSION:
                 text = "the model was learned by an earlier release, in another form; let this release learn it anew"
                 raise StateError(f"{text}, or go on with the release that saved it", name="version")
             check_version(state, STATE_VERSION)
