@@ -47,9 +47,9 @@ def _all_finite(flat: Array) -> bool:
 
 def vector(name: str, values: ArrayLike, size: int) -> Array:
     """Return `values` as a finite float64 array of shape (size,). Raises ShapeError, NotFiniteError."""
-    if type(values) is np.ndarray and values.shape == (size,) and values.dtype == np.float64 and size <= FEW:
-        if all(map(isfinite, values.tolist())):  # the usual case, at a tenth of the time
-            return values
+    usual = type(values) is np.ndarray and values.shape == (size,) and values.dtype == np.float64 and size <= FEW
+    if usual and all(map(isfinite, values.tolist())):  # type: ignore[union-attr]
+        return values  # type: ignore[return-value]
     array = finite(name, values)
     if np.shape(values) != (size,):
         raise ShapeError(name, np.shape(values), f"({size},)")

@@ -70,6 +70,19 @@ class FeatureShare:
         return phi if self.places is None else self.scale * phi[self.places]
 
 
+class MemberWeights(NamedTuple):
+    """What predictions need of one member's features.
+
+    Attributes:
+        maps: their weights, (2 for NP and SP or 1 for NP alone, n_outputs, n_features), see JointProcess.maps.
+        places, scale: which these features are, see FeatureShare.
+    """
+
+    maps: Array
+    places: NDArray[np.intp] | None
+    scale: float
+
+
 class JointBank:
     """Learns the same samples by each of MEMBERS.
 
@@ -102,7 +115,7 @@ class JointBank:
             JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
             for share, one in zip(self.shares, MEMBERS, strict=True)
         ]
-        self._members: tuple[tuple[Array, NDArray[np.intp] | None, float], ...] | None = None  # until something is learned
+        self._members: tuple[MemberWeights, ...] | None = None  # until something is learned
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
@@ -130,14 +143,11 @@ class JointBank:
             own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
             process.learn(share.of(phi), base, y, forgetting**count * own, count)
 
-    def members(self) -> tuple[tuple[Array, NDArray[np.intp] | None, float], ...]:
-        """Return for each member the weights of its features, see JointProcess.maps, and which these are.
-
-        The weights are (2 for NP and SP or 1 for NP alone, n_outputs, n_features); for the others see FeatureShare.
-        """
+    def members(self) -> tuple[MemberWeights, ...]:
+        """Return the weights of each member's features."""
         if self._members is None:
             pairs = zip(self.processes, self.shares, strict=True)
-            self._members = tuple((process.maps(), share.places, share.scale) for process, share in pairs)
+            self._members = tuple(MemberWeights(process.maps(), share.places, share.scale) for process, share in pairs)
         return self._members
 
     def parameters(self) -> list[Array]:

@@ -1,4 +1,4 @@
-"""The columns of a regressor that a joint model learns: those that can be identified, each where it is not zero."""
+"""The entries of a regressor that a joint model learns: those that tell something which the others do not."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ class BaseColumns:
     parameters is the prior N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of
     gamma is N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 
-    Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are not
-    learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
+    Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are
+    not learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
 
     Args:
         regressor: the regressor.

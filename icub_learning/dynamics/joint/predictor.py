@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint.bank import MemberWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
@@ -30,8 +31,7 @@ class JointPredictor:
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        members: (maps, places, scale) of each: the weights of its features, see JointBank.maps, and which these are, see
-            FeatureShare.
+        members: weights of the features of each member.
         rigid: predicts P; None without rigid bodies.
         parameter_sets: (1 + n_members, n_parameters) of P and of each member; None without rigid bodies.
         certainty: tells what the first member does not know of a motion.
@@ -43,7 +43,7 @@ class JointPredictor:
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
-    members: tuple[tuple[Array, NDArray[np.intp] | None, float], ...]
+    members: tuple[MemberWeights, ...]
     rigid: ParametricPredictor | None
     parameter_sets: Array | None
     certainty: ProcessCertainty

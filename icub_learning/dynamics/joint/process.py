@@ -161,7 +161,8 @@ class JointProcess:
             # Recursive residuals have the variance of the noise.
             self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
-        phi, y = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE), finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
+        phi = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE)
+        y = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
         rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         if self._rigid.forgetting != forgetting:
             self._rigid.forgetting = forgetting

@@ -44,8 +44,8 @@ class SmoothnessFilter:
     def __init__(self, n_outputs: int) -> None:
         self.limits: Array = np.full(n_outputs, np.inf)
         self._passes = True  # whether all of them are infinite
-        # The rates themselves [1/s], in units of the outputs, of total and parametric part; and these, as published last.
-        # Lists of floats: with so few numbers arrays would take longer than the rest of an answer.
+        # The rates themselves [1/s], in units of the outputs, of total and parametric part; and these, as published
+        # last. Lists of floats: with so few numbers arrays would take longer than the rest of an answer.
         self._most = [0.0] * (2 * n_outputs)
         self._state: list[float] | None = None
         self._stamp = 0  # ns, of that
