@@ -40,8 +40,9 @@ static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features
 /* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
 static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
 
-/* Learn up to MAX_RANK rows. */
-static void learn_rows(double *triangle, double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
+/* Take up to MAX_RANK rows into the factor; return, in work, the gains (rank, size), or where there are fewer outputs than rows the
+   corrections of the weights (outputs, size). The innovations (rank, outputs) lie behind the gains. */
+static double *solve_rows(double *triangle, const double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
                   ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
     double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
     pad(rows, z, size, features, rank);
@@ -66,10 +67,19 @@ static void learn_rows(double *triangle, double *weights, double *rows, const do
         }
     }
     CHOSEN(solve_back)(triangle, correction, size, few ? outputs : rank);
-    if (few)
+    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
+    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+    return correction;
+}
+
+/* Learn up to MAX_RANK rows. */
+static void learn_rows(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
+                       ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
+    const double *correction = solve_rows(triangle, weights, work, z, y, size, features, outputs, rank, forgetting);
+    if (outputs < rank)
         for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
     else
-        CHOSEN(correct)(weights, gain, innovation, size, outputs, rank);
+        CHOSEN(correct)(weights, correction, work + 2 * MAX_RANK * size, size, outputs, rank);
 }
 
 /* Learn rows; the past is multiplied by `forgetting` once. */
@@ -78,10 +88,7 @@ static void learn_all(double *triangle, double *weights, double *work, const dou
     for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
         learn_rows(triangle, weights, work, z + start * features, y + start * outputs, size, features, outputs, rank_at(start, count),
               start ? 1.0 : forgetting);
-    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
-    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
 }
-
 
 /* As learn_all; errors (own, outputs), leverages (own,): y - z W and z^T A^-1 z of the first `own` rows, before any was learned. */
 static void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,

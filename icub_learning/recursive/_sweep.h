@@ -273,6 +273,11 @@ TARGET static void NAME(predict)(const double *restrict weights, const double *r
     }
 }
 
+/* to += factor from, n numbers. */
+TARGET UNUSED void NAME(add)(double *restrict to, const double *restrict from, double factor, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j++) to[j] += factor * from[j];
+}
+
 /* Gain form of the weights: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
 TARGET static void NAME(correct)(double *restrict weights, const double *restrict gain, const double *restrict innovation,
                                  ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {

@@ -127,9 +127,29 @@ static void refill(LEARNER *l, double *z, double *y, ptrdiff_t first, ptrdiff_t 
     }
 }
 
+/* maps (2, T, d): weights of features alone, and beside Y_b beta with beta = offset + root gamma; from learned (T + entries, stride), to
+   which the product of innovation (T + entries,) and gain (stride,) is added first, where gain is not NULL. work (p,). */
+static void make_maps(double *maps, double *learned, const double *gamma, const double *gain, const double *innovation, double *work,
+                      const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
+    double *beta = work;
+    for (ptrdiff_t i = 0; i < c->p; i++) {
+        beta[i] = c->offset[i];
+        for (ptrdiff_t j = 0; j <= i; j++) beta[i] += c->root[i * c->p + j] * gamma[j];
+    }
+    for (ptrdiff_t r = 0, e = 0; r < c->T + c->learned; r++, learned += stride) { /* each row is read and written once */
+        if (gain) CHOSEN(add)(learned, gain, innovation[r], d);
+        if (r < c->T) {
+            memcpy(maps + r * d, learned, d * sizeof(double));
+            memcpy(maps + (c->T + r) * d, learned, d * sizeof(double));
+        }
+        for (; r >= c->T && e < c->terms && c->source[e] == r - c->T; e++)
+            CHOSEN(add)(maps + (c->T + c->output[e]) * d, learned, -beta[c->place[e]] * c->scale[e], d);
+    }
+}
+
 /* One sample, see `learn`; due[0] coordinates of the features from first[0] on are refilled, due[1] of the parameters. */
 static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, const double *phi, const double *rows, const double *y,
-                         const double *weights, double *estimates, double *memory, const Py_ssize_t *first, const Py_ssize_t *due,
+                         const double *weights, double *estimates, double *maps, double *memory, const Py_ssize_t *first, const Py_ssize_t *due,
                          double forgetting, double root) {
     const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + due[0], count = k * T + due[1];
     double *z = memory, *targets = z + k * d, *left = targets + k * n, *of_rigid = left + k * n, *goals = of_rigid + count * c->p;
@@ -138,7 +158,12 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
     for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
     for (ptrdiff_t e = 0; e < c->learned; e++) targets[T + e] = root * rows[c->entry[e]];
     refill(features, z + d, targets + n, first[0], due[0], forgetting);
-    absorb_all(features->triangle, features->weights, features->work, left, z, targets, features->size, d, n, k, forgetting);
+    const double *gain = NULL, *innovation = features->work + 2 * MAX_RANK * features->size;
+    if (k == 1) { /* the weights follow below, together with what predictions make of them */
+        gain = solve_rows(features->triangle, features->weights, features->work, z, targets, features->size, d, n, 1, forgetting);
+        residuals(left, features->work, z, features->size, d, n, 1);
+    } else
+        absorb_all(features->triangle, features->weights, features->work, left, z, targets, features->size, d, n, k, forgetting);
     make_rows(of_rigid, goals, left, k, c, weights);
     refill(rigid, of_rigid + k * T * c->p, goals + k * T, first[1], due[1], forgetting);
     /* The sample's own rows come first, then those of the features' prior. */
@@ -148,21 +173,22 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
         const double error = errors[t] / (root * weights[t]);
         estimates[t] = error * error / (1.0 + leverages[t] / (root * root));
     }
+    make_maps(maps, features->weights, rigid->weights, gain, innovation, leverages + T, c, d, features->size);
 }
 
 PyDoc_STRVAR(learn_doc,
-             "learn(features, rigid, columns, estimates, phi, rows, y, weights, first, due, first_rigid, due_rigid, forgetting, root)\n--\n\n"
+             "learn(features, rigid, columns, estimates, maps, phi, rows, y, weights, first, due, first_rigid, due_rigid, forgetting, root)\n--\n\n"
              "One sample phi (d,), rows (T, p) of Y_b, y (T,), which counts root^2 times, into both factors; estimates (T,): what it tells of\n"
-             "the variance of the noise. features and rigid: RecursiveLeastSquares.memory, and which coordinates are refilled.");
+             "the variance of the noise; maps (2, T, d): see `maps`. features and rigid: RecursiveLeastSquares.memory, and which coordinates are refilled.");
 static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    if (n_args != 14) return PyErr_Format(PyExc_TypeError, "learn takes 14 arguments, got %zd", n_args);
-    const Py_ssize_t first[] = {PyLong_AsSsize_t(args[8]), PyLong_AsSsize_t(args[10])};
-    const Py_ssize_t due[] = {PyLong_AsSsize_t(args[9]), PyLong_AsSsize_t(args[11])};
-    const double forgetting = PyFloat_AsDouble(args[12]), root = PyFloat_AsDouble(args[13]);
-    Py_buffer views[5];
-    static const char *const names[] = {"estimates", "phi", "rows", "y", "weights"};
-    const ptrdiff_t least[] = {1, 1, 1, 1, 1};
-    if (PyErr_Occurred() || !take_all(args + 3, views, names, least, 5, 1)) return NULL;
+    if (n_args != 15) return PyErr_Format(PyExc_TypeError, "learn takes 15 arguments, got %zd", n_args);
+    const Py_ssize_t first[] = {PyLong_AsSsize_t(args[9]), PyLong_AsSsize_t(args[11])};
+    const Py_ssize_t due[] = {PyLong_AsSsize_t(args[10]), PyLong_AsSsize_t(args[12])};
+    const double forgetting = PyFloat_AsDouble(args[13]), root = PyFloat_AsDouble(args[14]);
+    Py_buffer views[6];
+    static const char *const names[] = {"estimates", "maps", "phi", "rows", "y", "weights"};
+    const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1};
+    if (PyErr_Occurred() || !take_all(args + 3, views, names, least, 6, 2)) return NULL;
     const ptrdiff_t T = length_of(&views[0]);
     COLUMNS c;
     LEARNER features, rigid;
@@ -171,18 +197,18 @@ static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
         if (take_learner(args[0], &features, T + c.learned)) {
             if (take_learner(args[1], &rigid, 1)) {
                 const ptrdiff_t k = 1 + due[0], count = k * T + due[1];
-                done = length_of(&views[1]) == features.features && length_of(&views[2]) == T * c.p && length_of(&views[3]) == T &&
-                       length_of(&views[4]) == T && rigid.features == c.p && first[0] >= 0 && first[1] >= 0 && due[0] >= 0 &&
+                done = length_of(&views[2]) == features.features && length_of(&views[3]) == T * c.p && length_of(&views[4]) == T &&
+                       length_of(&views[5]) == T && length_of(&views[1]) == 2 * T * features.features && rigid.features == c.p && first[0] >= 0 && first[1] >= 0 && due[0] >= 0 &&
                        due[1] >= 0 && due[0] <= features.features && due[1] <= rigid.features;
                 if (!done) PyErr_SetString(PyExc_ValueError, "the sample does not fit the learners");
-                const size_t numbers = k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T;
+                const size_t numbers = k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T + c.p;
                 double *memory = done ? PyMem_RawMalloc(numbers * sizeof(double)) : NULL;
                 if (done && !memory) PyErr_NoMemory();
                 done = memory != NULL;
                 PyThreadState *thread = done && features.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
                 if (done)
-                    learn_sample(&features, &rigid, &c, views[1].buf, views[2].buf, views[3].buf, views[4].buf, views[0].buf, memory,
-                                 first, due, forgetting, root);
+                    learn_sample(&features, &rigid, &c, views[2].buf, views[3].buf, views[4].buf, views[5].buf, views[0].buf,
+                                 views[1].buf, memory, first, due, forgetting, root);
                 if (thread) PyEval_RestoreThread(thread);
                 PyMem_RawFree(memory);
                 release_all(rigid.views, 6);
@@ -191,42 +217,9 @@ static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
         }
         release_all(c.views, 7);
     }
-    release_all(views, 5);
+    release_all(views, 6);
     if (!done) return NULL;
     Py_RETURN_NONE;
-}
-
-enum { AT_ONCE = 4 };
-
-/* to -= value[0] a + value[1] b + value[2] c + value[3] e. */
-static void add(double *restrict to, const double *value, const double *restrict a, const double *restrict b,
-                const double *restrict c, const double *restrict e, ptrdiff_t d) {
-    const double v0 = value[0], v1 = value[1], v2 = value[2], v3 = value[3];
-    for (ptrdiff_t j = 0; j < d; j++) to[j] -= (v0 * a[j] + v1 * b[j]) + (v2 * c[j] + v3 * e[j]);
-}
-
-/* both (2, T, d) from learned (T + entries, stride); beta (p,) is work memory. */
-static void make_maps(double *alone, const double *learned, const double *gamma, double *beta, const COLUMNS *c, ptrdiff_t d,
-                      ptrdiff_t stride) {
-    for (ptrdiff_t i = 0; i < c->p; i++) {
-        beta[i] = c->offset[i];
-        for (ptrdiff_t j = 0; j <= i; j++) beta[i] += c->root[i * c->p + j] * gamma[j];
-    }
-    double *beside = alone + c->T * d;
-    for (ptrdiff_t t = 0; t < c->T; t++) {
-        memcpy(alone + t * d, learned + t * stride, d * sizeof(double));
-        memcpy(beside + t * d, learned + t * stride, d * sizeof(double));
-    }
-    for (ptrdiff_t e = 0, next; e < c->terms; e = next) { /* up to four terms of an output at once, so that it is written once */
-        double value[AT_ONCE] = {0.0};
-        const double *from[AT_ONCE] = {NULL};
-        for (next = e; next < c->terms && next < e + AT_ONCE && c->output[next] == c->output[e]; next++) {
-            value[next - e] = beta[c->place[next]] * c->scale[next];
-            from[next - e] = learned + (c->T + c->source[next]) * stride;
-        }
-        for (ptrdiff_t unused = next - e; unused < AT_ONCE; unused++) from[unused] = from[0];
-        add(beside + c->output[e] * d, value, from[0], from[1], from[2], from[3], d);
-    }
 }
 
 PyDoc_STRVAR(maps_doc, "maps(both, work, learned, columns, gamma)\n--\n\n"
@@ -247,7 +240,7 @@ static PyObject *maps(PyObject *self, PyObject *const *args, Py_ssize_t n_args) 
         fit = T && views[0].shape[0] == 2 && stride >= d && views[2].shape[0] == T + c.learned && length_of(&views[1]) == c.p &&
               length_of(&views[3]) == c.p;
         if (fit)
-            make_maps(views[0].buf, views[2].buf, views[3].buf, views[1].buf, &c, d, stride);
+            make_maps(views[0].buf, views[2].buf, views[3].buf, NULL, NULL, views[1].buf, &c, d, stride);
         else
             PyErr_SetString(PyExc_ValueError, "both, work, learned and gamma do not fit");
         release_all(c.views, 7);

@@ -5,7 +5,7 @@ from icub_learning.arrays import Array
 Memory = tuple[Any, ...]  # arrays: RecursiveLeastSquares.memory, BaseColumns.memory
 
 def learn(
-    features: Memory, rigid: Memory, columns: Memory, estimates: Array, phi: Array, rows: Array, y: Array,
+    features: Memory, rigid: Memory, columns: Memory, estimates: Array, maps: Array, phi: Array, rows: Array, y: Array,
     weights: Array, first: int, due: int, first_rigid: int, due_rigid: int, forgetting: float, root: float, /,
 ) -> None: ...  # fmt: skip
 def rows(z: Array, target: Array, left: Array, columns: Memory, weights: Array, /) -> None: ...

@@ -29,7 +29,7 @@ class BaseColumns:
         kept: (n_base,) indices of the columns Y_b.
         entries: (n_entries,) indices in Y_b, row by row, of the entries that are learned.
         outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
-            each at its row and column; in the order of rows.
+            each at its row and column; in the order of sources.
         projection: (n_base, n_parameters) B.
         offset: (n_base,) B pi_0.
         start: as given.
@@ -49,7 +49,7 @@ class BaseColumns:
         size = regressor.n_outputs * len(self.kept)
         learned = base_projection(lambda *motion: self.of(regressor(*motion)).reshape(1, -1), regressor.n_joints, size)
         self.entries: NDArray[np.intp] = np.argmax(learned != 0.0, axis=1)
-        flat, self.sources = map(np.ascontiguousarray, np.nonzero(learned.T))
+        self.sources, flat = np.nonzero(learned)
         self.outputs, self.places = np.divmod(flat, len(self.kept))
         self.scales: Array = learned[self.sources, flat]
         terms = self.outputs, self.places, self.sources, self.scales

@@ -90,6 +90,7 @@ class JointProcess:
         n_targets = n_outputs + (0 if columns is None else len(columns.entries))
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
+        self._maps: Array | None = None  # until something but a sample changes
         self._noise = NoiseVariance(n_outputs)
         self._weights = OutputWeights(output_weights, n_outputs)
 
@@ -120,9 +121,11 @@ class JointProcess:
         learned, n = self._features.live_weights, self.n_outputs
         if self.columns is None or self._rigid is None:
             return np.array(learned[None])
-        both, gamma = np.empty((2, n, self._features.n_features)), self._rigid.live_weights[0]
-        _joint.maps(both, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
-        return both
+        if self._maps is None:
+            maps, gamma = np.empty((2, n, self._features.n_features)), self._rigid.live_weights[0]
+            _joint.maps(maps, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
+            self._maps = maps
+        return self._maps
 
     def certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
@@ -166,11 +169,11 @@ class JointProcess:
         rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         if self._rigid.forgetting != forgetting:
             self._rigid.forgetting = forgetting
-        estimates = np.empty(self.n_outputs)
+        estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
         refills = *self._features.foresee(), *self._rigid.foresee()
         factors = self._features.memory, self._rigid.memory
         weights = self._weights.value
-        _joint.learn(*factors, columns.memory, estimates, phi, rows, y, weights, *refills, forgetting, root)
+        _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, *refills, forgetting, root)
         self._noise.add(estimates)
         self._weights.follow(self._noise)
 
@@ -189,6 +192,7 @@ class JointProcess:
             ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
                 not to be used then: pool into a copy.
         """
+        self._maps = None
         pooled = self._features.merge(other._features, None if common is None else common._features)
         if self._rigid is not None and other._rigid is not None:
             theirs = RecursiveLeastSquares.from_state(other._rigid.state())
@@ -211,6 +215,7 @@ class JointProcess:
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
+        made._maps = None
         made._features = _of_same_size(self._features, part(state, "features"))
         made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
         if self._rigid is not None:

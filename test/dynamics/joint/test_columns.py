@@ -76,7 +76,7 @@ def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_o
     np.testing.assert_allclose(found, every, rtol=0.0, atol=1e-8 * np.abs(every).max())
     lengths = np.linalg.norm(learned, axis=0)
     assert np.linalg.svd(learned / lengths, compute_uv=False).min() > 1e-6
-    assert (np.diff(columns.outputs) >= 0).all()  # in the order of outputs, as processes take them
+    assert (np.diff(columns.sources) >= 0).all()  # as processes take them
     if robot != "icub":  # joints near the tip feel nothing of bodies before them, nor of other joints' friction
         assert len(columns.entries) < 0.7 * every[0].size
     else:  # moments repeat what forces say
