@@ -1,6 +1,6 @@
 """What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
 
-from math import inf, isfinite
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -162,8 +162,7 @@ class JointEstimator:
         if experts is None:
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
-        if not isfinite(np.abs(experts.values).max()):
-            raise ParameterError("prediction", float("inf"), "finite: the motion is too large")
+        finite_rows("prediction", experts.values, m)
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
         novelty = experts.unlearned.novelty  # of what is known before this sample

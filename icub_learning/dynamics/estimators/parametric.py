@@ -209,7 +209,8 @@ class ParametricEstimator:
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
-        self._rls.forgetting = factor
+        if self._rls.forgetting != factor:
+            self._rls.forgetting = factor
 
     def body_changed(self, ratio: float) -> None:
         """Forget at once what was learned before a change that is known, if forgetting is automatic.
@@ -227,10 +228,11 @@ class ParametricEstimator:
     def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
         """Learn one measurement; return the error of the prediction made before it, and its leverage (n_outputs,)."""
         measured = vector("y", y, self.regressor.n_outputs)
-        weights = sqrt(count) * self._weights.value
+        weights = self._weights.value if count == 1 else sqrt(count) * self._weights.value
         weighted = weights[:, None] * rows.take(self._order, axis=1)  # rows[:, order] would not be contiguous
         errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
-        leverage /= count
+        if count > 1:
+            leverage /= count
         innovation = errors[:, 0] / weights
         self._noise.update(innovation, leverage)
         self._usual.update(leverage, self._rls.forgetting)
