@@ -1,6 +1,7 @@
 """State that is declared once: names and ranges of numbers, from which saving, checking and restoring follow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from math import inf
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -9,7 +10,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import StateError
-from icub_learning.models.states import reading_state
+from icub_learning.models.states import nested, part, reading_state
 
 D = TypeVar("D", bound="Declared")
 
@@ -48,27 +49,40 @@ def entries(**ranges: Range) -> Mapping[str, Range]:
 
 
 class Declared:
-    """What is learned as some numbers, which STATE names.
+    """What is learned as some numbers, which STATE names, and by parts, objects of their own, which PARTS names.
 
     The attribute of an entry has its name, or the same with an underscore before it. Shapes of arrays, and which
-    numbers are integers, are those of a new object.
+    numbers are integers, are those of a new object. A part has `state` and `restored` as here.
     """
 
-    STATE: ClassVar[Mapping[str, Range]]
+    STATE: ClassVar[Mapping[str, Range]] = MappingProxyType({})
+    PARTS: ClassVar[Sequence[str]] = ()
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        return {name: np.array(getattr(self, self._attribute(name))) for name in self.STATE}
+        """Return all that was learned, as a dict of arrays; see `restored`."""
+        state = {name: np.array(getattr(self, self._attribute(name))) for name in self.STATE}
+        for name in self.PARTS:
+            state |= nested(name, getattr(self, self._attribute(name)).state())
+        return state
 
     @classmethod
     def from_state(cls: type[D], state: Mapping[str, Any], *sizes: Any) -> D:
         """Rebuild from `state`, as an object that is made with `sizes`. Raises StateError that names what is wrong."""
         with reading_state(f"a {cls.__name__}"):
-            made = cls._new(state, *sizes)
-            for name, limits in cls.STATE.items():
-                attribute = made._attribute(name)
-                value = _read(state, name, np.shape(getattr(made, attribute)), limits)
-                setattr(made, attribute, type(getattr(made, attribute))(value) if value.ndim == 0 else value)
+            return cls._new(state, *sizes).restored(state)
+
+    def restored(self: D, state: Mapping[str, Any]) -> D:
+        """Return an object of the same sizes with what `state` saved. Raises StateError that names what is wrong."""
+        with reading_state(f"a {type(self).__name__}"):
+            made = copy(self)
+            for name, limits in self.STATE.items():
+                attribute = self._attribute(name)
+                mine = getattr(self, attribute)
+                value = _read(state, name, np.shape(mine), limits)
+                setattr(made, attribute, type(mine)(value) if value.ndim == 0 else value)
+            for name in self.PARTS:
+                attribute = self._attribute(name)
+                setattr(made, attribute, getattr(self, attribute).restored(part(state, name)))
         return made
 
     @classmethod

@@ -1,12 +1,9 @@
 """On-line aggregation: a convex combination of predictors whose weights follow their recent errors."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ShapeError, StateError
+from icub_learning.errors import ShapeError
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 
@@ -101,10 +98,3 @@ class ConvexAggregation(Declared):
             self.n_outputs,
             self._spread,
         )
-
-    @classmethod
-    def _new(cls, state: Mapping[str, Any], *sizes: Any) -> "ConvexAggregation":
-        sizes = np.shape(state["weights"])
-        if len(sizes) != 2 or not min(sizes):
-            raise StateError(f"weights {sizes} are no table", name="weights")
-        return cls(*sizes)

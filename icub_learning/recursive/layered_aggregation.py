@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.errors import ParameterError, ShapeError, StateError
-from icub_learning.models import nested, part, reading_state
+from icub_learning.arrays import Array, integer, real
+from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.models.declared import NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 from icub_learning.recursive.aggregation import ConvexAggregation
 
@@ -15,7 +15,7 @@ CAP = 30.0  # times the usual squared error: more is not counted
 USUAL_HALF_LIFE = 10.0  # [s]
 
 
-class LayeredAggregation:
+class LayeredAggregation(Declared):
     """Weights (N, m) of N experts for each of m outputs, without a choice of how fast the past should fade.
 
     The first layer holds one ConvexAggregation for each of several half-lives: a short one follows experts that are
@@ -48,6 +48,9 @@ class LayeredAggregation:
     Raises:
         ParameterError: an argument is outside its range.
     """
+
+    STATE = entries(usual=NOT_NEGATIVE, samples=NOT_NEGATIVE)
+    PARTS = ("memories", "second")
 
     def __init__(
         self,
@@ -126,41 +129,8 @@ class LayeredAggregation:
         self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
         self._choices = None
 
-    def check_like(self, other: "LayeredAggregation") -> None:
-        """Raise StateError unless `other` has the same experts, outputs and half-lives."""
-        kinds = [
-            (one._memories.weights.shape, one.half_lives, one.second_half_life, tuple(one.direct))
-            for one in (self, other)
-        ]
-        if kinds[0] != kinds[1]:
-            raise StateError(f"an aggregation {kinds[0]} does not fit {kinds[1]}", name="half_lives")
-
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `from_state`."""
-        state = {"half_lives": np.array(self.half_lives), "second_half_life": np.asarray(self.second_half_life)}
-        state["direct"] = np.array(self.direct, dtype=np.int64)
-        state["usual"], state["samples"] = self._usual.copy(), np.asarray(self._samples)
-        return state | nested("memories", self._memories.state()) | nested("second", self._second.state())
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "LayeredAggregation":
-        """Rebuild from `state`. Raises StateError."""
-        with reading_state("an aggregation"):
-            half_lives = finite("half_lives", state["half_lives"]).ravel().tolist()
-            memories = ConvexAggregation.from_state(part(state, "memories"))
-            second = ConvexAggregation.from_state(part(state, "second"))
-            direct = np.asarray(state["direct"]).ravel().tolist()
-            n_outputs = second.n_outputs
-            made = cls(memories.n_experts, n_outputs, half_lives, float(state["second_half_life"]), direct)
-            shapes = [layer.weights.shape for layer in (memories, second)]
-            expected = [layer.weights.shape for layer in (made._memories, made._second)]
-            if shapes != expected:
-                raise StateError(f"layers of sizes {shapes} do not fit {expected}", name="second")
-            made._memories, made._second = memories, second
-            made._usual, made._samples = (
-                finite("usual", state["usual"]).copy(),
-                float(finite("samples", state["samples"])),
-            )
-            if made._usual.shape != made._factors.shape or (made._usual < 0).any() or made._samples < 0:
-                raise StateError(f"usual errors {made._usual.shape} do not fit {made._factors.shape}", name="usual")
+    def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
+        """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""
+        made = super().restored(state)
+        made._choices, made._factors = None, np.ones_like(self._factors)
         return made

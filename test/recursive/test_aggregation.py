@@ -66,12 +66,12 @@ def test_a_restored_aggregation_goes_on_bit_for_bit():
     learner = ConvexAggregation(5, 1)
     for row in errors[:100]:
         learner.update(row[:, :, None], 0.99)
-    restored = ConvexAggregation.from_state(learner.state())
+    restored = ConvexAggregation.from_state(learner.state(), 5, 1)
     for row in errors[100:200]:
         learner.update(row[:, :, None], 0.99)
         restored.update(row[:, :, None], 0.99)
     np.testing.assert_array_equal(learner.weights, restored.weights)
     with pytest.raises(StateError):
-        ConvexAggregation.from_state({**learner.state(), "scales": np.zeros((2, 2))})
+        ConvexAggregation.from_state({**learner.state(), "scales": np.zeros((2, 2))}, 5, 1)
     with pytest.raises(ShapeError):
         learner.update(np.zeros((1, 4, 1)))

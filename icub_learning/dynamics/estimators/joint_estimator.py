@@ -273,7 +273,7 @@ class JointEstimator:
             JointEstimator.__init__(made, regressor, rigid, 2, float(scalar(state, "forgetting")), 0)
             columns = _rigid_part(regressor, rigid)
             made._bank = JointBank.from_state(part(state, "bank"), regressor.n_joints, regressor.n_outputs, *columns)
-            made.weights.restore(part(state, "weights"))
+            made.weights = made.weights.restored(part(state, "weights"))
             made._signal = SignalVariance.from_state(part(state, "signal"), 2 * regressor.n_outputs)
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)

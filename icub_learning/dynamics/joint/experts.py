@@ -12,7 +12,7 @@ from icub_learning.dynamics.estimators.noise.calibrated_variance import Calibrat
 from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.joint import _joint
-from icub_learning.models import nested, part
+from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 # [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion;
@@ -71,7 +71,7 @@ class ExpertPredictions:
             self.weighed_by.settle(self)
 
 
-class ExpertWeights:
+class ExpertWeights(Declared):
     """Weighs experts for each output, and tells how wrong their combination may be.
 
     The weights are those of LayeredAggregation. Where all experts know as much of a motion, its bound holds: the
@@ -91,6 +91,8 @@ class ExpertWeights:
         direct: index of rigid bodies alone, a rival of the combinations as it is; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
     """
+
+    PARTS = ("aggregation", "noise", "correlation")
 
     def __init__(
         self,
@@ -198,17 +200,8 @@ class ExpertWeights:
         """Take the other one's variance where nothing is known yet."""
         self._noise.merge(other._noise, n_common)
 
-    def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays; see `restore`."""
-        of_errors = nested("noise", self._noise.state()) | nested("correlation", self._correlation.state())
-        return nested("aggregation", self._aggregation.state()) | of_errors
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` saved. Raises StateError: unchanged then."""
-        aggregation = LayeredAggregation.from_state(part(state, "aggregation"))
-        aggregation.check_like(self._aggregation)
-        n_outputs = self.value.shape[1]
-        noise = CalibratedVariance.from_state(part(state, "noise"), n_outputs)
-        self._correlation = SerialCorrelation.from_state(part(state, "correlation"), n_outputs)
-        self._noise, self._aggregation, self._value = noise, aggregation, aggregation.weights
-        self._steady = self._settled = None
+    def restored(self, state: Mapping[str, Any]) -> "ExpertWeights":
+        """Return the weights of as many experts and outputs with what `state` saved. Raises StateError."""
+        made = super().restored(state)
+        made._value, made._held, made._steady, made._settled = made._aggregation.weights, False, None, None
+        return made
