@@ -192,33 +192,38 @@ def test_joint_torques(node_here):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("deaths", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_just_before(
-    node_here, regressor, monkeypatch
+    node_here, regressor, monkeypatch, deaths
 ):
-    kept, update = [], SemiparametricEstimator.update
+    kept, update, rng = [], SemiparametricEstimator.update, np.random.default_rng(0)
     monkeypatch.setattr(inverse_dynamics, "SUPERVISION_PERIOD", 0.05)
     monkeypatch.setattr(LearningThread, "checkpoint", lambda self: kept.append(CHECKPOINT(self)))
     node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
+
+    def die(*_, **__):
+        monkeypatch.setattr(SemiparametricEstimator, "update", update)
+        raise SystemExit
+
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(400))
         settle(probe, 400)
-        n_kept = len(kept)
-        drive(probe, arm, range(400, 410))  # so that there is something new to keep
-        probe.until(lambda: len(kept) > n_kept and kept[-1].done.is_set(), "a state that is kept")
-
-        def die(*_, **__):
-            monkeypatch.setattr(SemiparametricEstimator, "update", update)
-            raise SystemExit
-
-        monkeypatch.setattr(SemiparametricEstimator, "update", die)
-        drive(probe, arm, range(410, 450))
-        probe.report(lambda values: values["last good state restored"] == "1", "of a restored state")
-        drive(probe, arm, range(450, 460))
-        settle(probe, 460)
-        assert probe.stamps() == [START + k * PERIOD for k in range(460)]
-        deviation = np.std([arm.sample(k)[2] for k in range(460)], axis=0)
-        for k in (440, 459):
+        sent, after = 400, []
+        for death in range(1, deaths + 1):
+            n_kept = len(kept)
+            drive(probe, arm, range(sent, sent + 10))  # so that there is something new to keep
+            probe.until(lambda n=n_kept: len(kept) > n and kept[-1].done.is_set(), "a state that is kept")
+            monkeypatch.setattr(SemiparametricEstimator, "update", die)
+            first, sent = sent + 10, sent + 10 + int(rng.integers(20, 60))
+            drive(probe, arm, range(first, sent))
+            after += range(first + 15, sent)
+            probe.report(lambda values, n=death: values["last good state restored"] == str(n), "of a restored state")
+        drive(probe, arm, range(sent, sent + 10))
+        settle(probe, sent + 10)
+        assert probe.stamps() == [START + k * PERIOD for k in range(sent + 10)]
+        deviation = np.std([arm.sample(k)[2] for k in range(400)], axis=0)
+        for k in (*after, sent + 9):
             assert np.all(np.abs(probe.predictions[k].total - arm.sample(k)[2]) < 0.15 * deviation)
     assert node.stop() == 0
     kept.clear()  # what is kept holds the node
