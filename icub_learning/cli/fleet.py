@@ -6,6 +6,8 @@ from pathlib import Path
 
 from icub_learning.reporting.tables import add_json_option, save_figures, table
 
+NAME = "fleet"
+SUMMARY = "pool what many robots have learned, each sample once, and hand it back"
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
 EXAMPLE = """\
 example:

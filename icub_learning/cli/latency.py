@@ -10,6 +10,8 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, save_figures, table
 
+NAME = "latency"
+SUMMARY = "how fast and how regularly a running node answers, seen from outside"
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
 EXAMPLE = """\
 example:

@@ -13,6 +13,8 @@ def _describe(system: System) -> str:
     return "\n".join(lines)
 
 
+NAME = "launch"
+SUMMARY = "start a simulation, a robot's or a recording's nodes together"
 DESCRIPTION = "Start the same processes as the launch files do."
 EXAMPLE = (
     "\n\n".join(map(_describe, SYSTEMS.values()))

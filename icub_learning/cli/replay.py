@@ -5,6 +5,8 @@ import time
 
 from icub_learning.cli import options
 
+NAME = "replay"
+SUMMARY = "publish a recording's joint states and wrenches"
 DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
 example:

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import icub_learning
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.options import make_settings
 from icub_learning.cli.parser import CommandParser
@@ -17,6 +20,16 @@ from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import number, table, write_json
+
+
+def test_what_is_declared_is_found_without_importing_it():
+    for package, declared in (("cli", COMMANDS), ("experiments", EXPERIMENTS)):
+        folder = Path(icub_learning.__file__).parent / package
+        declaring = [path for path in folder.rglob("*.py") if re.search(r"^DESCRIPTION\b", path.read_text(), re.M)]
+        assert len(declared) == len(declaring) - (package == "cli")  # `reproduce all` is no command of its own
+        for name, (module, summary) in declared.items():
+            found = import_module(module)
+            assert (name, summary) == (found.NAME, found.SUMMARY)
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])

@@ -8,7 +8,6 @@ import pytest
 from icub_learning.cli.main import main
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
 from icub_learning.experiments.polk import convergence, curves
-from icub_learning.experiments.report.comparisons import compare
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.kernel_methods import Kernel, functional_sgd
 from icub_learning.reporting.tables import number
@@ -27,7 +26,7 @@ def test_curves_of_multidist(tmp_path, capsys):
     assert (tmp_path / "polk-curves-multidist.png").stat().st_size > 20_000
     methods = found["multidist"]
     polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
-    entries = compare("polk-curves", found)
+    entries = list(curves.comparisons(found))
     gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in entries if "BSGD" in one.what}
     assert gaps == {"risk": polk["last risk"] - rival["last risk"],
                     "error": 100 * (polk["last error"] - rival["last error"])}  # fmt: skip
@@ -137,7 +136,7 @@ def test_tensor_synthetic(tmp_path, capsys):
     (few,) = found["subsampled"]
     row = next(line.split() for line in out.splitlines() if line.startswith("20  "))
     assert row[1:3] == [number(few[layout]["build"] + few[layout]["train"]) for layout in ("packed", "full")]
-    ratio = next(one for one in compare("tensor-synthetic", found) if "m 20: time of the full" in one.what)
+    ratio = next(one for one in synthetic.comparisons(found) if "m 20: time of the full" in one.what)
     assert (ratio.ours, ratio.published) == (pytest.approx(float(row[3]), rel=0.01), pytest.approx(24.2, rel=0.01))
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icub_learning.experiments.report.comparisons import compare
+from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.experiments.tensor import layout, synthetic
 from icub_learning.experiments.thesis import table_4_1, table_7_1
 
@@ -198,7 +198,7 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found_stands_beside_what_is_published(name):
     found, expected = FOUND[name]
-    entries = compare(name, found)
+    entries = list(import_module(EXPERIMENTS[name][0]).comparisons(found))
     np.testing.assert_allclose([(one.ours, one.published) for one in entries], [row[:2] for row in expected])
     assert [one.worse for one in entries] == [row[2] for row in expected]
     assert len({one.what for one in entries}) == len(entries)

@@ -126,7 +126,9 @@ def report(results: list[Result]) -> str:
         counts = [f"{sum(result[target] for result in chosen)}/{len(chosen)}" for target in ("check", "test")]
         lines.append(f"{room:20}{counts[0]:>12}{counts[1]:>12}")
     # By a test that failed unless it says otherwise: "crash", "processor time" or "hung".
-    ways = Counter("assertion or error" if "::" in result["by"] else result["by"] for result in results if result["test"])
+    ways = Counter(
+        "assertion or error" if "::" in result["by"] else result["by"] for result in results if result["test"]
+    )
     lines.append("killed by " + ", ".join(f"{way}: {count}" for way, count in ways.most_common()))
     for result in results:
         if not result["test"]:

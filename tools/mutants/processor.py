@@ -1,4 +1,4 @@
-"""How much processor time tests take: what they compute, however busy the machine is, and whether they compute at all."""
+"""How much processor time a process takes, with all that it started, and whether it computes at all."""
 
 import os
 import subprocess

@@ -15,6 +15,8 @@ from icub_learning.reporting.tables import add_json_option, number, write_json
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.clients.prediction_monitor import PredictionMonitor
 
+NAME = "demo"
+SUMMARY = "a simulated iCub learns its inverse dynamics, then objects, live"
 DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\
 example:

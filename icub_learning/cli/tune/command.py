@@ -8,6 +8,8 @@ from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option
 
+NAME = "tune"
+SUMMARY = "choose a classifier's settings from pictures of objects"
 DESCRIPTION = "Choose classifier, length scale, regularization and size from pictures, and write the node's parameters."
 EXAMPLE = """\
 example:

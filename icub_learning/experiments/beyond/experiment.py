@@ -10,6 +10,8 @@ from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import draw
 from icub_learning.reporting.tables import save_figures
 
+NAME = "beyond"
+SUMMARY = "accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size"
 DESCRIPTION = """\
 What the sources name as open, measured on made-up problems whose truth is known; nothing of it was published there.
 

@@ -16,6 +16,8 @@ PARTS = ("loads", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
 WORN_ROBOT = "ur10_currents_125hz"
 TO_TELL = 7  # random loads, and as many pushes, of each seed
+NAME = "change"
+SUMMARY = "loads, contacts, wear and feed-forward control on simulated robots"
 DESCRIPTION = """\
 On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), ten
 minutes without any change (quiet), ten minutes of growing friction (friction), tracking errors with the learned model
@@ -23,6 +25,7 @@ as feed-forward (control), and bodies that are physically possible after random 
 that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
+QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
 add_options = options(
     picture=False,
     parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},

@@ -19,6 +19,8 @@ from icub_learning.kernel_methods.online.functional_gradient import AVERAGING
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
+NAME = "polk-multidist"
+SUMMARY = "POLK on five planar mixtures beside the Bayes rule and its rivals (POLK paper)"
 DESCRIPTION = """\
 5 classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
@@ -35,6 +37,7 @@ RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  #
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 BUDGET = N_CLASSES * N_PARTS  # points of BSGD: the modes of the density, the order that the paper calls optimal
+QUICK = ("--draws", "1")
 add_options = options("the first draw of the mixtures", draws=10)
 
 

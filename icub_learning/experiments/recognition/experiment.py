@@ -40,6 +40,8 @@ FIGURES = {
     "rejected": ("unknown rejected at 5 % of known", True),
 }
 LATE_CLASSES = 10  # of each draw, one at a time
+NAME = "recognition"
+SUMMARY = "few views, unknown objects and a late class, beside rivals and bounds"
 DESCRIPTION = """\
 views: accuracy after 1, 3, 5, 10 and 20 taught views of each of 20 classes (10, where there are no more): the
 classifiers of this package with the settings that are shipped, beside rivals of scikit-learn, each with the setting,
@@ -58,6 +60,7 @@ mnist and of scikit-learn, photographs of groceries (features in photos/ of $ICU
 rendered objects, in random views and on a turntable, whose features --out keeps. What is missing is left out, and
 named."""
 EXAMPLE = "example:\n  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"
+QUICK = ("--parts", "views", "--seeds", "0")
 add_options = options(
     on=SETS,
     data="folder of the photographs, or their file",

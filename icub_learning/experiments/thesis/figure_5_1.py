@@ -1,7 +1,7 @@
 """Features and centres that theory asks for beside those that suffice (thesis: figure 5.1, theorems 1 to 6)."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
@@ -24,6 +25,8 @@ from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
+NAME = "figure-5.1"
+SUMMARY = "features and centres that theory asks for, and those that suffice (thesis 4, 5)"
 DESCRIPTION = """\
 Exponents c of the numbers m = n^c of random features (theorem 11: lambda^-(alpha + (1 + gamma - alpha)(2r - 1))) and of
 centres (theorem 1: lambda^-1, with leverage scores lambda^-gamma) that give the optimal rate, lambda = n^(-1 / (2r +
@@ -86,6 +89,16 @@ def run(args: argparse.Namespace) -> None:
     draw(args.out / "figure-5.1-centres.png", "Centres: bounds, and what suffices", panels)
     figures = {"seed": seed, "n": n, "rows": rows, "checks": checks, "maps": maps}
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for row in found["rows"]:
+        what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
+        yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)
+    for name, (risk, bound) in found["checks"].items():
+        if "theorem 2" not in name:  # which is an equation
+            yield Comparison(f"{name}: expected risk beside its bound", risk, bound, "less", THEORY)
 
 
 def exponents() -> dict[str, Any]:

@@ -14,6 +14,8 @@ from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
+NAME = "figure-7.1"
+SUMMARY = "what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)"
 DESCRIPTION = """\
 Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviations 1 and 0.3; the first is met with
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
@@ -28,6 +30,7 @@ LINES = {
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
 SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
+QUICK = ("--samples", "4000")
 add_options = options("samples and features", samples=SAMPLES)
 
 

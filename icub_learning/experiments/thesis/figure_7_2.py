@@ -16,6 +16,8 @@ from icub_learning.recognition.classifiers.incremental_classifier import Increme
 from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
 from icub_learning.reporting.tables import save_figures, table
 
+NAME = "figure-7.2"
+SUMMARY = "what a late class gains and the others lose over the recoding alpha (thesis 7.6.3)"
 DESCRIPTION = """\
 Algorithm 2 of the thesis with every alpha in [0, 1]: for each number of examples of the late class and each alpha,
 lambda is the one with the most held-out examples of the other classes right, and the accuracy on test examples is that
@@ -24,6 +26,7 @@ numbers: as alpha grows, the late class gains and the others lose, so that there
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
 points, and what the late class gains by it."""
 FREE = 0.001  # accuracy of the others that a free alpha may cost
+QUICK = ("--quick", "--draws", "2")
 add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)
 
 

@@ -1,7 +1,7 @@
 """Rates of stochastic gradients stopped early on a problem that is known (thesis 6.3, corollaries 2 to 9; slides)."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -11,12 +11,15 @@ from scipy.special import expit
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
 from icub_learning.reporting.tables import number, save_figures, table
 
+NAME = "corollaries-6"
+SUMMARY = "SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)"
 DESCRIPTION = """\
 x uniform on [0, 1], the spline kernel of order 2 (figure 5.2's with gamma = 1/2), and a function f of which the
 exponent beta of the approximation error is known: 1 (f in the kernel's space) and 1/2. The smooth loss is the logistic
@@ -124,6 +127,13 @@ def run(args: argparse.Namespace) -> None:
     )
     _draw(args, sizes, cases)
     save_figures(args.json, {"seed": seed, "draws": draws, "sizes": sizes, "cases": cases})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for case in found["cases"]:
+        what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
+        yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)
 
 
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
