@@ -1,11 +1,9 @@
-"""`icub-learning export-urdf`: the robot's URDF with learned inertial parameters."""
+"""`icub-learning export-urdf`: write a robot's URDF with learned inertial parameters."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-NAME = "export-urdf"
-SUMMARY = "write a robot's URDF with learned inertial parameters"
 DESCRIPTION = "Write a robot's URDF with the inertial parameters that a saved model has learned."
 EXAMPLE = """\
 The parameters are the physically consistent ones nearest to what was learned: what no motion has shown is as in the

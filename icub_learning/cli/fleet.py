@@ -1,4 +1,4 @@
-"""`icub-learning fleet`: pools what many robots have learned, and hands it back to them."""
+"""`icub-learning fleet`: pool what many robots have learned, each sample once, and hand it back."""
 
 import argparse
 import time
@@ -6,8 +6,6 @@ from pathlib import Path
 
 from icub_learning.reporting.tables import add_json_option, save_figures, table
 
-NAME = "fleet"
-SUMMARY = "pool what many robots have learned, each sample once, and hand it back"
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""`icub-learning latency`: how fast and how regularly a running inverse dynamics node answers, seen from outside."""
+"""`icub-learning latency`: how fast and how regularly a running node answers, seen from outside."""
 
 import argparse
 import sys
@@ -10,8 +10,6 @@ from typing import Any
 
 from icub_learning.reporting.tables import add_json_option, save_figures, table
 
-NAME = "latency"
-SUMMARY = "how fast and how regularly a running node answers, seen from outside"
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""`icub-learning launch`: starts what the launch files start, on machines without `ros2 launch` too."""
+"""`icub-learning launch`: start a simulation, a robot's or a recording's nodes together."""
 
 import argparse
 
@@ -13,8 +13,6 @@ def _describe(system: System) -> str:
     return "\n".join(lines)
 
 
-NAME = "launch"
-SUMMARY = "start a simulation, a robot's or a recording's nodes together"
 DESCRIPTION = "Start the same processes as the launch files do."
 EXAMPLE = (
     "\n\n".join(map(_describe, SYSTEMS.values()))

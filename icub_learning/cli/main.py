@@ -8,7 +8,7 @@ from icub_learning import __version__
 from icub_learning.cli.parser import BAD_INPUT, CommandParser, declared
 from icub_learning.errors import IcubLearningError
 
-COMMANDS = declared("cli")
+COMMANDS = declared("cli", "icub-learning")
 FAILED = 1  # exit code
 INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 

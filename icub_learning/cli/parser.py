@@ -10,15 +10,16 @@ from typing import Any, NoReturn
 BAD_INPUT = 2  # exit code
 
 
-def declared(package: str) -> dict[str, tuple[str, str]]:
-    """Return module and SUMMARY of each command or experiment, by its NAME: of what declares both below a package.
+def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
+    """Return module and summary of each command or experiment below a package, by its name.
 
-    They are read from the text of the modules, so that a list of them does not wait for NumPy.
+    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." That is read from their text: a list of them
+    does not wait for NumPy.
     """
     root = Path(__file__).parents[1]
     found = {}
-    for path in (root / package).rglob("*.py"):
-        if match := re.search(r'^NAME = "(.+)"\nSUMMARY = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE):
+    for path in sorted((root / package).rglob("*.py")):
+        if match := re.match(rf'"""`{prefix} (\S+)`: (.+)\.(\n|""")', path.read_text(encoding="utf-8")):
             module = ".".join([root.name, *path.relative_to(root).with_suffix("").parts])
             found[match[1]] = module, match[2]
     return dict(sorted(found.items()))

@@ -1,4 +1,4 @@
-"""`icub-learning record`: joint states and wrenches from topics into a file that `evaluate` and `replay` read."""
+"""`icub-learning record`: record joint states and wrenches from topics."""
 
 import argparse
 import sys
@@ -11,8 +11,6 @@ from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.recording.collector import Collector
 
-NAME = "record"
-SUMMARY = "record joint states and wrenches from topics"
 DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
 EXAMPLE = """\
 example:

@@ -1,12 +1,10 @@
-"""`icub-learning replay`: a recording on topics, at the pace at which it was made."""
+"""`icub-learning replay`: publish a recording's joint states and wrenches."""
 
 import argparse
 import time
 
 from icub_learning.cli import options
 
-NAME = "replay"
-SUMMARY = "publish a recording's joint states and wrenches"
 DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
 example:

@@ -2,15 +2,13 @@
 
 from icub_learning.cli.parser import CommandParser, declared
 
-NAME = "reproduce"
-SUMMARY = "tables and figures of the sources, beside the published ones"
 DESCRIPTION = "Run a published experiment and print its figures beside the published ones."
 EXAMPLE = """\
 icub-learning reproduce EXPERIMENT --help explains an experiment and its options.
 
 example:
   icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"""
-EXPERIMENTS = declared("experiments")
+EXPERIMENTS = declared("experiments", "reproduce")
 
 
 def add_options(parser: CommandParser) -> None:

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
             outcomes[name] = run_experiment(kept / name, name, arguments[name], _takes_out(modules[name]))
             more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
-        sections = [_section(one, modules[one], outcomes.get(one), kept / one) for one in names]
+        sections = [_section(one, EXPERIMENTS[one][1], modules[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))
     minutes = sum(one.seconds for one in outcomes.values()) / 60
     print(f"{len(names)} experiments took {minutes:.0f} min, those that were kept included", flush=True)
@@ -78,7 +78,7 @@ def _takes_out(module: ModuleType) -> bool:
     return "out" in vars(parser.parse_args([]))
 
 
-def _section(name: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
+def _section(name: str, summary: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
     """Return what the page shows of one experiment."""
     from icub_learning.experiments.report.page import Section
 
@@ -86,4 +86,4 @@ def _section(name: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
     seed = figures.get("seed", figures.get("seeds", ""))
     comparisons = list(module.comparisons(figures)) if figures and hasattr(module, "comparisons") else []
     pictures = sorted(folder.glob("*.png")) if figures else []
-    return Section(name, module.SUMMARY, module.DESCRIPTION, outcome, str(seed), comparisons, pictures)
+    return Section(name, summary, module.DESCRIPTION, outcome, str(seed), comparisons, pictures)

@@ -1,4 +1,4 @@
-"""`icub-learning simulate`: a recording of the simulated iCub arm, or images of objects before the iCub's eye."""
+"""`icub-learning simulate`: record the simulated iCub's arm or eye, faster than real time."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -11,8 +11,6 @@ from icub_learning.reporting.tables import add_json_option, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
-NAME = "simulate"
-SUMMARY = "record the simulated iCub's arm or eye, faster than real time"
 DESCRIPTION = "Simulate the iCub: write joint states and the wrench at its upper arm, or what its eye sees."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""`icub-learning view`: running nodes, or a recording, as a page in a browser."""
+"""`icub-learning view`: running nodes, or a recording, as a page in a browser: see, teach, save."""
 
 import argparse
 import time
@@ -7,8 +7,6 @@ from typing import Any
 
 from icub_learning.cli import options
 
-NAME = "view"
-SUMMARY = "running nodes, or a recording, as a page in a browser: see, teach, save"
 DESCRIPTION = "Serve a page that shows running nodes or a recording: the robot, what it predicts, what it sees."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""On-line object detection: the minibootstrap beside the full bootstrap and random background (slides, last pages)."""
+"""`reproduce detection`: objects on line: minibootstrap, full bootstrap, random background (Maiettini et al.)."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -27,8 +27,6 @@ from icub_learning.reporting.tables import save_figures, table
 from icub_learning.simulation.objects.table_scene import TableImage, TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
-NAME = "detection"
-SUMMARY = "on-line object detection: minibootstrap, full bootstrap, random background (Maiettini et al.)"
 DESCRIPTION = """\
 Ten objects are shown on simulated tables with 3 to 8 of them, in at most 60 frames each, and found in tables that were
 not shown. An object's classifier is trained on all its negatives (full bootstrap), on hard ones of 4 batches of 2500

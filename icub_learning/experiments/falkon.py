@@ -1,4 +1,4 @@
-"""FALKON against direct Nyström, random features, KRLS and scikit-learn over the number of samples."""
+"""`reproduce falkon`: FALKON against direct Nyström and KRLS: time, error and iterations over n (FALKON paper)."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,6 @@ from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "falkon"
-SUMMARY = "FALKON against direct Nyström and KRLS: time, error and iterations over n (FALKON paper)"
 DESCRIPTION = """\
 A smooth function of 10 inputs with noise, Gaussian kernel of sigma 3; errors are against the function without noise.
 

@@ -16,8 +16,8 @@ from tools.mutants.tree import PYTHON, Copy, extensions_with
 
 PASSED = (0, 5)  # exit codes of pytest: all passed, or the mutant left nothing to collect
 FIRST_BATCH = 10.0  # [s]; each batch of tests takes four times as long as the one before
-# Over the processor time of the same tests without the change, under coverage: without it they took 0.7 to 1.2 times that,
-# beside other work too (2026-11-25; recursive, nodes/common, cli/teach). What takes five times as long does other work.
+# Over the processor time of the same tests without the change, under coverage. Without it they took 0.7 to 1.2 times
+# that, beside other work too (2026-11-25; recursive, nodes/common, cli/teach): what takes five times does more.
 FACTOR = 5.0
 START = 60.0  # [s] of processor time, for what pytest and its fixtures take in other orders
 stopped = threading.Event()

@@ -1,4 +1,4 @@
-"""`icub-learning check`: listens to a robot, or reads a recording, and says what is right and what is wrong."""
+"""`icub-learning check`: what is right and wrong with a robot's messages, and parameters to start with."""
 
 import argparse
 import sys
@@ -13,8 +13,6 @@ from icub_learning.robots import KNOWN_ROBOTS
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.evaluation.robot_check.observation import Observation
 
-NAME = "check"
-SUMMARY = "what is right and wrong with a robot's messages, and parameters to start with"
 DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, and print parameters to start with."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""`icub-learning demo`: a simulated iCub learns the dynamics of its arm (thesis 8.4.3), then objects, live."""
+"""`icub-learning demo`: a simulated iCub learns its inverse dynamics, then objects, live."""
 
 import argparse
 import contextlib
@@ -15,8 +15,6 @@ from icub_learning.reporting.tables import add_json_option, number, write_json
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.clients.prediction_monitor import PredictionMonitor
 
-NAME = "demo"
-SUMMARY = "a simulated iCub learns its inverse dynamics, then objects, live"
 DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\
 example:

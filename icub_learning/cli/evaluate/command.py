@@ -1,4 +1,4 @@
-"""`icub-learning evaluate`: what the node would have predicted over a recording, and how well."""
+"""`icub-learning evaluate`: predict, then learn, over a recording; print the errors of P, NP and SP."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -9,8 +9,6 @@ from icub_learning.cli import options
 from icub_learning.cli.report import Block, add_report_option, check_report, scratch_picture, write_report
 from icub_learning.reporting.tables import add_json_option, save_figures
 
-NAME = "evaluate"
-SUMMARY = "predict, then learn, over a recording; print the errors of P, NP and SP"
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
 example:

@@ -12,8 +12,6 @@ from icub_learning.reporting.tables import add_json_option, number, save_figures
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.cli.model.opened import OpenedModel
 
-NAME = "model"
-SUMMARY = "what model files hold, how two differ, pooling two, and whether they are whole"
 DESCRIPTION = "Say what model files hold, compare two, pool two, or check that they are whole."
 EXAMPLE = """\
 example:

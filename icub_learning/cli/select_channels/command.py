@@ -1,4 +1,4 @@
-"""`icub-learning select-channels`: which of many input channels matter for one output of a recording."""
+"""`icub-learning select-channels`: which input channels matter for one output of a recording."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,8 +9,6 @@ from icub_learning.reporting.tables import add_json_option, number, save_figures
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking
 
-NAME = "select-channels"
-SUMMARY = "which input channels matter for one output of a recording"
 DESCRIPTION = "Rank the input channels of a recording by what they tell about one output."
 EXAMPLE = """\
 example:

@@ -1,12 +1,10 @@
-"""`icub-learning teach`: shows a person what the robot sees, asks for its name, and teaches it."""
+"""`icub-learning teach`: show the robot objects and say what they are."""
 
 import argparse
 from pathlib import Path
 
 from icub_learning.reporting.tables import add_json_option, save_figures
 
-NAME = "teach"
-SUMMARY = "show the robot objects and say what they are"
 DESCRIPTION = "Teach a robot objects: see what it sees, name it, and read what the robot recognizes then."
 EXAMPLE = """\
 example:

@@ -1,4 +1,4 @@
-"""`icub-learning tune`: chooses a classifier of objects and its settings from pictures."""
+"""`icub-learning tune`: choose a classifier's settings from pictures of objects."""
 
 import argparse
 from pathlib import Path
@@ -8,8 +8,6 @@ from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option
 
-NAME = "tune"
-SUMMARY = "choose a classifier's settings from pictures of objects"
 DESCRIPTION = "Choose classifier, length scale, regularization and size from pictures, and write the node's parameters."
 EXAMPLE = """\
 example:

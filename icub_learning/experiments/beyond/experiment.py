@@ -1,4 +1,4 @@
-"""Outlooks of the sources, tried: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
+"""`reproduce beyond`: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
 
 import argparse
 from typing import Any
@@ -10,8 +10,6 @@ from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import draw
 from icub_learning.reporting.tables import save_figures
 
-NAME = "beyond"
-SUMMARY = "accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size"
 DESCRIPTION = """\
 What the sources name as open, measured on made-up problems whose truth is known; nothing of it was published there.
 

@@ -1,4 +1,4 @@
-"""Everything about changes on simulated robots, with what is expected of it."""
+"""`reproduce change`: loads, contacts, wear and feed-forward control on simulated robots."""
 
 import argparse
 from collections.abc import Callable
@@ -16,8 +16,6 @@ PARTS = ("loads", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
 WORN_ROBOT = "ur10_currents_125hz"
 TO_TELL = 7  # random loads, and as many pushes, of each seed
-NAME = "change"
-SUMMARY = "loads, contacts, wear and feed-forward control on simulated robots"
 DESCRIPTION = """\
 On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), ten
 minutes without any change (quiet), ten minutes of growing friction (friction), tracking errors with the learned model

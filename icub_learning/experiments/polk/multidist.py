@@ -1,4 +1,4 @@
-"""POLK on five planar mixtures, beside the Bayes rule and its rivals."""
+"""`reproduce polk-multidist`: POLK on five planar mixtures beside the Bayes rule and its rivals (POLK paper)."""
 
 import argparse
 from pathlib import Path
@@ -19,8 +19,6 @@ from icub_learning.kernel_methods.online.functional_gradient import AVERAGING
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "polk-multidist"
-SUMMARY = "POLK on five planar mixtures beside the Bayes rule and its rivals (POLK paper)"
 DESCRIPTION = """\
 5 classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
 the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.

@@ -1,4 +1,4 @@
-"""Recognition after few views, of unknown objects, and of a late class, with what is expected of it."""
+"""`reproduce recognition`: few views, unknown objects and a late class, beside rivals and bounds."""
 
 import argparse
 from typing import Any
@@ -40,8 +40,6 @@ FIGURES = {
     "rejected": ("unknown rejected at 5 % of known", True),
 }
 LATE_CLASSES = 10  # of each draw, one at a time
-NAME = "recognition"
-SUMMARY = "few views, unknown objects and a late class, beside rivals and bounds"
 DESCRIPTION = """\
 views: accuracy after 1, 3, 5, 10 and 20 taught views of each of 20 classes (10, where there are no more): the
 classifiers of this package with the settings that are shipped, beside rivals of scikit-learn, each with the setting,

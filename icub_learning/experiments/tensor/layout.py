@@ -1,4 +1,4 @@
-"""Packed symmetric tensors beside full ones: entries and times (tensor kernels, table 1, figure 15)."""
+"""`reproduce tensor-layout`: tensor kernels: entries and times of the packed layout beside the full one."""
 
 import argparse
 from collections.abc import Iterator
@@ -18,8 +18,6 @@ from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor, n_entries
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "tensor-layout"
-SUMMARY = "tensor kernels: entries and times of the packed layout beside the full one"
 DESCRIPTION = """\
 Table 1 and figure 15: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Then the build,
 gradient and training of the polynomial tensor kernel of degree 2 on n synthetic samples of 32 features, as many as WPBC

@@ -1,4 +1,4 @@
-"""True features among thousands, found by tensor kernels from few samples."""
+"""`reproduce tensor-selection`: tensor kernels: true features found among 5000 from few samples."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,6 @@ from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "tensor-selection"
-SUMMARY = "tensor kernels: true features found among 5000 from few samples"
 DESCRIPTION = """\
 X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 samples of which m are trained on
 (subsampling); features count where |w_j| > 2 std(w). The linear tensor kernel of order 4 needs no tensor. Published,

@@ -1,4 +1,4 @@
-"""Tensor kernels on sparse problems: times of both layouts, errors of subsamples (figures 17 to 19, tables 2 to 4)."""
+"""`reproduce tensor-synthetic`: tensor kernels: times of building and optimizing, errors over m and gamma."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +19,6 @@ from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import RED, log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "tensor-synthetic"
-SUMMARY = "tensor kernels: times of building and optimizing, errors over m and gamma"
 DESCRIPTION = """\
 X ~ N(0, 1), s true weights of sizes 0.7 to 1, noise 0.05, linear tensor kernel of order 4.
 

@@ -1,4 +1,4 @@
-"""Tensor kernels on breast cancer prognosis (WPBC): build times, validation errors over m and gamma, test errors."""
+"""`reproduce tensor-wpbc`: tensor kernels on WPBC: build times of both layouts, errors of subsamples."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,6 @@ from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "tensor-wpbc"
-SUMMARY = "tensor kernels on WPBC: build times of both layouts, errors of subsamples"
 DESCRIPTION = """\
 The Wisconsin prognostic breast cancer data, 194 patients of 32 features, from Debian's package r-cran-th.data, fetched
 once (reading it needs the Python package rdata). Build times of the polynomial tensor kernel of degree 2 and order 4 on

@@ -1,4 +1,4 @@
-"""Validation errors over lambda and the number of centres (thesis 4.2.4, figure 4.1)."""
+"""`reproduce figure-4.1`: few centres with little regularization against many with much (thesis 4.2.4)."""
 
 import argparse
 from collections.abc import Iterator
@@ -19,8 +19,6 @@ from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.plots import RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "figure-4.1"
-SUMMARY = "few centres with little regularization against many with much (thesis 4.2.4)"
 DESCRIPTION = """\
 Validation errors of Nyström KRLS with a Gaussian kernel on 20 x 20 values of lambda and the number of centres m; each
 lambda is one incremental path over m. Of the training half 80 % are learned, 20 % validate. Then test errors of the

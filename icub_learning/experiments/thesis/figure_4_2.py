@@ -1,4 +1,4 @@
-"""The time of a whole path over the number of centres (thesis 4.2.4, figure 4.2)."""
+"""`reproduce figure-4.2`: model selection time: a path over the centres against separate fits (thesis 4.2.4)."""
 
 import argparse
 from typing import Any
@@ -13,8 +13,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "figure-4.2"
-SUMMARY = "model selection time: a path over the centres against separate fits (thesis 4.2.4)"
 DESCRIPTION = """\
 Time to have solutions at L numbers of centres between 1 and m, by the incremental path and by a fit for each of them,
 on pumadyn32nh (sigma 2.66, lambda 1e-5, 4096 training samples): with m growing at L = 50, as published on cpuSmall,

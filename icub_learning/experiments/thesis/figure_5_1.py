@@ -1,4 +1,4 @@
-"""Features and centres that theory asks for beside those that suffice (thesis: figure 5.1, theorems 1 to 6)."""
+"""`reproduce figure-5.1`: features and centres that theory asks for, and those that suffice (thesis 4, 5)."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,6 @@ from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "figure-5.1"
-SUMMARY = "features and centres that theory asks for, and those that suffice (thesis 4, 5)"
 DESCRIPTION = """\
 Exponents c of the numbers m = n^c of random features (theorem 11: lambda^-(alpha + (1 + gamma - alpha)(2r - 1))) and of
 centres (theorem 1: lambda^-1, with leverage scores lambda^-gamma) that give the optimal rate, lambda = n^(-1 / (2r +

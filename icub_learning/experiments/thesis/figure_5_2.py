@@ -1,4 +1,4 @@
-"""Rates of random features on splines (thesis 5.3.1, figure 5.2)."""
+"""`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.3.1)."""
 
 import argparse
 from collections.abc import Iterator
@@ -15,8 +15,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.reporting.tables import save_figures, table
 
-NAME = "figure-5.2"
-SUMMARY = "random features learn splines at the optimal rate (thesis 5.3.1)"
 DESCRIPTION = """\
 x uniform on [0, 1], features psi(omega, x) = K_{1/(2 gamma)}(omega, x) with spline kernels K_q, f = K_{r/gamma + 1/2 +
 epsilon}(., x0), noise of deviation 0.5; n from 1000 to 10000. As published: the lambda at which KRLS has

@@ -1,4 +1,4 @@
-"""The number of random features, or of centres, as what regularizes (thesis 5.4, figure 5.3)."""
+"""`reproduce figure-5.3`: the number of random features or centres as what regularizes (thesis 5.4)."""
 
 import argparse
 from typing import Any
@@ -13,8 +13,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "figure-5.3"
-SUMMARY = "the number of random features or centres as what regularizes (thesis 5.4)"
 DESCRIPTION = """\
 Test error over the number m of random features, and of Nyström centres, with a lambda that is too small to regularize:
 1e-9 on pumadyn32nh (target of deviation 1, 4096 samples to learn from, as many for tests), and 1e-2 on breast cancer

@@ -1,4 +1,4 @@
-"""What unbalanced classes do to a decision boundary, and recoding (thesis 7.3, figure 7.1)."""
+"""`reproduce figure-7.1`: what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)."""
 
 import argparse
 from collections.abc import Sequence
@@ -14,8 +14,6 @@ from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "figure-7.1"
-SUMMARY = "what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)"
 DESCRIPTION = """\
 Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviations 1 and 0.3; the first is met with
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside

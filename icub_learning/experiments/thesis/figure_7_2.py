@@ -1,4 +1,4 @@
-"""Accuracy on a late class and on the others over the recoding alpha (thesis 7.6.3, figure 7.2)."""
+"""`reproduce figure-7.2`: what a late class gains and the others lose over the recoding alpha (thesis 7.6.3)."""
 
 import argparse
 from collections.abc import Sequence
@@ -16,8 +16,6 @@ from icub_learning.recognition.classifiers.incremental_classifier import Increme
 from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
 from icub_learning.reporting.tables import save_figures, table
 
-NAME = "figure-7.2"
-SUMMARY = "what a late class gains and the others lose over the recoding alpha (thesis 7.6.3)"
 DESCRIPTION = """\
 Algorithm 2 of the thesis with every alpha in [0, 1]: for each number of examples of the late class and each alpha,
 lambda is the one with the most held-out examples of the other classes right, and the accuracy on test examples is that

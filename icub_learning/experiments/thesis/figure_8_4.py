@@ -1,4 +1,4 @@
-"""P, NP and SP after a change of task, on the simulated arm (thesis 8.4.3, figure 8.4)."""
+"""`reproduce figure-8.4`: inverse dynamics after a change of task, on the simulated arm (thesis 8.4.3)."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -20,8 +20,6 @@ from icub_learning.robots import find_urdf
 
 ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")  # as in the thesis
 SAMPLES = 10_000  # of each plane, as in the thesis
-NAME = "figure-8.4"
-SUMMARY = "inverse dynamics after a change of task, on the simulated arm (thesis 8.4.3)"
 DESCRIPTION = """\
 The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each continues on
 ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in

@@ -1,4 +1,4 @@
-"""Times of early stopping and of Tikhonov regularization on Nyström centres (NYTRO paper, fig. 2)."""
+"""`reproduce nytro`: NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)."""
 
 import argparse
 from collections.abc import Iterator
@@ -14,8 +14,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "nytro"
-SUMMARY = "NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)"
 DESCRIPTION = """\
 Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nyström KRLS with 100 values of lambda in
 [1e-15, 1] and with one. Published: linear in m against quadratic (fig. 2, on cpuSmall). Here all 100 lambda cost one

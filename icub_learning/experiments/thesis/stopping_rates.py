@@ -1,4 +1,4 @@
-"""Rates of stochastic gradients stopped early on a problem that is known (thesis 6.3, corollaries 2 to 9; slides)."""
+"""`reproduce corollaries-6`: SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +18,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "corollaries-6"
-SUMMARY = "SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)"
 DESCRIPTION = """\
 x uniform on [0, 1], the spline kernel of order 2 (figure 5.2's with gamma = 1/2), and a function f of which the
 exponent beta of the approximation error is known: 1 (f in the kernel's space) and 1/2. The smooth loss is the logistic

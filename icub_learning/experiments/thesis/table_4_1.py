@@ -1,4 +1,4 @@
-"""Exact and approximate kernel methods, the numbers of centres and features chosen (thesis: tables 4.1 and 5.1)."""
+"""`reproduce table-4.1`: exact and approximate kernel methods, centres and features chosen (thesis, table 5.1 too)."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -24,8 +24,6 @@ from icub_learning.kernel_methods import (
 )
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "table-4.1"
-SUMMARY = "exact and approximate kernel methods, numbers of centres and features chosen (thesis, table 5.1 too)"
 DESCRIPTION = """\
 Test RMSE with m centres or features and lambda chosen on a fifth of the training samples, then learned from all of
 them. Incremental methods choose m up to 2048 along one path for each lambda, the others take 2048; lambda is one of 13

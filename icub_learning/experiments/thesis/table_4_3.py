@@ -1,4 +1,4 @@
-"""Five ways to regularize least squares, timed and judged (thesis 4.3.4, table 4.3; regimes of figure 4.3)."""
+"""`reproduce table-4.3`: five ways to regularize least squares: time, error, where each is cheapest (thesis 4.3.4)."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,8 +26,6 @@ from icub_learning.kernel_methods.spectral.stopping import stops
 from icub_learning.reporting.plots import BLUE, GREEN, GREY, RED, YELLOW, log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "table-4.3"
-SUMMARY = "five ways to regularize least squares: time and error, and where each is cheapest (thesis 4.3.4)"
 DESCRIPTION = """\
 Model selection time, test RMSE and chosen parameter of kernel ordinary least squares (KOLS: K^+ Y, nothing to choose),
 KRLS, early stopping (ES: gradient descent on the full kernel matrix), Nyström KRLS and NYTRO. A fifth of the training

@@ -1,4 +1,4 @@
-"""Stochastic gradients, one pass and several, on breast cancer and Adult (thesis 6.4, table 6.2, figures 6.1, 6.2)."""
+"""`reproduce table-6.2`: SGM and SIGM against a support vector machine, over passes and steps (thesis 6.4)."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import StochasticKernelMachine
 from icub_learning.reporting.tables import number, save_figures, table
 
-NAME = "table-6.2"
-SUMMARY = "SGM and SIGM against a support vector machine, over passes and steps (thesis 6.4)"
 DESCRIPTION = """\
 Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to validate. breast-cancer: 400 tumours of the
 Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the

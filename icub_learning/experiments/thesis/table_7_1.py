@@ -1,4 +1,4 @@
-"""A class that arrives after the others: N, RB, RC with chosen and with fixed alpha (thesis 7.6, table 7.1)."""
+"""`reproduce table-7.1`: a class that arrives after the others: RLSC, rebalanced RLSC and recoding (thesis 7.6)."""
 
 import argparse
 from collections.abc import Iterator
@@ -15,8 +15,6 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Sizes, compare
 from icub_learning.reporting.tables import save_figures, table
 
-NAME = "table-7.1"
-SUMMARY = "a class that arrives after the others: RLSC, rebalanced RLSC and recoding (thesis 7.6)"
 DESCRIPTION = """\
 All classes but one are learned, then examples of the last arrive one by one (thesis 7.6.1); accuracy on all test
 examples and on those of the late class, mean and standard deviation over trials:
