@@ -110,9 +110,7 @@ def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Record
 
 
 WRENCH_SETTINGS = Settings(
-    urdf=find_urdf("icub"),
-    joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"),
-    n_random_features=60,
+    urdf=find_urdf("icub"), joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"), n_random_features=60
 )
 
 

@@ -6,11 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import (
-    NYTRO,
-    Landweber,
-    NystromKRLS,
-)
+from icub_learning.kernel_methods import NYTRO, Landweber, NystromKRLS
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
 from icub_learning.kernel_methods.spectral.stopping import stops
 from icub_learning.kernel_methods.subsampling import nytro

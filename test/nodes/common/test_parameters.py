@@ -52,13 +52,7 @@ def make_node(monkeypatch: pytest.MonkeyPatch) -> Iterator:
 def test_defaults_and_descriptions(make_node) -> None:
     node = make_node()
     declare(node, SETTINGS)
-    assert values(node, SETTINGS) == {
-        "rate": 200.0,
-        "size": 3,
-        "side": "right",
-        "joints": [],
-        "gains": [1.0],
-    }
+    assert values(node, SETTINGS) == {"rate": 200.0, "size": 3, "side": "right", "joints": [], "gains": [1.0]}
     descriptor = node.describe_parameter("rate")
     assert descriptor.description == "messages a second"
     assert descriptor.floating_point_range[0].to_value == 1000.0
@@ -94,12 +88,7 @@ def test_changes_are_guarded_and_reported(make_node) -> None:
     node = make_node()
     declare(node, SETTINGS, on_change)
     assert seen == []
-    for value, accepted in [
-        (3.0, False),
-        (float("nan"), False),
-        (500.0, False),
-        (100.0, True),
-    ]:
+    for value, accepted in [(3.0, False), (float("nan"), False), (500.0, False), (100.0, True)]:
         [result] = node.set_parameters([Parameter("rate", value=value)])
         assert result.successful == accepted
         assert accepted or "rate" in result.reason
