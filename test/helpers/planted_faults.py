@@ -181,31 +181,14 @@ def no_frame(recording: Recording) -> Recording:
 
 # Plant: what a check calls it.
 FAULTS: dict[Plant, set[str]] = {
-    slow_joint_states: {"rate"},
-    slow_wrenches: {"rate"},
-    stale_wrenches: {"rate"},
-    away: {"gaps"},
-    prefixed: {"prefix"},
-    other_names: {"names"},
-    degrees: {"degrees"},
-    velocity_degrees: {"degrees"},
-    no_velocity: {"velocity_missing"},
-    zero_velocity: {"velocity_missing"},
-    backward_velocity: {"velocities"},
-    unset_stamps: {"stamps_unset"},
-    repeated_stamps: {"stamps_order"},
-    other_clock: {"clock"},
-    two_clocks: {"clocks_apart"},
-    frozen_axis: {"frozen"},
-    swapped_forces: {"axes"},
-    shifted_torques: {"frozen", "axes"},
-    reaction: {"gravity"},
-    millimetres: {"lever"},
-    not_numbers: {"not_finite"},
-    too_short: {"array_size"},
-    two_senders: {"publishers"},
-    no_frame: {"frame"},
-}
+    slow_joint_states: {"rate"}, slow_wrenches: {"rate"}, stale_wrenches: {"rate"}, away: {"gaps"},
+    prefixed: {"prefix"}, other_names: {"names"}, degrees: {"degrees"}, velocity_degrees: {"degrees"},
+    no_velocity: {"velocity_missing"}, zero_velocity: {"velocity_missing"}, backward_velocity: {"velocities"},
+    unset_stamps: {"stamps_unset"}, repeated_stamps: {"stamps_order"}, other_clock: {"clock"},
+    two_clocks: {"clocks_apart"}, frozen_axis: {"frozen"}, swapped_forces: {"axes"},
+    shifted_torques: {"frozen", "axes"}, reaction: {"gravity"}, millimetres: {"lever"}, not_numbers: {"not_finite"},
+    too_short: {"array_size"}, two_senders: {"publishers"}, no_frame: {"frame"},
+}  # fmt: skip
 
 
 def turned_efforts(recording: Recording) -> Recording:

@@ -32,21 +32,15 @@ from icub_learning.launching.templates import MADE, fields
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]
 CASES = [
-    ("simulation", []),
-    ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
-    ("gazebo", ["gz_args:=-rs"]),
-    ("gazebo", ["robot:=panda"]),
-    ("robot", []),
+    ("simulation", []), ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
+    ("gazebo", ["gz_args:=-rs"]), ("gazebo", ["robot:=panda"]), ("robot", []),
     ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
-    ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]),
-    ("icub", []),
-    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=/icub/state:o"]),
-    ("recognition", []),
-    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]),
-    ("objects", []),
+    ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]), ("icub", []),
+    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=/icub/state:o"]), ("recognition", []),
+    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]), ("objects", []),
     ("detection", ["image:=/camera/image_raw"]),
     ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
-]
+]  # fmt: skip
 LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
 LEARNERS["icub"] = ("right_arm_dynamics", "joints")
 LEARNERS["detection"] = ("object_detection", "n_centers")

@@ -28,17 +28,12 @@ def test_what_is_saved_comes_back_as_it_was():
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("value", [1.0, -1.0, 0.0], "numbers of at least 0"),
-        ("value", [1.0, np.nan, 0.0], "value"),
-        ("value", [1.0, 0.0], r"of shape \(3,\)"),
-        ("mean", np.full((3, 2), np.inf), "finite numbers"),
-        ("mean", np.zeros(6), r"of shape \(3, 2\)"),
-        ("count", -1, "count -1"),
-        ("factor", 0.0, "above 0"),
-        ("factor", "some", "Some"),
-        ("factor", None, "factor"),
+        ("value", [1.0, -1.0, 0.0], "numbers of at least 0"), ("value", [1.0, np.nan, 0.0], "value"),
+        ("value", [1.0, 0.0], r"of shape \(3,\)"), ("mean", np.full((3, 2), np.inf), "finite numbers"),
+        ("mean", np.zeros(6), r"of shape \(3, 2\)"), ("count", -1, "count -1"), ("factor", 0.0, "above 0"),
+        ("factor", "some", "Some"), ("factor", None, "factor"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(name, value, text):
     with pytest.raises(StateError, match=text):
         Some.from_state(Some(3).state() | {name: value}, 3)

@@ -97,15 +97,11 @@ def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypat
 @pytest.mark.parametrize(
     "entry",
     [
-        npy("(1,)", bytes(8), "|O"),
-        npy("(1,)", bytes(16), "<c16"),
-        npy("(2, 2)", bytes(32)).replace(b"False", b"True "),
-        npy("(1,)", bytes(16)),
-        b"\x93NUMPY\x03\x00",
-        b"no array",
-        b"",
+        npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"),
+        npy("(2, 2)", bytes(32)).replace(b"False", b"True "), npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00",
+        b"no array", b"",
     ],
-)
+)  # fmt: skip
 def test_other_content_than_plain_arrays_is_refused(tmp_path, entry):
     with pytest.raises(StateError):
         read_model(archive(tmp_path / "other.npz", a=entry))

@@ -48,14 +48,9 @@ def test_known_answer(rigid, tmp_path, capsys):
     assert f"{expected[0]:#.3g}" in out
     assert "no message refused" in out
     assert report["samples"] == {
-        "joint_states": 600,
-        "wrenches": 0,
-        "predicted": 600,
-        "compared": 600,
-        "without_measurement": 0,
-        "refused": {},
+        "joint_states": 600, "wrenches": 0, "predicted": 600, "compared": 600, "without_measurement": 0, "refused": {},
         "last_refusal": "",
-    }
+    }  # fmt: skip
 
 
 def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):

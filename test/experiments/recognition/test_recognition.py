@@ -248,19 +248,9 @@ def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(many, "N_RANDOM", 100)
     figures = tmp_path / "figures.json"
     command = [
-        "reproduce",
-        "recognition",
-        "--on",
-        "grocery",
-        "objects",
-        "mnist",
-        "textures",
-        "--seeds",
-        "0",
-        "1",
-        "--out",
+        "reproduce", "recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", "0", "1", "--out",
         str(tmp_path),
-    ]
+    ]  # fmt: skip
     assert main([*command, "--json", str(figures)]) == 0
     out, found = capsys.readouterr().out, json.loads(figures.read_text())
     assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]

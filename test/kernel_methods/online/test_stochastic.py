@@ -124,21 +124,17 @@ def test_tolerance_ends_the_passes(data):
 @pytest.mark.parametrize(
     ("settings", "error", "text"),
     [
-        ({"loss": "perceptron"}, ParameterError, "loss"),
-        ({"loss": "hinge"}, DataError, "OneVsAllClassifier"),
+        ({"loss": "perceptron"}, ParameterError, "loss"), ({"loss": "hinge"}, DataError, "OneVsAllClassifier"),
         ({"step_size": 2.0}, ParameterError, "below 2 / .* = 2,"),
         ({"step_size": 1.9, "kernel": "linear"}, ParameterError, "below 2"),
-        ({"step_size": 0.0}, ParameterError, "step_size"),
-        ({"step_size": "big"}, ParameterError, "step_size"),
-        ({"decay": 1.01}, ParameterError, "decay"),
-        ({"decay": (0.1, 0.2, 0.3)}, ShapeError, "one for each target"),
+        ({"step_size": 0.0}, ParameterError, "step_size"), ({"step_size": "big"}, ParameterError, "step_size"),
+        ({"decay": 1.01}, ParameterError, "decay"), ({"decay": (0.1, 0.2, 0.3)}, ShapeError, "one for each target"),
         ({"step_size": (0.5, 2.0)}, ParameterError, "below 2 / .* = 2,"),
         ({"batch_size": N + 1}, ParameterError, f"at most the number of samples, {N}"),
-        ({"order": "sorted"}, ParameterError, "order"),
-        ({"epsilon": -1.0}, ParameterError, "epsilon"),
+        ({"order": "sorted"}, ParameterError, "order"), ({"epsilon": -1.0}, ParameterError, "epsilon"),
         ({"max_iter": 0}, ParameterError, "max_iter"),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_named(settings, error, text, data):
     with pytest.raises(error, match=text):
         StochasticKernelMachine(**settings).fit(*data)

@@ -172,15 +172,11 @@ def test_steps_too_large_are_refused_with_their_bound(data):
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"regularization": 0.0}, "regularization"),
-        ({"regularization": -1.0}, "regularization"),
-        ({"regularization": np.inf}, "regularization"),
-        ({"length_scale": -1.0}, "length_scale"),
-        ({"kernel": "cosine"}, "kernel"),
-        ({"path": [1.0, 1.0]}, "path"),
-        ({"path": [0.0, 1.0]}, "path"),
+        ({"regularization": 0.0}, "regularization"), ({"regularization": -1.0}, "regularization"),
+        ({"regularization": np.inf}, "regularization"), ({"length_scale": -1.0}, "length_scale"),
+        ({"kernel": "cosine"}, "kernel"), ({"path": [1.0, 1.0]}, "path"), ({"path": [0.0, 1.0]}, "path"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("method", [KRLS, SpectralCutoff])
 def test_bad_settings_are_named(method, settings, name, data):
     with pytest.raises(ParameterError, match=name):

@@ -182,21 +182,14 @@ def test_operations_decide_whether_normal_equations_are_formed(k, n_targets, max
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"n_centers": N + 1}, "n_centers"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"tol": -1}, "tol"),
-        ({"stopping": "simple"}, "stopping"),
-        ({"stopping": True, "threshold": 1.1}, "threshold"),
-        ({"method": "newton"}, "method"),
-        ({"method": "nu", "nu": 0.0}, "nu"),
-        ({"method": "nu", "step_size": 100.0}, "step_size"),
-        ({"step_size": 0.0}, "step_size"),
-        ({"step_size": "large"}, "step_size"),
-        ({"path": [501]}, "path"),
-        ({"sampling": "best"}, "sampling"),
+        ({"n_centers": N + 1}, "n_centers"), ({"max_iter": 0}, "max_iter"), ({"tol": -1}, "tol"),
+        ({"stopping": "simple"}, "stopping"), ({"stopping": True, "threshold": 1.1}, "threshold"),
+        ({"method": "newton"}, "method"), ({"method": "nu", "nu": 0.0}, "nu"),
+        ({"method": "nu", "step_size": 100.0}, "step_size"), ({"step_size": 0.0}, "step_size"),
+        ({"step_size": "large"}, "step_size"), ({"path": [501]}, "path"), ({"sampling": "best"}, "sampling"),
         ({"regularization": 0.0}, "regularization"),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_named(settings, name, data):
     with pytest.raises(ParameterError, match=name):
         NYTRO(**settings).fit(*data)

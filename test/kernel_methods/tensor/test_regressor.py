@@ -185,22 +185,13 @@ def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch
 @pytest.mark.parametrize(
     "settings, name",
     [
-        ({"order": 3}, "order"),
-        ({"order": 0}, "order"),
-        ({"order": 18}, "order"),
-        ({"order": 4.0}, "order"),
-        ({"kernel": "gaussian"}, "kernel"),
-        ({"kernel": "polynomial", "degree": 0}, "degree"),
-        ({"gamma": 0.0}, "gamma"),
-        ({"gamma": -1.0}, "gamma"),
-        ({"loss": "zero-one"}, "loss"),
-        ({"loss": 3}, "loss"),
-        ({"n_subsample": 0}, "n_subsample"),
-        ({"n_subsample": 21}, "n_subsample"),
-        ({"tol": -1.0}, "tol"),
+        ({"order": 3}, "order"), ({"order": 0}, "order"), ({"order": 18}, "order"), ({"order": 4.0}, "order"),
+        ({"kernel": "gaussian"}, "kernel"), ({"kernel": "polynomial", "degree": 0}, "degree"),
+        ({"gamma": 0.0}, "gamma"), ({"gamma": -1.0}, "gamma"), ({"loss": "zero-one"}, "loss"), ({"loss": 3}, "loss"),
+        ({"n_subsample": 0}, "n_subsample"), ({"n_subsample": 21}, "n_subsample"), ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
     ],
-)
+)  # fmt: skip
 def test_a_setting_outside_its_range_is_refused_with_its_bound(settings, name):
     x, y, _ = sparse_problem(0, 20, 5, 2)
     model = TensorKernelRegressor(**settings)

@@ -61,15 +61,11 @@ def test_defaults_and_descriptions(make_node) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "part"),
     [
-        ("rate", 3.0, "a divisor of 1000"),
-        ("rate", 0.5, "within [1, 1000]"),
-        ("rate", float("nan"), "within [1, 1000]"),
-        ("rate", 200, "a float"),
-        ("size", 0, "at least 1"),
-        ("side", "up", "one of right, left"),
-        ("gains", [1.0, -1.0], "at least 0"),
+        ("rate", 3.0, "a divisor of 1000"), ("rate", 0.5, "within [1, 1000]"),
+        ("rate", float("nan"), "within [1, 1000]"), ("rate", 200, "a float"), ("size", 0, "at least 1"),
+        ("side", "up", "one of right, left"), ("gains", [1.0, -1.0], "at least 0"),
     ],
-)
+)  # fmt: skip
 def test_bad_start_up_value_is_named(make_node, name: str, value: object, part: str) -> None:
     with pytest.raises(ParameterError, match="must be") as caught:
         declare(make_node(**{name: value}), SETTINGS)
