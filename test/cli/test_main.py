@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, HelpFormatter
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,6 @@ import pytest
 import icub_learning
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.options import make_settings
-from icub_learning.cli.parser import CommandParser
 from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
@@ -33,13 +32,13 @@ def test_what_is_declared_is_found_without_importing_it():
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])
 def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch):
-    parsers, print_help = [], CommandParser.print_help
-    monkeypatch.setattr(CommandParser, "print_help", lambda self: parsers.append(self) or print_help(self))
+    options, add_argument = [], HelpFormatter.add_argument
+    monkeypatch.setattr(HelpFormatter, "add_argument", lambda self, one: options.append(one) or add_argument(self, one))
     assert main([*line.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     assert "example:" in shown
     assert f"icub-learning {line}" in shown
-    for option in parsers[-1]._actions:
+    for option in options:
         said = re.search(r"default: ([-\d. ]*\d)", option.help or "")
         if said and isinstance(option.default, int | float):
             assert option.default == float(said[1].replace(" ", "")), option.dest

@@ -226,7 +226,7 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
     # Nyström with the simulation's first centres; with as many as there are functions it is KRLS.
     simulation = spline_rates.Simulation(n, r, gamma, 1, 5)
-    drawn = spline_rates.Simulation(n, r, gamma, 1, 5)._random[0].uniform(size=2 * spline_rates.HARMONICS + 1)
+    drawn = random.uniform(size=2 * spline_rates.HARMONICS + 1)
     counts, by_centers = simulation.center_risks(spline_rates.LEVELS[60], 0.0)
     assert counts == list(range(1, 2 * spline_rates.HARMONICS + 2))
     assert by_centers[0, -1] == pytest.approx(risks[60], rel=1e-4)

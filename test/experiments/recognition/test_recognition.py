@@ -86,7 +86,7 @@ def test_features_that_do_not_vary_are_no_reason_to_warn():
 
 def test_contenders_that_are_equal_share_a_line():
     up, down = np.array([[0.1], [0.2]]), np.array([[0.2], [0.1]])
-    lines = picture._merged({"a": up, "b": down, "c": up.copy(), "d": up})
+    lines = picture.merged({"a": up, "b": down, "c": up.copy(), "d": up})
     assert set(lines) == {("b",), ("a", "c", "d")}
     np.testing.assert_array_equal(lines["a", "c", "d"], up)
 

@@ -15,7 +15,7 @@ from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import stored_kernel
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem
+from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem, estimate_scatter
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, SIGMA = 3000, 1.5
@@ -48,7 +48,7 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150))
+    scatter = estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150), 0, 1e-6, None)
     system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h = k_nm.T @ k_nm + level * N * k_mm
@@ -77,7 +77,7 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     basis = CenterBasis(kernel, x[drawn])
     conditions = []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, x), kernel, basis, weights)
+        scatter = estimate_scatter(ArrayRows(x, x), kernel, basis, weights, 0, 1e-6, None)
         system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
@@ -89,7 +89,7 @@ def test_threads_share_the_rows(data):
     k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
-        assert rows._threads == 3
+        assert rows.n_threads == 3
         moment, product = rows.sum(part)
         np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
     np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)

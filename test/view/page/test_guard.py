@@ -75,14 +75,14 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
 def test_small_pictures_are_served_to_whom_the_page_is(page):
     recognized = Recognized("mug", "mug", 1.0, 1.0, {})
     image = np.zeros((9, 12, 3), np.uint8)
-    page._thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
-    number = page._thumbnails.number("mug")
+    page.thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
+    number = page.thumbnails.number("mug")
     query, given = page.address.partition("?")[2], {}
     if query:
         given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]
         assert get(page, f"/thumbnails/{number}")[0] == 403
     status, headers = get(page, f"/thumbnails/{number}", **given)
-    assert status == 200 and headers.get_all("Content-Length") == [str(len(page._thumbnails.picture(number)))]
+    assert status == 200 and headers.get_all("Content-Length") == [str(len(page.thumbnails.picture(number)))]
     assert (
         headers.get_all("Content-Type") == ["image/jpeg"] and "default-src 'self'" in headers["Content-Security-Policy"]
     )
