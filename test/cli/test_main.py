@@ -121,9 +121,6 @@ def test_tables_line_up():
         ["output", "P", "NP", "P"], [["a", "1", "2.25", "3"], ["long name", "10", "2", "3"]], [("x", 2), ("longer", 1)]
     )
     assert shown.splitlines() == [
-        "           ───x────  longer",
-        "output      P    NP       P",
-        "───────────────────────────",
-        "a           1  2.25       3",
-        "long name  10     2       3",
-    ]
+        "           ───x────  longer", "output      P    NP       P", "───────────────────────────",
+        "a           1  2.25       3", "long name  10     2       3",
+    ]  # fmt: skip

@@ -248,15 +248,12 @@ def templates_of(process: table.Process) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("system", "assignments", "words"),
     [
-        ("robot", ["robot"], "name:=value"),
-        ("robot", ["arm:=right"], "one of robot, config"),
-        ("robot", ["log_level:=loud"], "debug"),
-        ("robot", ["use_sim_time:=yes"], "true, false"),
-        ("robot", ["robot:=nobody"], "nobody.yaml"),
-        ("recording", [], "recording:="),
+        ("robot", ["robot"], "name:=value"), ("robot", ["arm:=right"], "one of robot, config"),
+        ("robot", ["log_level:=loud"], "debug"), ("robot", ["use_sim_time:=yes"], "true, false"),
+        ("robot", ["robot:=nobody"], "nobody.yaml"), ("recording", [], "recording:="),
         ("simulation", ["config:=/nowhere.yaml"], "/nowhere.yaml"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_are_refused_with_a_reason(system, assignments, words, capsys):
     assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
     assert words in capsys.readouterr().err
@@ -332,14 +329,11 @@ def test_output_is_forwarded_with_names() -> None:
 @pytest.mark.parametrize(
     ("script", "at_end", "code"),
     [
-        ("pass", AtEnd.FAIL, 1),
-        ("raise SystemExit(3)", AtEnd.FAIL, 1),
-        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1),
-        ("pass", AtEnd.STOP, 0),
-        ("raise SystemExit(3)", AtEnd.STOP, 1),
-        ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
+        ("pass", AtEnd.FAIL, 1), ("raise SystemExit(3)", AtEnd.FAIL, 1),
+        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1), ("pass", AtEnd.STOP, 0),
+        ("raise SystemExit(3)", AtEnd.STOP, 1), ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
     ],
-)
+)  # fmt: skip
 def test_exit_code_when_a_process_ends(script: str, at_end: AtEnd, code: int) -> None:
     lines: list[str] = []
     assert Supervisor(lines.append).run([python("other", SLEEP), python("it", script, at_end)]) == code

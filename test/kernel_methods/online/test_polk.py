@@ -254,27 +254,6 @@ def test_classes_may_come_one_after_the_other():
     assert (before == y[:120]).mean() > 0.9
 
 
-@pytest.mark.parametrize(
-    "settings, name",
-    [
-        ({"step_size": 10.0, "regularization": 0.1}, "step_size"), ({"step_size": 0.0}, "step_size"),
-        ({"step_size": np.nan}, "step_size"), ({"regularization": -1.0}, "regularization"),
-        ({"parsimony": -0.1}, "parsimony"), ({"loss": "absolute"}, "loss"), ({"schedule": "linear"}, "schedule"),
-        ({"batch_size": 0}, "batch_size"), ({"max_dictionary": 0}, "max_dictionary"),
-        ({"max_dictionary": -3}, "max_dictionary"), ({"averaging": 0}, "averaging"), ({"averaging": 2.5}, "averaging"),
-        ({"classes": [1, 1]}, "classes"), ({"classes": [1]}, "classes"), ({"length_scale": 0.0}, "length_scale"),
-    ],
-)  # fmt: skip
-def test_a_setting_outside_its_range_is_refused_with_its_bound(settings, name):
-    x, y = samples(n_classes=2)
-    for learn in ("fit", "partial_fit"):
-        model = POLKClassifier(**settings)
-        with pytest.raises(ParameterError) as caught:
-            getattr(model, learn)(x, y)
-        assert caught.value.name == name and caught.value.bound in str(caught.value)
-        assert not hasattr(model, "n_samples_seen_")
-
-
 def bad_lessons(classifier):
     x, y = samples(20)
     y = y if classifier else x[:, 0]

@@ -183,21 +183,3 @@ def test_a_ridge_lost_in_rounding_is_named():
         growing.extend(np.hstack([column, column, column]))
     with pytest.raises(ParameterError, match="singular"):
         solve_ridge(np.ones((2, 2)), np.ones((2, 1)), 1e-30, 50)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "text"),
-    [
-        ({"n_centers": N + 1}, ParameterError, f"at most the number of samples, {N}"),
-        ({"n_centers": 0}, ParameterError, "n_centers"),
-        ({"regularization": 0.0}, ParameterError, "regularization"),
-        ({"regularization": -1e-3}, ParameterError, "regularization"),
-        ({"sampling": "best"}, ParameterError, "sampling"),
-        ({"centers": np.zeros((3, 9))}, ShapeError, "centers"),
-        ({"centers": np.full((3, 4), np.inf)}, NotFiniteError, "centers"),
-    ],
-)
-@pytest.mark.parametrize("kind", [NystromKRLS, IncrementalNystromKRLS])
-def test_bad_settings_are_named(kind, settings, error, text, data):
-    with pytest.raises(error, match=text):
-        kind(**settings).fit(*data)

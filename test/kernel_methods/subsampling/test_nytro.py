@@ -176,19 +176,3 @@ def test_normal_equations_give_what_passes_over_the_rows_give(data, monkeypatch)
 def test_operations_decide_whether_normal_equations_are_formed(k, n_targets, max_iter, formed):
     """n k^2 multiplications once, eight times cheaper in products of matrices, against 2 n k for each iteration."""
     assert nytro.forms_normal_equations(k, n_targets, max_iter) is formed
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"n_centers": N + 1}, "n_centers"), ({"max_iter": 0}, "max_iter"), ({"tol": -1}, "tol"),
-        ({"stopping": "simple"}, "stopping"), ({"stopping": True, "threshold": 1.1}, "threshold"),
-        ({"method": "newton"}, "method"), ({"method": "nu", "nu": 0.0}, "nu"),
-        ({"method": "nu", "step_size": 100.0}, "step_size"), ({"step_size": 0.0}, "step_size"),
-        ({"step_size": "large"}, "step_size"), ({"path": [501]}, "path"), ({"sampling": "best"}, "sampling"),
-        ({"regularization": 0.0}, "regularization"),
-    ],
-)  # fmt: skip
-def test_bad_settings_are_named(settings, name, data):
-    with pytest.raises(ParameterError, match=name):
-        NYTRO(**settings).fit(*data)
