@@ -65,7 +65,7 @@ REFUSED = {
         {"averaging": 0}, {"averaging": 2.5}, {"classes": [1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
     ],
 }  # fmt: skip
-CASES = [
+CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]
     (getattr(kernel_methods, kind), one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some
 ]
 
@@ -82,10 +82,8 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.parametrize(("kind", "settings"), CASES)
 def test_bad_settings_are_named(kind, settings):
-    x = np.random.default_rng(0).normal(size=(N, 4))
-    *_, name = settings
-    learners = {kind.fit, getattr(kind, "partial_fit", kind.fit)}
-    for learn in learners:
+    x, kind, (*_, name) = np.random.default_rng(0).normal(size=(N, 4)), getattr(kernel_methods, kind), settings
+    for learn in {kind.fit, getattr(kind, "partial_fit", kind.fit)}:
         model = kind(**settings)
         with pytest.raises(IcubLearningError, match=name):
             learn(model, x, np.arange(N) % 2)
