@@ -66,8 +66,6 @@ REFUSED = {
     ],
 }  # fmt: skip
 CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]
-    (getattr(kernel_methods, kind), one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some
-]
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

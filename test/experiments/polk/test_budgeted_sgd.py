@@ -1,24 +1,8 @@
 """The rival of POLK on a budget: against least squares and the Bayes error."""
 
 import numpy as np
-import pytest
 
 from icub_learning.experiments.polk import budgeted_sgd, multidist
-
-
-@pytest.fixture(autouse=True)
-def few_steps(monkeypatch):
-    """Two candidates of the step size, one of which suits each of the forms."""
-    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.2, 2.0))
-
-
-def test_both_forms_keep_their_points_and_come_near_the_bayes_error():
-    found = multidist.judge_budgeted(*multidist.sample_mixtures(0))
-    for kind, most in (("iterate", 0.15), ("average", 0.06)):
-        one = found[f"BSGD, {multidist.BUDGET} points, {kind}"]
-        assert one["order"] == multidist.BUDGET
-        assert -0.02 < one["excess error"] < most
-        assert one["step size"] in budgeted_sgd.STEPS
 
 
 def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
