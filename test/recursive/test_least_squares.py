@@ -289,24 +289,6 @@ def test_bad_settings_are_refused_by_name(arguments, name):
 # Saved states
 
 
-def test_a_state_is_not_tied_to_the_learner():
-    learner = RecursiveLeastSquares(2, 1)
-    state = learner.state()
-    twin = RecursiveLeastSquares.from_state(state)
-    learner.update([1.0, 2.0], [3.0])
-    assert same_state(state, twin.state())
-    assert state["n_samples"] == 0
-
-
-@pytest.mark.parametrize("entry", list(RecursiveLeastSquares(2, 1).state()))
-def test_a_state_with_an_entry_missing_or_nonsense_is_refused(entry):
-    state = RecursiveLeastSquares(2, 1).state()
-    for spoiled in ({key: value for key, value in state.items() if key != entry},
-                    {**state, entry: np.asarray("nonsense")}, {**state, entry: np.full((3, 3), np.nan)}):  # fmt: skip
-        with pytest.raises(StateError):
-            RecursiveLeastSquares.from_state(spoiled)
-
-
 @pytest.mark.parametrize(
     ("entry", "value", "said"),
     [

@@ -1,6 +1,7 @@
 """Who may open the page, asked of a running server by plain HTTP and WebSockets."""
 
 import http.client
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -58,8 +59,7 @@ def test_a_page_is_served_to_this_machine_with_a_policy_against_other_hosts(page
 
 
 def test_the_token_is_asked_for_and_remembered_by_a_cookie():
-    page = Page("127.0.0.1", 0, TOKEN)
-    try:
+    with closing(Page("127.0.0.1", 0, TOKEN)) as page:
         assert get(page)[0] == 403
         assert get(page, f"/?token={TOKEN[1:]}")[0] == 403
         assert not opens(page)
@@ -68,8 +68,6 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
         assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
         assert opens(page, Cookie=cookie.partition(";")[0])
         assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
-    finally:
-        page.close()
 
 
 def test_small_pictures_are_served_to_whom_the_page_is(page):
@@ -91,25 +89,18 @@ def test_small_pictures_are_served_to_whom_the_page_is(page):
 
 
 def test_other_names_and_pages_of_others_are_refused():
-    page = Page("127.0.0.1", 0)
-    try:
+    with closing(Page("127.0.0.1", 0)) as page:
         assert opens(page)
         assert opens(page, Origin=f"http://127.0.0.1:{port_of(page)}")
         assert not opens(page, Origin="http://elsewhere.example")
         assert not opens(page, Origin=f"http://127.0.0.1:{port_of(page) + 1}")
         assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
         assert get(page, Host="localhost:99999")[0] == 200
-    finally:
-        page.close()
 
 
 def test_a_taken_port_is_said_and_not_replaced_by_another():
-    page = Page("127.0.0.1", 0)
-    try:
-        with pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
-            check_port("127.0.0.1", port_of(page))
-    finally:
-        page.close()
+    with closing(Page("127.0.0.1", 0)) as page, pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
+        check_port("127.0.0.1", port_of(page))
 
 
 def test_addresses_of_this_machine_alone_need_no_token():
