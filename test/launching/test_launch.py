@@ -18,6 +18,7 @@ import pytest
 import yaml
 from helpers import launch_stand_in
 from helpers.loading import module_at
+from helpers.processes import runs
 from helpers.waiting import PATIENCE, wait_until
 
 from icub_learning.cli.main import BAD_INPUT, main
@@ -387,7 +388,7 @@ def test_a_signal_ends_all_processes(number: signal.Signals, start_process: Call
     ids = [int(process.wait_for(rf"\[p{i}\] up (\d+)")[1]) for i in range(2)]
     assert process.stop(number) == 0
     assert process.output.count("bye") == 2
-    wait_until(lambda: not any(map(alive, ids)), "their end")
+    wait_until(lambda: not any(map(runs, ids)), "their end")
 
 
 def test_processes_that_ignore_signals_are_killed_with_their_children(start_process: Callable[..., Any]) -> None:
@@ -396,12 +397,4 @@ def test_processes_that_ignore_signals_are_killed_with_their_children(start_proc
     process.wait_for(r"\[p0\] up")
     assert process.stop(signal.SIGINT) == 1
     assert "[p1] did not end within" in process.output
-    wait_until(lambda: not any(map(alive, found.groups())), "their end")
-
-
-def alive(pid: int | str) -> bool:
-    """Whether a process runs; one that has ended but was not waited for by its parent does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    wait_until(lambda: not any(map(runs, found.groups())), "their end")
