@@ -30,13 +30,13 @@ def run(quick: bool) -> Result:
         cases = [(100, 6), (560, 1), (560, 6)]
     rows = []
     for d, n_outputs in tqdm(cases, unit="size"):
-        rows += _time_one_size(d, n_outputs, SECONDS_EACH / 5 if quick else SECONDS_EACH)
+        rows += time_one_size(d, n_outputs, SECONDS_EACH / 5 if quick else SECONDS_EACH)
     remarks = [f"{name}: not measured, {reason}" for name, reason in MISSING.items()]
     remarks.append("µs: median of one step and its quartiles; x: times the median of Sherman-Morrison, of the floor.")
     return Result(rows, remarks, lambda figure: _draw(figure, rows))
 
 
-def _time_one_size(d: int, n_outputs: int, seconds_each: float) -> list[dict[str, Any]]:
+def time_one_size(d: int, n_outputs: int, seconds_each: float) -> list[dict[str, Any]]:
     rng = np.random.default_rng(d + n_outputs)
     z = rng.normal(size=(N_SAMPLES, d)) / np.sqrt(d)
     y = z @ rng.normal(size=(d, n_outputs)) + 0.1 * rng.normal(size=(N_SAMPLES, n_outputs))

@@ -73,11 +73,11 @@ def _follow(d: int, n_outputs: int, scale: int) -> tuple[dict[str, Any], np.ndar
         "noise": round(float(noise), 4),
         "corrected": round(float(ratio / noise), 4),
         "spread": f"{low:.3f}..{high:.3f}",
-        "bytes": _growth(d, n_outputs, scale),
+        "bytes": growth(d, n_outputs, scale),
     }, times[0]
 
 
-def _growth(d: int, n_outputs: int, scale: int) -> int:
+def growth(d: int, n_outputs: int, scale: int) -> int:
     """Bytes that Python and NumPy hold more after the late window than before the early one."""
     rng = np.random.default_rng(0)
     z, y = rng.normal(size=(1000, d)), rng.normal(size=(1000, n_outputs))

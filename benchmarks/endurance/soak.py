@@ -284,7 +284,7 @@ class Soak:
         latency = (predictions[second, 1] - states[first, 1]) * 1e-9
         when = (predictions[second, 1] - predictions[0, 1]) * 1e-9
         thirds = [float(1e3 * np.percentile(part, 99)) for part in np.array_split(latency, 3)]
-        growth = {name: _growth([row[f"{name} [MiB]"] for row in self._rows]) for name in MEMORY_OF}
+        growth = {name: growth_of([row[f"{name} [MiB]"] for row in self._rows]) for name in MEMORY_OF}
         logs = {path.name: path.read_text(errors="replace") for path in self._out.glob("soak_*.log")}
         tracebacks = sum(text.count("Traceback") for text in logs.values())
         loaded = logs["soak_restarted.log"].count("loaded ")
@@ -350,7 +350,7 @@ def small_network(path: Path) -> Path:
     return path
 
 
-def _growth(values: list[float]) -> float:
+def growth_of(values: list[float]) -> float:
     """Return by how much the last round of events lies above the first one after the warm-up, as a fraction.
 
     Memory goes up and down with savings, loads and lessons, so that shorter times would compare one event with another.

@@ -1,4 +1,4 @@
-"""`icub-learning export-urdf`: the robot's URDF with learned inertial parameters."""
+"""`icub-learning export-urdf`: write a robot's URDF with learned inertial parameters."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`icub-learning fleet`: pools what many robots have learned, and hands it back to them."""
+"""`icub-learning fleet`: pool what many robots have learned, each sample once, and hand it back."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""`icub-learning latency`: how fast and how regularly a running inverse dynamics node answers, seen from outside."""
+"""`icub-learning latency`: how fast and how regularly a running node answers, seen from outside."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`icub-learning launch`: starts what the launch files start, on machines without `ros2 launch` too."""
+"""`icub-learning launch`: start a simulation, a robot's or a recording's nodes together."""
 
 import argparse
 

@@ -5,30 +5,10 @@ import sys
 from collections.abc import Sequence
 
 from icub_learning import __version__
-from icub_learning.cli.parser import BAD_INPUT, CommandParser
+from icub_learning.cli.parser import BAD_INPUT, CommandParser, declared
 from icub_learning.errors import IcubLearningError
 
-# Name of a command: its module in this package (see CommandParser), and what --help says of it. Modules import
-# numerics, ROS and plots in `run` only, so that the help of a command appears at once.
-COMMANDS = {
-    "demo": ("demo.command", "a simulated iCub learns its inverse dynamics, then objects, live"),
-    "view": ("view", "running nodes, or a recording, as a page in a browser: see, teach, save"),
-    "teach": ("teach.command", "show the robot objects and say what they are"),
-    "check": ("check.command", "what is right and wrong with a robot's messages, and parameters to start with"),
-    "launch": ("launch", "start a simulation, a robot's or a recording's nodes together"),
-    "simulate": ("simulate", "record the simulated iCub's arm or eye, faster than real time"),
-    "record": ("record", "record joint states and wrenches from topics"),
-    "replay": ("replay", "publish a recording's joint states and wrenches"),
-    "latency": ("latency", "how fast and how regularly a running node answers, seen from outside"),
-    "evaluate": ("evaluate.command", "predict, then learn, over a recording; print the errors of P, NP and SP"),
-    "export-urdf": ("export_urdf", "write a robot's URDF with learned inertial parameters"),
-    "tune": ("tune.command", "choose a classifier's settings from pictures of objects"),
-    "select-channels": ("select_channels.command", "which input channels matter for one output of a recording"),
-    "model": ("model.command", "what model files hold, how two differ, pooling two, and whether they are whole"),
-    "fleet": ("fleet", "pool what many robots have learned, each sample once, and hand it back"),
-    "reproduce": ("reproduce", "tables and figures of the sources, beside the published ones"),
-}
-
+COMMANDS = declared("cli", "icub-learning")
 FAILED = 1  # exit code
 INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 
@@ -43,7 +23,7 @@ def make_parser() -> CommandParser:
     parser.add_argument("--version", action="version", version=f"icub_learning {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
     for name, (module, summary) in COMMANDS.items():
-        commands.add_parser(name, help=summary, module=f"icub_learning.cli.{module}")
+        commands.add_parser(name, help=summary, module=module)
     return parser
 
 

@@ -1,20 +1,36 @@
-"""The argument parser of commands: it imports a command's module when it parses, and says in one line what is wrong."""
+"""Finds commands and experiments, and parses their arguments; it says in one line what is wrong."""
 
 import argparse
 import importlib
 import re
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 BAD_INPUT = 2  # exit code
+
+
+def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
+    """Return module and summary of each command or experiment below a package, by its name.
+
+    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." That is read from their text: a list of them
+    does not wait for NumPy.
+    """
+    root = Path(__file__).parents[1]
+    found = {}
+    for path in sorted((root / package).rglob("*.py")):
+        if match := re.match(rf'"""`{prefix} (\S+)`: (.+)\.(\n|""")', path.read_text(encoding="utf-8")):
+            module = ".".join([root.name, *path.relative_to(root).with_suffix("").parts])
+            found[match[1]] = module, match[2]
+    return dict(sorted(found.items()))
 
 
 class CommandParser(argparse.ArgumentParser):
     """The parser of the command line, of a command, or of an experiment.
 
     Args:
-        module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where the
-            description has none and no `epilog` is given, EXAMPLE. It is imported when this parser parses, so that
+        module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where no `epilog`
+            is given, EXAMPLE. It is imported when this parser parses, so that
             the help of other commands does not wait for it. None: all options are added by the caller.
     """
 

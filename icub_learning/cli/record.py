@@ -1,4 +1,4 @@
-"""`icub-learning record`: joint states and wrenches from topics into a file that `evaluate` and `replay` read."""
+"""`icub-learning record`: record joint states and wrenches from topics."""
 
 import argparse
 import sys

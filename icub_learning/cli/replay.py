@@ -1,4 +1,4 @@
-"""`icub-learning replay`: a recording on topics, at the pace at which it was made."""
+"""`icub-learning replay`: publish a recording's joint states and wrenches."""
 
 import argparse
 import time

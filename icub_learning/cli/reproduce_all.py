@@ -3,6 +3,7 @@
 import argparse
 import importlib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 DESCRIPTION = """\
@@ -33,7 +34,6 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.errors import ParameterError
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.experiments.report.page import make_page
-    from icub_learning.experiments.report.plans import PLANS, Plan
     from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
     from icub_learning.reporting.page import write_page
 
@@ -41,12 +41,13 @@ def run(args: argparse.Namespace) -> int:
     for name in names:
         if name not in EXPERIMENTS:
             raise ParameterError("--only", name, f"one of {', '.join(EXPERIMENTS)}")
-    plans = {name: PLANS.get(name, Plan()) for name in names}
+    modules = {name: importlib.import_module(EXPERIMENTS[name][0]) for name in names}
+    arguments = {name: _arguments(module, args.quick) for name, module in modules.items()}
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
         for name in names:
-            outcomes[name] = kept_outcome(kept / name, name, plans[name].arguments(args.quick))
+            outcomes[name] = kept_outcome(kept / name, name, arguments[name])
     for place, name in enumerate(names, start=1):
         before = f"[{place}/{len(names)}] {name}"
         if outcomes.get(name) is not None:
@@ -55,26 +56,34 @@ def run(args: argparse.Namespace) -> int:
                 continue  # the page takes seconds, and nothing of it is new yet
         else:
             print(f"{before} ...", flush=True)
-            plan = plans[name]
-            outcomes[name] = run_experiment(kept / name, name, plan.arguments(args.quick), plan.out)
+            outcomes[name] = run_experiment(kept / name, name, arguments[name], _takes_out(modules[name]))
             more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
-        sections = [_section(one, EXPERIMENTS[one], outcomes.get(one), kept / one) for one in names]
+        sections = [_section(one, EXPERIMENTS[one][1], modules[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))
     minutes = sum(one.seconds for one in outcomes.values()) / 60
     print(f"{len(names)} experiments took {minutes:.0f} min, those that were kept included", flush=True)
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 
-def _section(name: str, entry: tuple[str, str], outcome: Any, folder: Path) -> Any:
+def _arguments(module: ModuleType, quick: bool) -> tuple[str, ...]:
+    """Return the arguments of an experiment, at full length or in its quick form: its own, or the usual ones."""
+    return getattr(module, "QUICK", ("--quick",)) if quick else getattr(module, "FULL", ())
+
+
+def _takes_out(module: ModuleType) -> bool:
+    """Return whether an experiment takes --out, for pictures and what else it keeps."""
+    parser = argparse.ArgumentParser()
+    module.add_options(parser)
+    return "out" in vars(parser.parse_args([]))
+
+
+def _section(name: str, summary: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
     """Return what the page shows of one experiment."""
-    from icub_learning.experiments.report.comparisons import compare
     from icub_learning.experiments.report.page import Section
 
-    module, summary = entry
-    description = importlib.import_module(f"icub_learning.experiments.{module}").DESCRIPTION
     figures = {} if outcome is None else outcome.figures(folder)
     seed = figures.get("seed", figures.get("seeds", ""))
-    comparisons = compare(name, figures) if figures else []
+    comparisons = list(module.comparisons(figures)) if figures and hasattr(module, "comparisons") else []
     pictures = sorted(folder.glob("*.png")) if figures else []
-    return Section(name, summary, description, outcome, str(seed), comparisons, pictures)
+    return Section(name, summary, module.DESCRIPTION, outcome, str(seed), comparisons, pictures)

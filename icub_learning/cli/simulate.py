@@ -1,4 +1,4 @@
-"""`icub-learning simulate`: a recording of the simulated iCub arm, or images of objects before the iCub's eye."""
+"""`icub-learning simulate`: record the simulated iCub's arm or eye, faster than real time."""
 
 import argparse
 from collections.abc import Callable, Iterator

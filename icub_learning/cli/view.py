@@ -1,4 +1,4 @@
-"""`icub-learning view`: running nodes, or a recording, as a page in a browser."""
+"""`icub-learning view`: running nodes, or a recording, as a page in a browser: see, teach, save."""
 
 import argparse
 import time

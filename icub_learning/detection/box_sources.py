@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import check_box
+from icub_learning.errors import ParameterError
 from icub_learning.recognition.vision.opencv import cv2
 
 DIFFERENCE = 25.0  # of a pixel from the background, out of 255, that counts as motion
@@ -29,14 +30,17 @@ class TrackedBox:
         box: (4,) x1 y1 x2 y2 [px] of the object in it.
 
     Raises:
-        ParameterError, ShapeError: the box is not one in the image.
+        ParameterError, ShapeError: the box is not one in the image, or as large as the image.
     """
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
         height, width = image.shape[:2]
         x1, y1, x2, y2 = np.rint(check_box(box, width, height)).astype(int).tolist()
         self._tracker = cv2.TrackerMIL.create()
-        self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
+        try:
+            self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
+        except cv2.error as error:  # it compares the box with its surroundings
+            raise ParameterError("box", [x1, y1, x2, y2], "smaller than the image, for it to be followed") from error
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """See BoxSource."""

@@ -26,7 +26,7 @@ def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     Raises:
         ModelError: the file with the principal directions is missing or damaged.
     """
-    mean, basis = _basis()
+    mean, basis = principal_directions()
     found = (pooled(maps, boxes) - mean) @ basis
     return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
 
@@ -48,7 +48,7 @@ def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
 
 
 @cache
-def _basis() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def principal_directions() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the mean (N_POOLED,) and the principal directions (N_POOLED, N_FEATURES)."""
     try:
         with np.load(BASIS, allow_pickle=False) as archive:

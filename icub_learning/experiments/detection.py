@@ -1,7 +1,7 @@
-"""On-line object detection: the minibootstrap beside the full bootstrap and random background (slides, last pages)."""
+"""`reproduce detection`: objects on line: minibootstrap, full bootstrap, random background (Maiettini et al.)."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from icub_learning.detection.boxes import Detections
 from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
 from icub_learning.detection.region_classifier import Rows
 from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
+from icub_learning.experiments.comparison import STAND_IN, TIME, Comparison, Figures
 from icub_learning.experiments.measuring import seconds
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
@@ -63,6 +64,7 @@ TUNED_FALKON = FALKON(
 # Training time [s] and mAP [%] in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 BESIDE = {title: (f"{took:g} s", str(precision)) for title, (took, precision) in PUBLISHED.items()}
+QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
     "the tables",
     picture=False,
@@ -130,6 +132,14 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, {"results": {title: vars(one) | {"mean": one.mean} for title, one in found.items()},
                              "images_per_second": speed, "eleventh": vars(added) | {"own": alone, "change": change},
                              "published": PUBLISHED, "seed": seed})  # fmt: skip
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for title, (took, precision) in found["published"].items():
+        ours = found["results"][title]
+        yield Comparison(f"{title}: mAP [%], theirs on photographs", 100 * ours["mean"], precision, "more", STAND_IN)
+        yield Comparison(f"{title}: training [s]", ours["training"], took, "less", TIME)
 
 
 def collected(detector: OnlineDetector, shown: list[TableImage], names: list[str]) -> OnlineDetector:

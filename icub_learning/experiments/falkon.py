@@ -1,12 +1,13 @@
-"""FALKON against direct Nyström, random features, KRLS and scikit-learn over the number of samples."""
+"""`reproduce falkon`: FALKON against direct Nyström and KRLS: time, error and iterations over n (FALKON paper)."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from icub_learning.experiments.comparison import THEORY, TIME, Comparison, Figures
 from icub_learning.experiments.falkon_rivals import INPUTS, METHODS, SIGMA, measure, measure_theory
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.options import checked_seed, options
@@ -104,6 +105,20 @@ def run(args: argparse.Namespace) -> None:
     panels.append(Panel("λ = n^(-1/2), m = √n, t = log n", "samples n", "squared error", squares, law))
     draw(picture, "FALKON and its rivals", panels, columns=2)
     save_figures(args.json, {"seed": seed, "theory": theory, "rows": rows, "growth": growth, "published": PUBLISHED})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    theory = found["theory"]
+    squares = [row["falkon_error"] ** 2 for row in theory]
+    yield Comparison("exponent of n in the squared error, theory's setting", slope([r["n"] for r in theory], squares),
+                     -0.5, "less", THEORY)  # fmt: skip
+    yield Comparison("exponent of n in the time", found["growth"], 1.5, "less", TIME)
+    base = found["published"]["FALKON"][2]
+    for theirs, name in PUBLISHED_NAMES.items():
+        some = [row for row in found["rows"] if f"{name}_s" in row][-1]
+        ours, published = some[f"{name}_s"] / some["falkon_s"], found["published"][theirs][2] / base
+        yield Comparison(f"time of {theirs} over FALKON's, here at n {some['n']}", ours, published, "more", TIME)
 
 
 def _table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:

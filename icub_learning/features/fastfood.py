@@ -30,7 +30,7 @@ class FastfoodProjection:
     def __init__(self, n_inputs: int, count: int, length_scale: float, seed: int) -> None:
         self.count = count
         self._size = size = 1 << (n_inputs - 1).bit_length()
-        self._blocks = []
+        self.blocks = []
         for k in range(-(-count // size)):
             rng = np.random.default_rng([seed, k])
             signs = rng.choice([-1.0, 1.0], size)
@@ -38,13 +38,13 @@ class FastfoodProjection:
             gains = rng.standard_normal(size)
             # A row of H G P H B has length sqrt(size) |gains|; that of a normal vector in `size` dimensions is chi.
             lengths = np.sqrt(rng.chisquare(size, size)) / (np.linalg.norm(gains) * np.sqrt(size) * length_scale)
-            self._blocks.append((signs, order, gains, lengths))
+            self.blocks.append((signs, order, gains, lengths))
 
     def __call__(self, x: Array) -> Array:
         padded = np.zeros((len(x), self._size))
         padded[:, : x.shape[1]] = x
-        out = np.empty((len(x), len(self._blocks) * self._size))
-        for k, (signs, order, gains, lengths) in enumerate(self._blocks):
+        out = np.empty((len(x), len(self.blocks) * self._size))
+        for k, (signs, order, gains, lengths) in enumerate(self.blocks):
             mixed = hadamard(padded * signs)[:, order]
             mixed *= gains
             np.multiply(hadamard(mixed), lengths, out=out[:, k * self._size : (k + 1) * self._size])

@@ -114,10 +114,10 @@ class RandomFeatureRegressor(KernelRegressor):
 
     n_features: int = 100
     features: str = "fourier"
-    _map: CosineFeatures = field(init=False)
+    feature_map_: CosineFeatures = field(init=False)
 
     def _apply(self, samples: Array, coefficients: Array) -> Array:
-        return apply_by_blocks(self._map, samples, self._map.n_features, coefficients)
+        return apply_by_blocks(self.feature_map_, samples, self.feature_map_.n_features, coefficients)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -154,10 +154,10 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
             raise ParameterError("sampling", self.sampling, f"one of {', '.join(SAMPLINGS)}")
         seeds = draw_seeds(self.random_state)
         if self.sampling == "uniform":
-            self._map = CosineFeatures(kernel, self.features, rows.n_inputs, m, seeds, m)
+            self.feature_map_ = CosineFeatures(kernel, self.features, rows.n_inputs, m, seeds, m)
         else:
-            self._map = self._draw_by_leverage(rows, kernel, m, level, seeds)
-        gram, moment = rows.sum(NormalEquations(self._map, rows.n_targets))
+            self.feature_map_ = self._draw_by_leverage(rows, kernel, m, level, seeds)
+        gram, moment = rows.sum(NormalEquations(self.feature_map_, rows.n_targets))
         given = None if self.path is None else levels
         self._coefficients, path = solve_ridge_path(gram, moment, rows.n, level, given)
         self._path, self.path_levels_ = np.stack(path), levels
@@ -220,12 +220,12 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t features for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
-        return self._squares.predict(self._map, self._check_samples(X), self.path_levels_)
+        return self._squares.predict(self.feature_map_, self._check_samples(X), self.path_levels_)
 
     def _grow(self, m: int, kernel: Kernel) -> None:
-        self._map = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)
+        self.feature_map_ = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)
         first = len(self._squares)
-        columns = self._map(self._samples, first)
+        columns = self.feature_map_(self._samples, first)
         for some in blocks(m - first, PANEL):
             self._squares.extend(columns[:, some])
         self._coefficients = self._squares.solution(m)

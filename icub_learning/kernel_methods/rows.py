@@ -35,7 +35,7 @@ class ArrayRows:
         self.targets = targets
         self.n, self.n_inputs = samples.shape
         self.n_targets = targets.shape[1]
-        self._threads = max(1, min(blas_threads(), self.n // LEAST_ROWS_A_THREAD))
+        self.n_threads = max(1, min(blas_threads(), self.n // LEAST_ROWS_A_THREAD))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
         """Return the samples of the given rows, in the given order."""
@@ -57,10 +57,10 @@ class ArrayRows:
 
     def in_stripes(self, work: Callable[[int, int], T]) -> list[T]:
         """Return what `work` returns for stripes of rows (start, stop), one for each thread, in order."""
-        if self._threads == 1:
+        if self.n_threads == 1:
             return [work(0, self.n)]
-        edges = np.linspace(0, self.n, self._threads + 1).astype(int).tolist()
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._threads) as pool:
+        edges = np.linspace(0, self.n, self.n_threads + 1).astype(int).tolist()
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.n_threads) as pool:
             return list(pool.map(work, edges[:-1], edges[1:]))
 
 

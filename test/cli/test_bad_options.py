@@ -17,6 +17,9 @@ demo --no-view --seconds 3601 | --seconds * [5, 3600]
 demo --no-view --seconds 4.9 | --seconds * [5, 3600]
 demo --no-view --seconds nan | --seconds
 demo --no-view --views 0 | --views * at least 1
+evaluate --table a.npz --test b.npz | --table
+evaluate a.npz --table b.npz | RECORDING
+evaluate a.npz | --urdf
 evaluate x.csv {ARM} --horizon -0.1 | --horizon * [0, inf)
 evaluate x.csv {ARM} --plot picture.docx | --plot * .png
 evaluate x.csv {ARM} --steady-from 1.1 | --steady-from * [0, 1]
@@ -87,6 +90,7 @@ teach --source /none | --source
 teach --timeout 0 | --timeout * (0, 3600]
 teach --timeout 3601 | --timeout * (0, 3600]
 teach --timeout nan | --timeout
+tune nowhere | does not exist
 tune . --folds 0 | --folds * at least 1
 tune . --gap -1 | --gap * at least 0
 tune . --plot x.docx | --plot

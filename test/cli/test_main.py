@@ -4,30 +4,41 @@ import json
 import re
 import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, HelpFormatter
 from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import icub_learning
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.options import make_settings
-from icub_learning.cli.parser import CommandParser
 from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import number, table, write_json
 
 
+def test_what_is_declared_is_found_without_importing_it():
+    for package, declared in (("cli", COMMANDS), ("experiments", EXPERIMENTS)):
+        folder = Path(icub_learning.__file__).parent / package
+        declaring = [path for path in folder.rglob("*.py") if re.search(r"^DESCRIPTION\b", path.read_text(), re.M)]
+        assert len(declared) == len(declaring) - (package == "cli")  # `reproduce all` is no command of its own
+        for name, (module, summary) in declared.items():
+            assert import_module(module).__doc__.partition(f" {name}`: ")[2].startswith(f"{summary}.")
+
+
 @pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])
 def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch):
-    parsers, print_help = [], CommandParser.print_help
-    monkeypatch.setattr(CommandParser, "print_help", lambda self: parsers.append(self) or print_help(self))
+    options, add_argument = [], HelpFormatter.add_argument
+    monkeypatch.setattr(HelpFormatter, "add_argument", lambda self, one: options.append(one) or add_argument(self, one))
     assert main([*line.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     assert "example:" in shown
     assert f"icub-learning {line}" in shown
-    for option in parsers[-1]._actions:
+    for option in options:
         said = re.search(r"default: ([-\d. ]*\d)", option.help or "")
         if said and isinstance(option.default, int | float):
             assert option.default == float(said[1].replace(" ", "")), option.dest
@@ -97,18 +108,10 @@ def test_json_is_strict_and_whole(tmp_path):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.0, "0"),
-        (1.0, "1.00"),
-        (123.456, "123"),
-        (98765.4, "98765"),
-        (0.00123456, "0.00123"),
-        (1.23e-7, "1.23e-07"),
-        (-0.5, "-0.500"),
-        (4.2e9, "4.20e+09"),
-        (float("nan"), "-"),
-        (None, "-"),
+        (0.0, "0"), (1.0, "1.00"), (123.456, "123"), (98765.4, "98765"), (0.00123456, "0.00123"),
+        (1.23e-7, "1.23e-07"), (-0.5, "-0.500"), (4.2e9, "4.20e+09"), (float("nan"), "-"), (None, "-"),
     ],
-)
+)  # fmt: skip
 def test_numbers_for_people(value, shown):
     assert number(value) == shown
 
@@ -118,9 +121,6 @@ def test_tables_line_up():
         ["output", "P", "NP", "P"], [["a", "1", "2.25", "3"], ["long name", "10", "2", "3"]], [("x", 2), ("longer", 1)]
     )
     assert shown.splitlines() == [
-        "           ───x────  longer",
-        "output      P    NP       P",
-        "───────────────────────────",
-        "a           1  2.25       3",
-        "long name  10     2       3",
-    ]
+        "           ───x────  longer", "output      P    NP       P", "───────────────────────────",
+        "a           1  2.25       3", "long name  10     2       3",
+    ]  # fmt: skip

@@ -83,10 +83,7 @@ def test_nothing_heard_is_an_error(tmp_path, ros_domain, monkeypatch, capfd):
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [
-        (["record", "{file}"], "exists already"),
-        (["record", "new", "--joint-states", "no topic"], "Invalid topic name"),
-    ],
+    [(["record", "{file}"], "exists already"), (["record", "new", "--joint-states", "no topic"], "Invalid topic name")],
 )
 def test_bad_options_are_one_line(arguments, expected, played, tmp_path, ros_domain, capfd):
     assert main([argument.format(file=tmp_path / "played.mcap") for argument in arguments]) == 2

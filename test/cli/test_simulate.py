@@ -15,19 +15,8 @@ from icub_learning.simulation import SimulationSettings, simulate
 def test_file_holds_the_simulation(tmp_path: Path, suffix: str) -> None:
     path, figures = tmp_path / f"arm.{suffix}", tmp_path / "figures.json"
     options = [
-        "--task",
-        "circle_xz",
-        "hold",
-        "--duration",
-        "0.3",
-        "0.2",
-        "--rate",
-        "100",
-        "--seed",
-        "5",
-        "--noise",
-        "0",
-    ]
+        "--task", "circle_xz", "hold", "--duration", "0.3", "0.2", "--rate", "100", "--seed", "5", "--noise", "0",
+    ]  # fmt: skip
     assert main(["simulate", "--output", str(path), "--json", str(figures), *options]) == 0
     expected = simulate([("circle_xz", 0.3), ("hold", 0.2)], 100.0, SimulationSettings(seed=5, noise=0.0))
     found = read(path)

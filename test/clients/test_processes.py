@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.processes import runs
 from helpers.waiting import wait_until
 
 from icub_learning.clients.processes import Processes
@@ -21,21 +22,14 @@ def pid_in(path: Path) -> int:
     return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
 
 
-def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def test_children_end_with_the_context(tmp_path):
     with Processes(tmp_path / "log") as started:
         started.start("a", [sys.executable, "-c", WAIT, str(tmp_path / "a")], {})
         pid = pid_in(tmp_path / "a")
         started.check()
-        assert running(pid)
+        assert runs(pid)
         assert os.getsid(pid) != os.getsid(0)
-    assert not running(pid)
+    assert not runs(pid)
 
 
 def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
@@ -43,7 +37,7 @@ def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
     with Processes(tmp_path / "log") as started:
         started.start("a", [sys.executable, "-c", STUBBORN, str(tmp_path / "a")], {})
         pid = pid_in(tmp_path / "a")
-    assert not running(pid)
+    assert not runs(pid)
 
 
 def test_a_failure_shows_the_last_lines(tmp_path, capsys):
@@ -55,7 +49,7 @@ def test_a_failure_shows_the_last_lines(tmp_path, capsys):
         with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
             wait_until(started.check, "the failure")
     assert "bad | green is the reason" in capsys.readouterr().err
-    assert not running(pid)
+    assert not runs(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")
@@ -68,4 +62,4 @@ def test_children_end_when_their_parent_is_killed(tmp_path, start_process):
     parent = start_process(sys.executable, "-c", code)
     pid = pid_in(tmp_path / "a")
     parent.stop(signal.SIGKILL)
-    wait_until(lambda: not running(pid), "the child's end")
+    wait_until(lambda: not runs(pid), "the child's end")

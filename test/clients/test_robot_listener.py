@@ -6,7 +6,7 @@ All of them talk at the same time, each in a namespace of its own: messages are 
 from types import SimpleNamespace
 
 import pytest
-from helpers.planted_faults import FAULTS, every
+from helpers.planted_faults import FAULTS, every, planted
 from helpers.sound_robots import cut, moved, zoo_robot
 
 pytest.importorskip("rclpy")
@@ -93,8 +93,8 @@ def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed
     arm = zoo_robot("icub_left_arm_wrench_100hz", seed=9)
     sound = moved(every(cut(arm.recording, 4.0, 4.0 + SECONDS), 2), 0)
     others = {name: zoo_robot(name) for name in ("icub_wrench_50hz", "tiago_slow_100hz", "ur10_currents_125hz")}
-    for plant in FAULTS:
-        stage.add(plant.__name__, plant(sound))
+    for fault in FAULTS:
+        stage.add(fault, planted(fault, sound))
     stage.add("sound", sound)
     stage.add("best_effort", sound, BEST_EFFORT)
     for name, robot in others.items():
@@ -107,8 +107,8 @@ def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed
         )
     stage.play()
 
-    found = {plant: stage.faults(plant.__name__, arm.urdf, arm.sensor) for plant in FAULTS}
-    assert found == {plant: set(names) for plant, names in FAULTS.items()}
+    found = {fault: stage.faults(fault, arm.urdf, arm.sensor) for fault in FAULTS}
+    assert found == {fault: names for fault, (names, _) in FAULTS.items()}
     for name in ("sound", "best_effort"):
         assert stage.faults(name, arm.urdf, arm.sensor) == set()
     for name, robot in others.items():

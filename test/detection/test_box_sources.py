@@ -1,9 +1,11 @@
 """Boxes of a square that moves before a still background."""
 
 import numpy as np
+import pytest
 
 from icub_learning.detection.box_sources import BACKGROUND_IMAGES, MovingBox, TrackedBox
 from icub_learning.detection.boxes import overlaps
+from icub_learning.errors import ParameterError
 
 RNG = np.random.default_rng(0)
 WALL = RNG.integers(60, 120, (120, 160, 3)).astype(np.uint8)
@@ -28,6 +30,11 @@ def test_motion_finds_what_came_into_a_still_picture():
         box = source.update(frame(x, y))
         assert overlaps(box[None], np.array([[x, y, x + 40, y + 30]]))[0, 0] > 0.7
     assert source.update(np.zeros((60, 60, 3), np.uint8)) is None  # another size: a new background
+
+
+def test_a_box_without_surroundings_cannot_be_followed():
+    with pytest.raises(ParameterError, match="smaller than the image"):
+        TrackedBox(frame(20, 30), [0, 0, 160, 60])
 
 
 def test_tracker_follows():

@@ -64,4 +64,4 @@ def test_principal_directions_of_other_sizes_are_refused(wrong, tmp_path, monkey
     np.savez(tmp_path / "regions.npz", **arrays | {wrong: arrays[wrong][1:]})
     monkeypatch.setattr(regions, "BASIS", tmp_path / "regions.npz")
     with pytest.raises(ModelError, match="other sizes"):
-        regions._basis.__wrapped__()
+        regions.principal_directions.__wrapped__()

@@ -83,17 +83,10 @@ def test_refusals_are_counted_and_leave_the_rest():
     for mode in ("causal", "smoothed"):
         result = compare(bad, replace(SETTINGS, velocity_source="message"), mode)["P"]
         assert result.refused == {
-            "not_finite": 3,
-            "stamp_zero": 1,
-            "stamp_negative": 1,
-            "stamp_repeated": 1,
-            "stamp_backwards": 1,
-            "joint_name_unknown": 1,
-            "joint_names_missing": 1,
-            "joint_order": 1,
-            "velocity_missing": 1,
+            "not_finite": 3, "stamp_zero": 1, "stamp_negative": 1, "stamp_repeated": 1, "stamp_backwards": 1,
+            "joint_name_unknown": 1, "joint_names_missing": 1, "joint_order": 1, "velocity_missing": 1,
             "array_size": 1,
-        }
+        }  # fmt: skip
         assert result.n_joint_states == 205
         assert result.n_predicted == 205 - 11  # all that was refused but the effort
         assert len(result.stamps) == result.n_predicted - 1
@@ -110,9 +103,7 @@ def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Record
 
 
 WRENCH_SETTINGS = Settings(
-    urdf=find_urdf("icub"),
-    joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"),
-    n_random_features=60,
+    urdf=find_urdf("icub"), joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"), n_random_features=60
 )
 
 

@@ -17,15 +17,9 @@ from icub_learning.simulation import ObjectScene
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "learn_a_recording",
-    "wrench_on_a_stream",
-    "identify_a_load",
-    "teach_objects_from_a_folder",
-    "kernel_methods_on_a_data_set",
-    "merge_two_robots",
-    "use_predicted_wrench",
-    "close_the_loop",
-}
+    "learn_a_recording", "wrench_on_a_stream", "identify_a_load", "teach_objects_from_a_folder",
+    "kernel_methods_on_a_data_set", "merge_two_robots", "use_predicted_wrench", "close_the_loop",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The experiments on kernel methods, at sizes that take seconds, and the closed forms that figure 5.2 stands on."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -33,16 +31,6 @@ def pumadyn(tmp_path, table):
     return tmp_path
 
 
-def run(tmp_path, capsys, name, *arguments):
-    figures = tmp_path / "figures.json"
-    code = main(["reproduce", name, "--quick", "--out", str(tmp_path), "--json", str(figures), *map(str, arguments)])
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    assert (tmp_path / f"{name}.png").stat().st_size > 15_000
-    assert "ublished" in printed.out
-    return printed.out, json.loads(figures.read_text())
-
-
 def scikit_learn_error(table, level):
     """Mean test RMSE of scikit-learn's kernel ridge regression on the draws of `--quick`, 500 and 500 samples."""
     x, y = table[:, :-1], table[:1000, -1]
@@ -56,8 +44,8 @@ def scikit_learn_error(table, level):
     return np.mean(errors)
 
 
-def test_figure_4_1(pumadyn, table, tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "figure-4.1", "--data", pumadyn)
+def test_figure_4_1(run, pumadyn, table):
+    out, found = run("figure-4.1", "--quick", "--data", pumadyn)
     rows = found["pumadyn32nh"]["rows"]
     assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
     scale = found["pumadyn32nh"]["target_deviation"]
@@ -81,8 +69,8 @@ def test_figure_4_1(pumadyn, table, tmp_path, capsys):
     assert "Ours are worse" in out
 
 
-def test_figure_4_2(pumadyn, tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "figure-4.2", "--data", pumadyn / "pumadyn32nh")
+def test_figure_4_2(run, pumadyn):
+    out, found = run("figure-4.2", "--quick", "--data", pumadyn / "pumadyn32nh")
     assert [row["m"] for row in found["by_size"]] == [50, 100, 200]
     for row in found["by_size"]:
         assert 0 < row["one_fit_s"] < row["separate_s"] and row["path_s"] > 0
@@ -94,8 +82,8 @@ def test_figure_4_2(pumadyn, tmp_path, capsys):
     assert f"{found['path_over_fit']:.2f} times one fit" in out
 
 
-def test_nytro(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "nytro")
+def test_nytro(run):
+    out, found = run("nytro", "--quick")
     assert [row["m"] for row in found["fits"]] == [50, 100, 200]
     lines = [line.split() for line in out.splitlines()]
     for row in found["fits"]:
@@ -105,24 +93,21 @@ def test_nytro(tmp_path, capsys):
     )
 
 
-def test_figure_5_2(tmp_path, capsys):
-    _, found = run(tmp_path, capsys, "figure-5.2", "--draws", "20")
+def test_figure_5_2(run):
+    _, found = run("figure-5.2", "--quick", "--draws", "20")
     for case in found["cases"]:
         theory, ours = case["theory"]["risk"], case["exponents"]["risk"]
         assert abs(ours - theory) < 4 * case["their_errors"]["risk"] + 0.05
         assert case["features"][0] > 1 and 1 < case["centers"][0] <= case["centers"][-1] < 101
 
 
-def test_table_6_2(tmp_path, capsys, monkeypatch):
+def test_table_6_2(run, monkeypatch):
     rng = np.random.default_rng(0)
     x = (rng.uniform(size=(2400, 40)) < 0.3).astype(float)
     y = np.where(x[:, :6].sum(axis=1) + 0.5 * rng.normal(size=2400) > 1.75, 1.0, -1.0)
     monkeypatch.setattr(table_6_2, "adult", lambda path: Benchmark(x[:1500], y[:1500], x[1500:], y[1500:]))
-    figures = tmp_path / "figures.json"
-    assert main(["reproduce", "table-6.2", "--quick", "--out", str(tmp_path), "--json", str(figures)]) == 0
-    out, found = capsys.readouterr().out, json.loads(figures.read_text())
+    out, found = run("table-6.2", "--quick")
     for name, most, published in (("breast-cancer", 7, "3.1 ± 1.1"), ("adult", 42, "16.6 ± 0.3")):
-        assert (tmp_path / f"table-6.2-{name}.png").stat().st_size > 15_000
         one = found["sets"][name]
         errors = {method: np.mean([some[1] for some in all_]) for method, all_ in one["hinge, error, seconds"].items()}
         assert list(errors) == list(table_6_2.METHODS)
@@ -151,8 +136,8 @@ def target_deviation():
     return np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
 
 
-def test_falkon(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "falkon")
+def test_falkon(run):
+    out, found = run("falkon", "--quick")
     limit = 0.9 * target_deviation()
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
@@ -226,7 +211,7 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
     # Nyström with the simulation's first centres; with as many as there are functions it is KRLS.
     simulation = spline_rates.Simulation(n, r, gamma, 1, 5)
-    drawn = spline_rates.Simulation(n, r, gamma, 1, 5)._random[0].uniform(size=2 * spline_rates.HARMONICS + 1)
+    drawn = random.uniform(size=2 * spline_rates.HARMONICS + 1)
     counts, by_centers = simulation.center_risks(spline_rates.LEVELS[60], 0.0)
     assert counts == list(range(1, 2 * spline_rates.HARMONICS + 2))
     assert by_centers[0, -1] == pytest.approx(risks[60], rel=1e-4)

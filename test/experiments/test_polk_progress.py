@@ -1,33 +1,20 @@
 """Curves and convergence of POLK, textures, and times and errors of tensor kernels, at sizes that take seconds."""
 
-import json
-
 import numpy as np
 import pytest
 
-from icub_learning.cli.main import main
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
 from icub_learning.experiments.polk import convergence, curves
-from icub_learning.experiments.report.comparisons import compare
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.kernel_methods import Kernel, functional_sgd
 from icub_learning.reporting.tables import number
 
 
-def run(tmp_path, capsys, name, *arguments):
-    figures = tmp_path / "figures.json"
-    code = main(["reproduce", name, "--quick", "--out", str(tmp_path), "--json", str(figures), *arguments])
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    return printed.out, json.loads(figures.read_text())
-
-
-def test_curves_of_multidist(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "polk-curves", "--on", "multidist", "--draws", "2")
-    assert (tmp_path / "polk-curves-multidist.png").stat().st_size > 20_000
+def test_curves_of_multidist(run):
+    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "2")
     methods = found["multidist"]
     polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
-    entries = compare("polk-curves", found)
+    entries = list(curves.comparisons(found))
     gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in entries if "BSGD" in one.what}
     assert gaps == {"risk": polk["last risk"] - rival["last risk"],
                     "error": 100 * (polk["last error"] - rival["last error"])}  # fmt: skip
@@ -88,9 +75,8 @@ def test_textures_differ():
     assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
 
 
-def test_convergence(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "polk-convergence", "--draws", "1")
-    assert (tmp_path / "polk-convergence.png").stat().st_size > 20_000
+def test_convergence(run):
+    out, found = run("polk-convergence", "--quick", "--draws", "1")
     runs, powers = found["runs"], found["powers"]
     assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
     assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
@@ -128,16 +114,15 @@ def test_the_best_function_is_the_best():
     assert followed["distances"][-1] < 0.6 * problem.norm
 
 
-def test_tensor_synthetic(tmp_path, capsys):
-    out, found = run(tmp_path, capsys, "tensor-synthetic")
-    assert (tmp_path / "tensor-synthetic.png").stat().st_size > 15_000
+def test_tensor_synthetic(run):
+    out, found = run("tensor-synthetic", "--quick")
     (one,) = found["times"]
     assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
     assert "41.6 times faster" in out
     (few,) = found["subsampled"]
     row = next(line.split() for line in out.splitlines() if line.startswith("20  "))
     assert row[1:3] == [number(few[layout]["build"] + few[layout]["train"]) for layout in ("packed", "full")]
-    ratio = next(one for one in compare("tensor-synthetic", found) if "m 20: time of the full" in one.what)
+    ratio = next(one for one in synthetic.comparisons(found) if "m 20: time of the full" in one.what)
     assert (ratio.ours, ratio.published) == (pytest.approx(float(row[3]), rel=0.01), pytest.approx(24.2, rel=0.01))
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])

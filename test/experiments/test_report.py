@@ -12,33 +12,18 @@ import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
-from icub_learning.cli.reproduce import EXPERIMENTS
-from icub_learning.experiments import detection
+from icub_learning.experiments.comparison import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison, worse
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.absent import ABSENT
-from icub_learning.experiments.report.comparisons import (
-    KINDS,
-    READERS,
-    SAME,
-    STAND_IN,
-    THEORY,
-    TIME,
-    Comparison,
-    compare,
-    worse,
-)
 from icub_learning.experiments.report.page import Section, make_page
-from icub_learning.experiments.report.plans import PLANS, Plan
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
+from icub_learning.experiments.tensor import layout
+from icub_learning.experiments.thesis import figure_4_2
 
 OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-def test_plans_and_published_figures_are_of_experiments():
-    assert PLANS and set(PLANS) | set(READERS) <= set(EXPERIMENTS)
 
 
 def test_differences_and_what_is_worse():
@@ -51,75 +36,8 @@ def test_differences_and_what_is_worse():
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # nor is a sign
 
 
-def test_published_figures_are_held_against_our_own():
-    column = [[80.0 + k, 10.0 * k] for k in range(6)]
-    found = {
-        "published": {"MNIST, n_bal 1000": dict.fromkeys(("N", "RB", "RC"), column)},
-        "mnist": {
-            "n_bal": 590,
-            "n_imb": [1, 2, 5],
-            "accuracy_percent": {
-                name: {what: {"mean": [base, 0.0, base + 5]} for what, base in (("total", 70.0), ("imbalanced", 20.0))}
-                for name in ("N", "RB", "RC", "RC fixed", "RC+")
-            },
-        },
-    }  # fmt: skip
-    entries = {one.what: one for one in compare("table-7.1", found)}
-    one = entries["MNIST, 5 late: RB, imbalanced accuracy [%]"]
-    assert (one.ours, one.published, one.difference) == (25.0, 10.0, 15.0)
-    assert entries["MNIST, 1 late: RC, total accuracy [%]"].worse
-    found["mnist"]["n_bal"] = 1000
-    assert {one.kind for one in entries.values()} == {STAND_IN} != {one.kind for one in compare("table-7.1", found)}
-    assert len(entries) == 3 * 2 * 2 and not any("2 late" in name or "fixed" in name for name in entries)
-    assert compare("change", {}) == []
-
-
-def test_a_published_range_is_as_far_as_its_nearest_end():
-    errors = {
-        short: {"force": {"steady": force}, "torque": {"steady": torque}}
-        for short, force, torque in (("P", 2.2, 0.9), ("NP", 0.8, 0.2), ("SP of the thesis", 1.5, 0.1))
-    }
-    entries = {one.what: one for one in compare("figure-8.4", {"rmse": errors})}
-    assert len(entries) == 6
-    assert entries["P: RMSE of force, steady [N]"].difference == 0.0
-    assert entries["P: RMSE of torque, steady [N m]"].difference == pytest.approx(0.2)
-    assert entries["SP of the thesis: RMSE of force, steady [N]"].published == 1.0
-    assert [what for what, one in entries.items() if one.worse] == [
-        "P: RMSE of torque, steady [N m]",
-        "NP: RMSE of torque, steady [N m]",
-        "SP of the thesis: RMSE of force, steady [N]",
-    ]
-
-
-def test_columns_of_published_tables_stand_beside_the_same_columns_of_ours():
-    found = {
-        "published": {
-            "adult": {"SGM C": ((0.38, 0.003), (16.6, 0.3), (5.7, 0.6)), "LIBSVM": (None, (18.7, 0.0), (5.8, 0.5))}
-        },
-        "sets": {"adult": {"hinge, error, seconds": {"SGM C, mean": [[0.4, 17.0, 1.0], [0.5, 18.0, 2.0]],
-                                                     "LIBSVM": [[0.3, 18.0, 7.0]]}}},
-    }  # fmt: skip
-    entries = {one.what: (one.ours, one.published, one.worse) for one in compare("table-6.2", found)}
-    assert entries == {
-        "adult, SGM C, mean: hinge loss": (0.45, 0.38, True),
-        "adult, SGM C, mean: error [%]": (17.5, 16.6, True),
-        "adult, SGM C, mean: seconds": (1.5, 5.7, False),
-        "adult, LIBSVM: error [%]": (18.0, 18.7, False),
-        "adult, LIBSVM: seconds": (7.0, 5.8, True),
-    }
-    results = {title: {"mean": 0.5, "training": 30.0} for title in detection.ROWS}
-    entries = {
-        one.what: (one.ours, one.published, one.worse)
-        for one in compare("detection", {"published": detection.PUBLISHED, "results": results})
-    }
-    assert len(entries) == 6
-    assert entries["minibootstrap, 4 x 2500: mAP [%], theirs on photographs"] == (50.0, 48.1, False)
-    assert entries["random background, 6000: training [s]"] == (30.0, 25.0, True)
-
-
-def test_every_experiment_is_in_the_documents():
+def test_absent_data_are_in_the_documents():
     text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
-    assert [name for name in EXPERIMENTS if f"`{name}`" not in text] == []
     absent = [f"| {' | '.join((name, *entry))} |" for name, entry in ABSENT.items()]
     assert [row for row in absent if row not in text] == []
 
@@ -152,8 +70,8 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setitem(PLANS, "tensor-layout", Plan(quick=("--samples", "8"), out=False))
-    monkeypatch.setitem(PLANS, "figure-4.2", Plan(quick=("--quick", "--data", "nowhere")))
+    monkeypatch.setattr(layout, "QUICK", ("--samples", "8"))
+    monkeypatch.setattr(figure_4_2, "QUICK", ("--quick", "--data", "nowhere"), raising=False)
     return ["tensor-layout", "figure-4.2"]
 
 

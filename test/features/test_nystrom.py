@@ -58,14 +58,11 @@ def test_centers_far_from_the_origin_do_not_cancel(offset):
 @pytest.mark.parametrize(
     ("centers", "length_scale", "error"),
     [
-        (np.zeros((0, 2)), 1.0, ShapeError),
-        (np.zeros(3), 1.0, ShapeError),
-        (np.zeros((2, 0)), 1.0, ShapeError),
-        ([[0.0, np.nan]], 1.0, NotFiniteError),
-        (np.zeros((2, 2)), 0.0, ParameterError),
+        (np.zeros((0, 2)), 1.0, ShapeError), (np.zeros(3), 1.0, ShapeError), (np.zeros((2, 0)), 1.0, ShapeError),
+        ([[0.0, np.nan]], 1.0, NotFiniteError), (np.zeros((2, 2)), 0.0, ParameterError),
         (np.zeros((2, 2)), np.nan, ParameterError),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_refused(centers, length_scale, error):
     with pytest.raises(error):
         NystromFeatures(centers, length_scale)

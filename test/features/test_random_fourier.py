@@ -42,20 +42,12 @@ def test_inner_products_are_the_kernel_within_their_standard_error(length_scale)
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"n_inputs": 0},
-        {"n_inputs": 1.5},
-        {"n_features": 7},
-        {"n_features": 0},
-        {"n_features": 10.0},
-        {"length_scale": 0.0},
-        {"length_scale": -1.0},
-        {"length_scale": np.nan},
-        {"length_scale": np.inf},
-        {"seed": -1},
-        {"seed": None},
+        {"n_inputs": 0}, {"n_inputs": 1.5}, {"n_features": 7}, {"n_features": 0}, {"n_features": 10.0},
+        {"length_scale": 0.0}, {"length_scale": -1.0}, {"length_scale": np.nan}, {"length_scale": np.inf},
+        {"seed": -1}, {"seed": None},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_bad_settings_are_refused_by_name(arguments):
     with pytest.raises(ParameterError) as caught:
         RandomFourierFeatures(**{"n_inputs": 2, "n_features": 4, **arguments})

@@ -91,17 +91,12 @@ def test_samples_too_large_to_square_are_refused_and_change_nothing():
 @pytest.mark.parametrize(
     "spoil",
     [
-        {"mean": np.zeros(3)},
-        {"mean": np.zeros((2, 1))},
-        {"mean": [np.nan, 0.0]},
-        {"squares": [-1.0, 0.0]},
-        {"squares": np.asarray("nonsense")},
-        {"n_samples": np.asarray(-1)},
-        {"n_samples": np.asarray("nonsense")},
+        {"mean": np.zeros(3)}, {"mean": np.zeros((2, 1))}, {"mean": [np.nan, 0.0]}, {"squares": [-1.0, 0.0]},
+        {"squares": np.asarray("nonsense")}, {"n_samples": np.asarray(-1)}, {"n_samples": np.asarray("nonsense")},
         {"n_samples": np.zeros(2)},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_state_that_describes_no_standardizer_is_refused(spoil):
     with pytest.raises(StateError):
         Standardizer.from_state({**Standardizer(2).state(), **spoil})

@@ -4,7 +4,14 @@ from types import ModuleType
 from typing import Any
 
 
-class Substitution:
+class Given:
+    """What the launch files make, with all that they give to it as attributes."""
+
+    def __init__(self, *positional: Any, **given: Any) -> None:
+        vars(self).update(given, positional=positional)
+
+
+class Substitution(Given):
     """A text that is known at launch only."""
 
     def perform(self, context: dict[str, str]) -> str:
@@ -12,81 +19,53 @@ class Substitution:
 
 
 class LaunchConfiguration(Substitution):
-    def __init__(self, name: str) -> None:
-        self._name = name
-
     def perform(self, context: dict[str, str]) -> str:
-        return context[self._name]
+        return context[self.positional[0]]
 
 
 class FindPackageShare(Substitution):
     share: dict[str, str] = {}  # of packages, set by the test  # noqa: RUF012
 
-    def __init__(self, package: str) -> None:
-        self._package = package
-
     def perform(self, context: dict[str, str]) -> str:
-        return self.share[self._package]
+        return self.share[self.positional[0]]
 
 
 class ExecutableInPackage(Substitution):
-    def __init__(self, *, package: str, executable: str) -> None:
-        self._package, self._executable = package, executable
-
     def perform(self, context: dict[str, str]) -> str:
-        return f"{self._package}/{self._executable}"
+        return f"{self.package}/{self.executable}"
 
 
-class DeclareLaunchArgument:
-    def __init__(self, name: str, *, description: str, default_value: Any, choices: Any) -> None:
-        self.name, self.default = name, default_value
+class DeclareLaunchArgument(Given):
+    @property
+    def name(self) -> str:
+        return self.positional[0]
 
 
-class Shutdown:
-    def __init__(self, *, reason: str) -> None:
-        self.reason = reason
+class Shutdown(Given):
+    pass
 
 
-class ExecuteProcess:
-    def __init__(self, *, cmd: list, name: str, additional_env: dict, output: str, on_exit: Any) -> None:
-        self._cmd, self._environment = cmd, additional_env
-        self.name, self.on_exit = name, on_exit
-
+class ExecuteProcess(Given):
     def line(self, context: dict[str, str]) -> list[str]:
-        return [text(part, context) for part in self._cmd]
+        return [text(part, context) for part in self.cmd]
 
     def environment(self, context: dict[str, str]) -> dict[str, str]:
-        return {name: text(part, context) for name, part in self._environment.items()}
+        return {name: text(part, context) for name, part in self.additional_env.items()}
 
 
 class Node(ExecuteProcess):
-    def __init__(
-        self,
-        *,
-        package: str,
-        executable: str,
-        name: str,
-        arguments: list,
-        ros_arguments: list,
-        parameters: list,
-        remappings: list,
-        **shared: Any,
-    ) -> None:
-        super().__init__(
-            cmd=[ExecutableInPackage(package=package, executable=executable), *arguments], name=name, **shared
-        )
-        self._ros_arguments, self._parameters, self._remappings = ros_arguments, parameters, remappings
-
     def line(self, context: dict[str, str]) -> list[str]:
-        line = [*super().line(context), "--ros-args", *(text(part, context) for part in self._ros_arguments)]
+        program = ExecutableInPackage(package=self.package, executable=self.executable)
+        line = [text(part, context) for part in (program, *self.arguments)]
+        line += ["--ros-args", *(text(part, context) for part in self.ros_arguments)]
         line += ["--ros-args", "-r", f"__node:={self.name}"]
-        for entry in self._parameters:
+        for entry in self.parameters:
             if isinstance(entry, dict):
                 for key, part in entry.items():
                     line += ["-p", f"{key}:={text(part, context)}"]
             else:
                 line += ["--params-file", text(entry, context)]
-        for source, target in self._remappings:
+        for source, target in self.remappings:
             line += ["-r", f"{source}:={text(target, context)}"]
         return line
 
@@ -100,9 +79,11 @@ class LaunchDescription:
         context = {}
         for entity in self.entities:
             if isinstance(entity, DeclareLaunchArgument):
-                if entity.name not in given and entity.default is None:
+                if entity.name not in given and entity.default_value is None:
                     raise RuntimeError(f"{entity.name} must be given")
-                context[entity.name] = given[entity.name] if entity.name in given else text(entity.default, context)
+                context[entity.name] = (
+                    given[entity.name] if entity.name in given else text(entity.default_value, context)
+                )
         return [entity for entity in self.entities if isinstance(entity, ExecuteProcess)], context
 
 

@@ -13,14 +13,10 @@ from icub_learning.launching import children
 from icub_learning.view.live import services as of_page
 
 LIMITS = (
-    (arm_session, ("START_LIMIT", "ANSWER_LIMIT", "SPARE")),
-    (check, ("PATIENCE",)),
-    (children, ("GRACE",)),
-    (dialogue, ("IMAGE_LIMIT", "RECOGNITION_LIMIT")),
-    (latency, ("PATIENCE",)),
-    (of_page, ("FIND_LIMIT", "SPARE")),
+    (arm_session, ("START_LIMIT", "ANSWER_LIMIT", "SPARE")), (check, ("PATIENCE",)), (children, ("GRACE",)),
+    (dialogue, ("IMAGE_LIMIT", "RECOGNITION_LIMIT")), (latency, ("PATIENCE",)), (of_page, ("FIND_LIMIT", "SPARE")),
     (services, ("SPARE",)),
-)
+)  # fmt: skip
 FINDING = [getattr(services.Services, name) for name in ("find", "find_all", "ask", "call")]  # FIND_LIMIT by default
 
 

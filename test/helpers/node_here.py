@@ -33,7 +33,7 @@ class NodeHere:
         HERE.append(self)
         try:
             self._node = make()
-            if not spinning._autostart(self._node):
+            if not spinning.autostart(self._node):
                 self._code = 1
             self._executor.add_node(self._node)
         except IcubLearningError as error:
@@ -60,7 +60,7 @@ class NodeHere:
     @property
     def running(self) -> bool:
         """Whether it has started and was not shut down."""
-        return self in HERE and not self._code and not spinning._finalized(self._node)
+        return self in HERE and not self._code and not spinning.is_finalized(self._node)
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """Return the first match in its output: what its start said is there."""
@@ -78,7 +78,7 @@ class NodeHere:
         if self in HERE:
             HERE.remove(self)
             if self._node is not None:
-                if not spinning._finalized(self._node):
+                if not spinning.is_finalized(self._node):
                     self._node.trigger_shutdown()
                 self._executor.remove_node(self._node)
                 self._node.destroy_node()

@@ -9,11 +9,8 @@ from icub_learning.nodes.object_detection import parameters as object_detection
 from icub_learning.nodes.object_recognition import parameters as object_recognition
 
 PARAMETERS = {
-    "inverse_dynamics": inverse_dynamics.PARAMETERS,
-    "icub_simulation": icub_simulation.PARAMETERS,
-    "gazebo_controller": gazebo_controller.PARAMETERS,
-    "gazebo_joint_states": gazebo_joint_states.PARAMETERS,
-    "cnn_features": cnn_features.PARAMETERS,
-    "object_detection": object_detection.PARAMETERS,
+    "inverse_dynamics": inverse_dynamics.PARAMETERS, "icub_simulation": icub_simulation.PARAMETERS,
+    "gazebo_controller": gazebo_controller.PARAMETERS, "gazebo_joint_states": gazebo_joint_states.PARAMETERS,
+    "cnn_features": cnn_features.PARAMETERS, "object_detection": object_detection.PARAMETERS,
     "object_recognition": object_recognition.PARAMETERS,
-}
+}  # fmt: skip

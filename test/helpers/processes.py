@@ -30,6 +30,14 @@ def nodes_in(domain: int) -> dict[int, str]:
     return found
 
 
+def runs(process: int | str) -> bool:
+    """Whether a process runs; one that has ended but was not waited for by its parent does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def children_of(process: int) -> list[int]:
     """Return the numbers of the processes that a process has started and that still run."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]

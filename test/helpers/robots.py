@@ -17,13 +17,8 @@ ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup
 RIGHT_ARM = tuple(f"r_{joint}" for joint in ARM)
 LEFT_ARM = tuple(f"l_{joint}" for joint in ARM)
 UR10_JOINTS = (
-    "shoulder_pan_joint",
-    "shoulder_lift_joint",
-    "elbow_joint",
-    "wrist_1_joint",
-    "wrist_2_joint",
-    "wrist_3_joint",
-)
+    "shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint",
+)  # fmt: skip
 PANDA_JOINTS = (*(f"panda_joint{number}" for number in range(1, 8)), "panda_finger_joint1", "panda_finger_joint2")
 
 

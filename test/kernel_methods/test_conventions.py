@@ -5,6 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icub_learning import kernel_methods
+from icub_learning.errors import IcubLearningError
 from icub_learning.kernel_methods import OneVsAllClassifier
 from icub_learning.kernel_methods.estimator import KernelRegressor
 
@@ -19,6 +20,52 @@ ESTIMATORS = [kind() for kind in REGRESSORS if kind not in OF_SIGNS]
 ESTIMATORS += [OneVsAllClassifier(), OneVsAllClassifier(kernel_methods.Landweber(max_iter=100))]
 # The checks set the seed of the outer estimator alone; another choice of centres in each fit would not be idempotent.
 ESTIMATORS += [OneVsAllClassifier(kind(random_state=0)) for kind in OF_SIGNS]
+POLK, TENSORS = kernel_methods.POLKClassifier, kernel_methods.TensorKernelRegressor
+ESTIMATORS += [POLK(), POLK(loss="hinge", max_dictionary=200), kernel_methods.POLKRegressor()]
+ESTIMATORS += [TENSORS(), TENSORS(order=2, loss="huber")]
+N = 60  # samples
+# Settings that are refused, each by the name of the last one.
+FAR = {"n_centers": N + 1}, {"n_centers": 0}, {"sampling": "best"}, {"regularization": 0.0}, {"regularization": -1e-3}
+ITERATIONS = {"max_iter": 0}, {"tol": -1.0}, {"tol": np.nan}
+STEPS = [{"step_size": value} for value in (0.0, 1e9, "fast", np.nan)]
+REFUSED = {
+    "KRLS SpectralCutoff": [
+        {"regularization": 0.0}, {"regularization": -1.0}, {"regularization": np.inf}, {"length_scale": -1.0},
+        {"kernel": "cosine"}, {"path": [1.0, 1.0]}, {"path": [0.0, 1.0]},
+    ],
+    "Landweber NuMethod AcceleratedGradient ConjugateGradientKRLS": [
+        *ITERATIONS, {"path": [1.5]}, {"max_iter": 5, "path": [6]}, {"path": []},
+    ],
+    "NystromKRLS IncrementalNystromKRLS": [
+        *FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)},
+    ],
+    "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
+    "FALKON": [{"solver": "newton"}, {"storage": "disk"}],
+    "NYTRO": [
+        *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
+        {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},
+    ],
+    "RandomFeaturesKRLS IncrementalRandomFeaturesKRLS": [
+        {"kernel": "linear"}, {"features": "orthogonal"}, {"n_features": 0}, FAR[3], {"length_scale": 0.0},
+    ],
+    "RandomFeaturesKRLS": [{"sampling": "best"}, {"sampling": "leverage", "features": "fastfood"}],
+    "StochasticKernelMachine": [
+        *STEPS, {"loss": "perceptron"}, {"kernel": "linear", "step_size": 1.9}, {"decay": 1.01}, {"max_iter": 0},
+        {"decay": (0.1, 0.2, 0.3)}, {"step_size": (0.5, 2.0)}, {"batch_size": N + 1}, {"order": "sorted"},
+        {"epsilon": -1.0}, {"loss": "hinge"},
+    ],
+    "TensorKernelRegressor": [
+        *({"order": order} for order in (3, 0, 18, 4.0)), *ITERATIONS[:2], {"kernel": "gaussian"},
+        {"kernel": "polynomial", "degree": 0}, {"gamma": 0.0}, {"gamma": -1.0}, {"loss": "zero-one"}, {"loss": 3},
+        {"n_subsample": 0}, {"n_subsample": N + 1},
+    ],
+    "POLKClassifier": [
+        *STEPS[::3], {"regularization": 0.1, "step_size": 10.0}, {"regularization": -1.0}, {"parsimony": -0.1},
+        {"loss": "absolute"}, {"schedule": "linear"}, {"batch_size": 0}, {"max_dictionary": 0}, {"max_dictionary": -3},
+        {"averaging": 0}, {"averaging": 2.5}, {"classes": [1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
+    ],
+}  # fmt: skip
+CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -29,6 +76,16 @@ pytestmark = [
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(("kind", "settings"), CASES)
+def test_bad_settings_are_named(kind, settings):
+    x, kind, (*_, name) = np.random.default_rng(0).normal(size=(N, 4)), getattr(kernel_methods, kind), settings
+    for learn in {kind.fit, getattr(kind, "partial_fit", kind.fit)}:
+        model = kind(**settings)
+        with pytest.raises(IcubLearningError, match=name):
+            learn(model, x, np.arange(N) % 2)
+        assert not hasattr(model, "n_samples_seen_") and not hasattr(model, "dual_coef_")
 
 
 COMMON = {"kernel": "gaussian", "length_scale": 1.0, "degree": 3, "regularization": 1e-6, "random_state": None}

@@ -59,14 +59,10 @@ def test_distances_survive_a_far_origin(name):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"kernel": "rbf"},
-        {"kernel": None},
-        {"length_scale": 0.0},
-        {"length_scale": np.nan},
-        {"degree": 0},
+        {"kernel": "rbf"}, {"kernel": None}, {"length_scale": 0.0}, {"length_scale": np.nan}, {"degree": 0},
         {"degree": 1.5},
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_named(settings):
     with pytest.raises(ParameterError, match=next(iter(settings))):
         Kernel(**settings)

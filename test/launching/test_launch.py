@@ -18,6 +18,7 @@ import pytest
 import yaml
 from helpers import launch_stand_in
 from helpers.loading import module_at
+from helpers.processes import runs
 from helpers.waiting import PATIENCE, wait_until
 
 from icub_learning.cli.main import BAD_INPUT, main
@@ -32,21 +33,15 @@ from icub_learning.launching.templates import MADE, fields
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]
 CASES = [
-    ("simulation", []),
-    ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
-    ("gazebo", ["gz_args:=-rs"]),
-    ("gazebo", ["robot:=panda"]),
-    ("robot", []),
+    ("simulation", []), ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
+    ("gazebo", ["gz_args:=-rs"]), ("gazebo", ["robot:=panda"]), ("robot", []),
     ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
-    ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]),
-    ("icub", []),
-    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=/icub/state:o"]),
-    ("recognition", []),
-    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]),
-    ("objects", []),
+    ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]), ("icub", []),
+    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=/icub/state:o"]), ("recognition", []),
+    ("recognition", ["image:=/camera/image_raw", "use_sim_time:=true"]), ("objects", []),
     ("detection", ["image:=/camera/image_raw"]),
     ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
-]
+]  # fmt: skip
 LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
 LEARNERS["icub"] = ("right_arm_dynamics", "joints")
 LEARNERS["detection"] = ("object_detection", "n_centers")
@@ -254,15 +249,12 @@ def templates_of(process: table.Process) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("system", "assignments", "words"),
     [
-        ("robot", ["robot"], "name:=value"),
-        ("robot", ["arm:=right"], "one of robot, config"),
-        ("robot", ["log_level:=loud"], "debug"),
-        ("robot", ["use_sim_time:=yes"], "true, false"),
-        ("robot", ["robot:=nobody"], "nobody.yaml"),
-        ("recording", [], "recording:="),
+        ("robot", ["robot"], "name:=value"), ("robot", ["arm:=right"], "one of robot, config"),
+        ("robot", ["log_level:=loud"], "debug"), ("robot", ["use_sim_time:=yes"], "true, false"),
+        ("robot", ["robot:=nobody"], "nobody.yaml"), ("recording", [], "recording:="),
         ("simulation", ["config:=/nowhere.yaml"], "/nowhere.yaml"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_are_refused_with_a_reason(system, assignments, words, capsys):
     assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
     assert words in capsys.readouterr().err
@@ -338,14 +330,11 @@ def test_output_is_forwarded_with_names() -> None:
 @pytest.mark.parametrize(
     ("script", "at_end", "code"),
     [
-        ("pass", AtEnd.FAIL, 1),
-        ("raise SystemExit(3)", AtEnd.FAIL, 1),
-        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1),
-        ("pass", AtEnd.STOP, 0),
-        ("raise SystemExit(3)", AtEnd.STOP, 1),
-        ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
+        ("pass", AtEnd.FAIL, 1), ("raise SystemExit(3)", AtEnd.FAIL, 1),
+        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1), ("pass", AtEnd.STOP, 0),
+        ("raise SystemExit(3)", AtEnd.STOP, 1), ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
     ],
-)
+)  # fmt: skip
 def test_exit_code_when_a_process_ends(script: str, at_end: AtEnd, code: int) -> None:
     lines: list[str] = []
     assert Supervisor(lines.append).run([python("other", SLEEP), python("it", script, at_end)]) == code
@@ -399,7 +388,7 @@ def test_a_signal_ends_all_processes(number: signal.Signals, start_process: Call
     ids = [int(process.wait_for(rf"\[p{i}\] up (\d+)")[1]) for i in range(2)]
     assert process.stop(number) == 0
     assert process.output.count("bye") == 2
-    wait_until(lambda: not any(map(alive, ids)), "their end")
+    wait_until(lambda: not any(map(runs, ids)), "their end")
 
 
 def test_processes_that_ignore_signals_are_killed_with_their_children(start_process: Callable[..., Any]) -> None:
@@ -408,12 +397,4 @@ def test_processes_that_ignore_signals_are_killed_with_their_children(start_proc
     process.wait_for(r"\[p0\] up")
     assert process.stop(signal.SIGINT) == 1
     assert "[p1] did not end within" in process.output
-    wait_until(lambda: not any(map(alive, found.groups())), "their end")
-
-
-def alive(pid: int | str) -> bool:
-    """Whether a process runs; one that has ended but was not waited for by its parent does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    wait_until(lambda: not any(map(runs, found.groups())), "their end")

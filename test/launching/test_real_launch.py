@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.gazebo_servers import needs_gazebo, servers
+from helpers.gazebo_servers import needs_bridge, needs_gazebo, servers
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM
 from helpers.waiting import wait_until
@@ -148,18 +148,10 @@ def _parameters(recording: object, folder: Path) -> Path:
 
 
 @needs_gazebo
-def test_gazebo(tmp_path, ros_domain, ros2_launch, monkeypatch):
-    from helpers.gazebo_bridge import stand_in
-
+def test_gazebo(ros_domain, ros2_launch, monkeypatch):
     for name, value in next(iter(servers().values())).items():
         monkeypatch.setenv(name, value)
-    prefixes = os.environ["AMENT_PREFIX_PATH"]
-    if not any(Path(prefix, "lib/ros_gz_bridge/parameter_bridge").is_file() for prefix in prefixes.split(os.pathsep)):
-        folder = stand_in(tmp_path / "stand_in")
-        index = Path(folder, "share/ament_index/resource_index/packages")
-        index.mkdir(parents=True, exist_ok=True)
-        (index / "ros_gz_bridge").touch()
-        monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(folder), prefixes]))
+    needs_bridge()
     monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
     process = ros2_launch("gazebo", "gz_args:=-rs")
     assert diagnosed("gazebo", process), process.output

@@ -10,35 +10,34 @@ from icub_learning.models.declared import ANY, NOT_NEGATIVE, POSITIVE, VARIANCE,
 class Some(Declared):
     STATE = entries(value=VARIANCE, mean=ANY, count=NOT_NEGATIVE, factor=POSITIVE)
 
-    def __init__(self, n):
-        self.value, self._mean, self._count, self._factor = np.full(n, np.inf), np.zeros((n, 2)), 0, 1.0
+    def __init__(self, n, count=0, factor=1.0):
+        self.value, self._mean, self._count, self._factor = np.full(n, np.inf), np.zeros((n, 2)), count, factor
+
+    def hidden(self):
+        return self._mean, self._count, self._factor
 
 
 def test_what_is_saved_comes_back_as_it_was():
-    one = Some(3)
-    one.value, one._mean, one._count, one._factor = np.array([1.0, np.inf, 0.0]), np.arange(6.0).reshape(3, 2), 7, 0.5
+    one = Some(3, 7, 0.5)
+    one.value[::2], one.hidden()[0][:] = (1.0, 0.0), np.arange(6.0).reshape(3, 2)
     state = one.state()
     assert set(state) == {"value", "mean", "count", "factor"}
     again = Some.from_state(state, 3)
-    one.value[0], one._mean[0] = 9.0, 9.0  # neither the state nor what was made of it follows
-    assert again.value.tolist() == [1.0, np.inf, 0.0] and again._mean.tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert (again._count, again._factor) == (7, 0.5) and type(again._count) is int
+    one.value[0] = one.hidden()[0][0] = 9.0  # neither the state nor what was made of it follows
+    mean, count, factor = again.hidden()
+    assert again.value.tolist() == [1.0, np.inf, 0.0] and mean.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert (count, factor) == (7, 0.5) and type(count) is int
 
 
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("value", [1.0, -1.0, 0.0], "numbers of at least 0"),
-        ("value", [1.0, np.nan, 0.0], "value"),
-        ("value", [1.0, 0.0], r"of shape \(3,\)"),
-        ("mean", np.full((3, 2), np.inf), "finite numbers"),
-        ("mean", np.zeros(6), r"of shape \(3, 2\)"),
-        ("count", -1, "count -1"),
-        ("factor", 0.0, "above 0"),
-        ("factor", "some", "Some"),
-        ("factor", None, "factor"),
+        ("value", [1.0, -1.0, 0.0], "numbers of at least 0"), ("value", [1.0, np.nan, 0.0], "value"),
+        ("value", [1.0, 0.0], r"of shape \(3,\)"), ("mean", np.full((3, 2), np.inf), "finite numbers"),
+        ("mean", np.zeros(6), r"of shape \(3, 2\)"), ("count", -1, "count -1"), ("factor", 0.0, "above 0"),
+        ("factor", "some", "Some"), ("factor", None, "factor"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(name, value, text):
     with pytest.raises(StateError, match=text):
         Some.from_state(Some(3).state() | {name: value}, 3)

@@ -18,12 +18,9 @@ from icub_learning.models.header import digest_of_urdf
 from icub_learning.testing import same_arrays
 
 STATE = {
-    "numbers": np.linspace(0.0, 1.0, 300).reshape(20, 15),
-    "count": np.asarray(7),
-    "names": np.asarray(["elbow", "wrist"]),
-    "flag": np.asarray(True),
-    "none": np.empty((0, 3)),
-}
+    "numbers": np.linspace(0.0, 1.0, 300).reshape(20, 15), "count": np.asarray(7),
+    "names": np.asarray(["elbow", "wrist"]), "flag": np.asarray(True), "none": np.empty((0, 3)),
+}  # fmt: skip
 HEADER = ModelHeader(
     "inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"samples": 9}
 )
@@ -97,15 +94,11 @@ def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypat
 @pytest.mark.parametrize(
     "entry",
     [
-        npy("(1,)", bytes(8), "|O"),
-        npy("(1,)", bytes(16), "<c16"),
-        npy("(2, 2)", bytes(32)).replace(b"False", b"True "),
-        npy("(1,)", bytes(16)),
-        b"\x93NUMPY\x03\x00",
-        b"no array",
-        b"",
+        npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"),
+        npy("(2, 2)", bytes(32)).replace(b"False", b"True "), npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00",
+        b"no array", b"",
     ],
-)
+)  # fmt: skip
 def test_other_content_than_plain_arrays_is_refused(tmp_path, entry):
     with pytest.raises(StateError):
         read_model(archive(tmp_path / "other.npz", a=entry))
@@ -230,13 +223,10 @@ def test_a_state_of_objects_is_not_written(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"robot": "other"},
-        {"joints": ("b", "a")},
-        {"sensor": "other"},
-        {"kind": "object_recognition"},
+        {"robot": "other"}, {"joints": ("b", "a")}, {"sensor": "other"}, {"kind": "object_recognition"},
         {"urdf_digest": "d2"},
     ],
-)
+)  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
     theirs = ModelHeader(**{**vars(HEADER), **change})
     with pytest.raises(StateError) as caught:

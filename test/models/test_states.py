@@ -9,16 +9,6 @@ from icub_learning.models import load_state, save_state
 from icub_learning.robots import find_urdf
 
 
-def test_round_trip_is_exact_and_the_ending_is_added(tmp_path):
-    state = {"a.b": np.arange(6.0).reshape(2, 3), "name": np.asarray("wrench"), "n": np.asarray(3)}
-    path = save_state(tmp_path / "sub" / "model", state)
-    assert path == tmp_path / "sub" / "model.npz"
-    for source in (path, tmp_path / "sub" / "model"):
-        loaded = load_state(source)
-        assert loaded.keys() == state.keys()
-        assert all((loaded[key] == state[key]).all() for key in state)
-
-
 def test_what_is_no_model_is_named(tmp_path):
     (tmp_path / "text.npz").write_text("hello")
     (tmp_path / "empty.npz").write_text("")

@@ -24,14 +24,10 @@ def make_recording(n: int = 40, m: int = 17, seed: int = 0, **fields) -> Recordi
     stamps = 1_700_000_000_000_000_001 + np.cumsum(rng.integers(1, 10_000_000, n))
     wrench_stamps = 1_700_000_000_000_000_000 + np.cumsum(rng.integers(1, 20_000_000, m))
     given_fields = {
-        "velocity": rng.normal(size=(n, 3)),
-        "effort": rng.normal(size=(n, 3)) * 1e-17,
-        "wrench_stamps": wrench_stamps,
-        "wrench_arrivals": wrench_stamps + 123_456,
-        "wrench": rng.normal(size=(m, 6)) * 1e3,
-        "joint_arrivals": stamps + 99,
-        **fields,
-    }
+        "velocity": rng.normal(size=(n, 3)), "effort": rng.normal(size=(n, 3)) * 1e-17, "wrench_stamps": wrench_stamps,
+        "wrench_arrivals": wrench_stamps + 123_456, "wrench": rng.normal(size=(m, 6)) * 1e3,
+        "joint_arrivals": stamps + 99, **fields,
+    }  # fmt: skip
     return Recording(JOINTS, stamps, rng.normal(size=(n, 3)), **given_fields)
 
 
@@ -175,21 +171,16 @@ def test_csv_as_a_person_writes_it(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "no column position"),
-        ("time,q1\n1,2\n", "no column position"),
-        ("position.a\n1\n", "no column stamp_ns"),
-        ("time,position.a,position.a\n1,2,3\n", "more than once"),
+        ("", "no column position"), ("time,q1\n1,2\n", "no column position"),
+        ("position.a\n1\n", "no column stamp_ns"), ("time,position.a,position.a\n1,2,3\n", "more than once"),
         ("time,position.a,position.b,velocity.a\n1,2,3,4\n", r"velocity\.b"),
         ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
         ("time,position.a,wrench.force.x\n1,2,3\n", r"wrench\.force\.y"),
-        ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"),
-        ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
-        ("time,position.a\n,2\n", "line 2"),
-        ("time,position.a\nnan,2\n", "line 2"),
-        ("time,position.a\n1e30,2\n", "line 2"),
-        ("stamp_ns,position.a\n1.5,2\n", "line 2"),
+        ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"), ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
+        ("time,position.a\n,2\n", "line 2"), ("time,position.a\nnan,2\n", "line 2"),
+        ("time,position.a\n1e30,2\n", "line 2"), ("stamp_ns,position.a\n1.5,2\n", "line 2"),
     ],
-)
+)  # fmt: skip
 def test_faulty_csv(tmp_path, text, expected):
     path = tmp_path / "faulty.csv"
     path.write_text(text)
@@ -365,14 +356,10 @@ def test_rosbag_carries_the_message_definitions(tmp_path):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"position": np.zeros((2, 1))},
-        {"position": np.zeros((1, 2))},
-        {"velocity": np.zeros((2, 1))},
-        {"wrench": np.zeros((1, 6))},
-        {"wrench_stamps": [1]},
-        {"joint_arrivals": [1, 2]},
+        {"position": np.zeros((2, 1))}, {"position": np.zeros((1, 2))}, {"velocity": np.zeros((2, 1))},
+        {"wrench": np.zeros((1, 6))}, {"wrench_stamps": [1]}, {"joint_arrivals": [1, 2]},
     ],
-)
+)  # fmt: skip
 def test_arrays_that_do_not_fit(fields):
     good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
     Recording(**good)

@@ -35,7 +35,7 @@ def test_a_kernel_each_and_no_contestant_both_present_and_missing():
 
 def test_one_size_measured_by_all_and_checked(monkeypatch):
     before = _cholesky.use("portable")
-    rows = core._time_one_size(16, 3, 0.02)
+    rows = core.time_one_size(16, 3, 0.02)
     assert _cholesky.use(before) == "portable"  # put back
     assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
     assert next(row for row in rows if row["method"] == "Sherman-Morrison")["x S-M"] == 1.0
@@ -46,7 +46,7 @@ def test_one_size_measured_by_all_and_checked(monkeypatch):
 
     monkeypatch.setitem(CONTESTANTS, "idle", Idle)
     with pytest.raises(AssertionError, match="idle"):
-        core._time_one_size(16, 3, 0.02)
+        core.time_one_size(16, 3, 0.02)
 
 
 def test_what_is_too_slow_is_left_out_with_the_reason():
@@ -79,15 +79,15 @@ def test_stamps_are_irregular_and_rise():
 
 
 def test_history_traces_what_is_held():
-    assert abs(history._growth(8, 2, 100)) < 2000
+    assert abs(history.growth(8, 2, 100)) < 2000
 
 
 def test_a_soak_tells_growth_from_what_goes_up_and_down_with_its_events():
     seconds = np.arange(1800)
     round_of_events = 1800 * len(soak.EVENTS) / soak.MOST_EVENTS
     saw = 200.0 + 12.0 * (seconds % round_of_events > 0.7 * round_of_events) + 5.0 * np.sin(seconds / 3.0)
-    assert abs(soak._growth(saw.tolist())) < 0.002
-    assert soak._growth((saw * (1.0 + 0.03 * seconds / 1800)).tolist()) == pytest.approx(0.022, abs=0.004)
+    assert abs(soak.growth_of(saw.tolist())) < 0.002
+    assert soak.growth_of((saw * (1.0 + 0.03 * seconds / 1800)).tolist()) == pytest.approx(0.022, abs=0.004)
 
 
 def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):

@@ -5,8 +5,6 @@ import re
 import pytest
 import yaml
 
-from icub_learning.cli.main import COMMANDS
-
 NODES = ["inverse_dynamics", "icub_simulation", "cnn_features", "object_recognition", "object_detection"]
 
 
@@ -18,11 +16,6 @@ def test_every_topic_and_service_is_in_the_ros_interface(checkout, module):
     names = set(re.findall(rf'"(~/[a-z_/]+|{relative}|/joint_states|/wrench|/clock|/diagnostics)"', source))
     assert len(names) >= 4
     assert not [name for name in names if f"`{name}`" not in text]
-
-
-def test_every_command_is_in_the_readme(checkout):
-    text = (checkout / "README.md").read_text()
-    assert not [name for name in COMMANDS if f"icub-learning {name}" not in text]
 
 
 def test_links_between_documents_lead_somewhere(checkout):

@@ -1,17 +1,21 @@
 """`make mutants` changes one place at a time, in proportion, and tells what tests kill from what they do not notice."""
 
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tools.mutants import c_source
 from tools.mutants.draw import Mutant, draw, rooms, save
+from tools.mutants.processor import family, wait
 
 SUMS = '"""1 + 1."""\n\n\ndef total(count: int, start: int = 2) -> int:\n    return count + start\n'
 TEST = "from icub_learning.toy.sums import total\n\n\ndef test_total():\n    assert total(3) > 4\n"
@@ -40,6 +44,25 @@ def test_one_place_of_c_is_changed() -> None:
     assert found == sorted(['(a[0] - 1.5f < -x && "1 + 1")', "0", "-", "1.5f", "<", "-", "&&", "++"])
     changed = {c_source.change(source, places[span], random.Random(0)) for span in places}
     assert len(changed) == len(places) and source not in changed
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("import time; time.sleep(1)", ""),
+        ("import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])", "processor time"),
+        ("import time; time.sleep(3600)", "hung"),
+    ],
+)
+def test_what_computes_too_long_is_told_from_what_hangs(program: str, found: str) -> None:
+    run = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
+    try:
+        assert wait(run, most=2.0, looks=20, interval=0.1) == found
+    finally:
+        for pid in family(run.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        run.wait()
 
 
 def test_a_mutant_is_killed_by_a_test_that_notices_and_survives_otherwise(checkout: Path, tmp_path: Path) -> None:

@@ -59,15 +59,9 @@ def test_names_and_licences_agree(arguments: dict[str, Any], checkout: Path) -> 
 def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
     scripts = dict(line.split(" = ") for line in arguments["entry_points"]["console_scripts"])
     assert set(scripts) == {
-        "icub-learning",
-        "cnn_features_node",
-        "gazebo_controller_node",
-        "gazebo_joint_states_node",
-        "icub_simulation_node",
-        "inverse_dynamics_node",
-        "object_detection_node",
-        "object_recognition_node",
-    }
+        "icub-learning", "cnn_features_node", "gazebo_controller_node", "gazebo_joint_states_node",
+        "icub_simulation_node", "inverse_dynamics_node", "object_detection_node", "object_recognition_node",
+    }  # fmt: skip
     for target in scripts.values():
         module, function = target.split(":")
         assert callable(getattr(importlib.import_module(module), function))

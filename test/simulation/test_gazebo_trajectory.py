@@ -99,17 +99,13 @@ def test_a_moving_arm_brakes_within_its_limits() -> None:
 @pytest.mark.parametrize(
     ("names", "times", "points", "words"),
     [
-        (["c"], [1.0], [[0.0]], "unknown joints"),
-        (["a", "a"], [1.0], [[0.0, 0.0]], "each once"),
-        (["a"], [], [], "no points"),
-        (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase"),
-        (["a"], [-1.0], [[0.0]], "increase"),
-        (["a"], [1.0], [[1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\]"),
-        (["a"], [1.0], [[np.nan]], "nan"),
-        (["a"], [1.0, 2.0], [[0.0]], "2 times but 1"),
+        (["c"], [1.0], [[0.0]], "unknown joints"), (["a", "a"], [1.0], [[0.0, 0.0]], "each once"),
+        (["a"], [], [], "no points"), (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase"),
+        (["a"], [-1.0], [[0.0]], "increase"), (["a"], [1.0], [[1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\]"),
+        (["a"], [1.0], [[np.nan]], "nan"), (["a"], [1.0, 2.0], [[0.0]], "2 times but 1"),
         (["a"], [LONGEST + 1.0], [[0.0]], "at most 600 s"),
     ],
-)
+)  # fmt: skip
 def test_bad_trajectories_are_refused_with_a_reason(names, times, points, words):
     with pytest.raises(IcubLearningError, match=words):
         follow(JOINTS, START, names, times, points)

@@ -8,6 +8,7 @@ import os
 import queue
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -118,12 +119,17 @@ def judge_all(mutants: list[Mutant], suite: Path, reach: Reach, jobs: int) -> li
 
 
 def report(results: list[Result]) -> str:
-    """Return what was killed by the tests of each target, in all and by room, and what survived."""
+    """Return what was killed by the tests of each target, in all and by room, in which ways, and what survived."""
     lines = [f"{'killed by':20}{'make check':>12}{'make test':>12}"]
     for room in ["all", *sorted({Mutant.of(result).room for result in results})]:
         chosen = [result for result in results if room in ("all", Mutant.of(result).room)]
         counts = [f"{sum(result[target] for result in chosen)}/{len(chosen)}" for target in ("check", "test")]
         lines.append(f"{room:20}{counts[0]:>12}{counts[1]:>12}")
+    # By a test that failed unless it says otherwise: "crash", "processor time" or "hung".
+    ways = Counter(
+        "assertion or error" if "::" in result["by"] else result["by"] for result in results if result["test"]
+    )
+    lines.append("killed by " + ", ".join(f"{way}: {count}" for way, count in ways.most_common()))
     for result in results:
         if not result["test"]:
             changes = "\n".join(f"    {sign} {text}" for sign, text in (("-", result["old"]), ("+", result["new"])))

@@ -44,6 +44,7 @@ def parts_of(suite: Path) -> dict[str, str]:
     names = [name for name in files_of(suite) if is_of_suite(name)]
     common = [(CHECKOUT, name) for name in files_of(CHECKOUT) if name.startswith(f"{PACKAGE}/")]
     common += [(suite, name) for name in names if name.startswith(SHARED)]
+    common += [(CHECKOUT, f"tools/mutants/{name}.py") for name in ("in_pytest", "processor")]
     parts = sorted({"/".join(name.split("/")[:2]) for name in names if re.search(r"/test_[^/]*\.py$", name)})
     return {
         part: digest(common + [(suite, name) for name in names if f"{name}/".startswith(f"{part}/")]) for part in parts

@@ -33,6 +33,10 @@ class Reach:
         """Return how long tests took under coverage."""
         return sum(self.tests[name]["seconds"] for name in names)
 
+    def processor(self, names: Iterable[str]) -> float:
+        """Return the processor time that tests took under coverage, with the processes that they started [s]."""
+        return sum(self.tests[name]["processor"] for name in names)
+
     def tests_for(self, file: str, source: str, line: int) -> list[str]:
         """Return the tests that can notice a change of a line.
 

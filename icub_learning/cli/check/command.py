@@ -1,4 +1,4 @@
-"""`icub-learning check`: listens to a robot, or reads a recording, and says what is right and what is wrong."""
+"""`icub-learning check`: what is right and wrong with a robot's messages, and parameters to start with."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`icub-learning demo`: a simulated iCub learns the dynamics of its arm (thesis 8.4.3), then objects, live."""
+"""`icub-learning demo`: a simulated iCub learns its inverse dynamics, then objects, live."""
 
 import argparse
 import contextlib

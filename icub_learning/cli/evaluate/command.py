@@ -1,4 +1,4 @@
-"""`icub-learning evaluate`: what the node would have predicted over a recording, and how well."""
+"""`icub-learning evaluate`: predict, then learn, over a recording; print the errors of P, NP and SP."""
 
 import argparse
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""`icub-learning select-channels`: which of many input channels matter for one output of a recording."""
+"""`icub-learning select-channels`: which input channels matter for one output of a recording."""
 
 import argparse
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`icub-learning teach`: shows a person what the robot sees, asks for its name, and teaches it."""
+"""`icub-learning teach`: show the robot objects and say what they are."""
 
 import argparse
 from pathlib import Path

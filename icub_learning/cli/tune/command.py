@@ -1,4 +1,4 @@
-"""`icub-learning tune`: chooses a classifier of objects and its settings from pictures."""
+"""`icub-learning tune`: choose a classifier's settings from pictures of objects."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Outlooks of the sources, tried: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
+"""`reproduce beyond`: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
 
 import argparse
 from typing import Any

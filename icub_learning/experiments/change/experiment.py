@@ -1,4 +1,4 @@
-"""Everything about changes on simulated robots, with what is expected of it."""
+"""`reproduce change`: loads, contacts, wear and feed-forward control on simulated robots."""
 
 import argparse
 from collections.abc import Callable
@@ -23,6 +23,7 @@ as feed-forward (control), and bodies that are physically possible after random 
 that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
+QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
 add_options = options(
     picture=False,
     parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},

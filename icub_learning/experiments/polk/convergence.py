@@ -1,12 +1,14 @@
-"""POLK towards the function that is best: diminishing and constant steps (theorems 1 to 3 of its paper)."""
+"""`reproduce polk-convergence`: POLK towards the best function: theorems 1 to 3 with their rates (POLK paper)."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
@@ -26,6 +28,7 @@ STEPS, PARSIMONY = (0.4, 0.2, 0.1, 0.05, 0.025), 0.05
 FIRST = 1.0  # eta of the diminishing schedule
 LOOKS = 40
 SAMPLES = {"type": int, "help": "samples of each run (default: 100000)"}
+QUICK = ("--quick", "--draws", "1")
 add_options = options("samples", quick=True, draws=3, samples=SAMPLES)
 
 
@@ -67,6 +70,14 @@ def run(args: argparse.Namespace) -> None:
     panels.append(Panel("theorem 2", "step size η", "distance to f*", remaining, bounds))
     draw(args.out / "polk-convergence.png", "POLK: theorems 1 to 3", panels, columns=2)
     save_figures(args.json, {"seed": args.seed, "draws": args.draws, "samples": n, **figures, "paths": found})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for name, one in found["runs"].items():
+        if one["bound"] is not None:
+            yield Comparison(f"{name}: distance to f*, beside its bound", one["closest"], one["bound"], "less", THEORY)
+    yield Comparison("power of eta in the distance that remains", found["powers"]["remaining"], 0.5, kind=THEORY)
 
 
 class Problem:

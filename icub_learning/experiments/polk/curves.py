@@ -1,7 +1,7 @@
-"""POLK while it learns: risk, error and points over samples, and the last of them beside batch methods."""
+"""`reproduce polk-curves`: POLK while it learns: risk, error and points, beside batch methods (POLK paper)."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
 from icub_learning.experiments.measuring import seconds
@@ -46,6 +47,7 @@ LOSSES = ("hinge", "logistic")
 LAMBDA = 1e-6
 LOOKS, TEST, DENSE = 25, 2500, 2000
 LATE, LATE_LOOKS = 0.8, 10  # the share of the samples after which iterates are averaged, and how many are
+QUICK = ("--quick", "--draws", "1")
 add_options = options(
     "samples",
     on=SETTINGS,
@@ -75,6 +77,22 @@ def run(args: argparse.Namespace) -> None:
         " multidist with the hinge loss less than L-BFGS's."
     )
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for name in SETTINGS:
+        if name in found:
+            risk, error = over_budgeted(found[name])
+            what, kind = f"{name}, POLK hinge over BSGD with as many points", SAME if name == "multidist" else STAND_IN
+            yield Comparison(f"{what}: risk (published: less)", risk, 0.0, "less", kind)
+            yield Comparison(f"{what}: error [%] (published: less)", 100 * error, 0.0, "less", kind)
+            for rival, better in (("LIBSVM", ""), ("L-BFGS hinge", "less")) if name == "multidist" else ():
+                gap = 100 * (last_of(found[name], "POLK hinge", "error") - last_of(found[name], rival, "error"))
+                yield Comparison(f"{name}, POLK hinge over {rival}: error [%]", gap, 0.0, better)
+    if "multidist" in found:
+        order = found["multidist"]["POLK hinge, K 0.04"]["last points"]
+        yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0, "less")
 
 
 def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -> Any:

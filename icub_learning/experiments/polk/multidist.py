@@ -1,4 +1,4 @@
-"""POLK on five planar mixtures, beside the Bayes rule and its rivals."""
+"""`reproduce polk-multidist`: POLK on five planar mixtures beside the Bayes rule and its rivals (POLK paper)."""
 
 import argparse
 from pathlib import Path
@@ -35,6 +35,7 @@ RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  #
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 BUDGET = N_CLASSES * N_PARTS  # points of BSGD: the modes of the density, the order that the paper calls optimal
+QUICK = ("--draws", "1")
 add_options = options("the first draw of the mixtures", draws=10)
 
 

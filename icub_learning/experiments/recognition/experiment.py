@@ -1,4 +1,4 @@
-"""Recognition after few views, of unknown objects, and of a late class, with what is expected of it."""
+"""`reproduce recognition`: few views, unknown objects and a late class, beside rivals and bounds."""
 
 import argparse
 from typing import Any
@@ -58,6 +58,7 @@ mnist and of scikit-learn, photographs of groceries (features in photos/ of $ICU
 rendered objects, in random views and on a turntable, whose features --out keeps. What is missing is left out, and
 named."""
 EXAMPLE = "example:\n  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"
+QUICK = ("--parts", "views", "--seeds", "0")
 add_options = options(
     on=SETS,
     data="folder of the photographs, or their file",

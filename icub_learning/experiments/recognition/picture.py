@@ -35,7 +35,7 @@ def draw(path: Path, figures: Mapping[str, Any]) -> None:
 
 def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -> None:
     x, ends = np.asarray(n_views, float), {}
-    lines = _merged(accuracy)
+    lines = merged(accuracy)
     ours = [names for names in lines if names[0] in {*OURS, *many.OURS}]
     rivals = [names for names in lines if names not in ours]
     styles: list[tuple[tuple[str, ...], str, Any]] = [
@@ -68,7 +68,7 @@ def _panel(axes: Any, title: str, n_views: Any, accuracy: Mapping[str, Array]) -
     axes.set_xlim(x[0] * 0.9, x[-1] * 1.15)
 
 
-def _merged(accuracy: Mapping[str, Array]) -> dict[tuple[str, ...], Array]:
+def merged(accuracy: Mapping[str, Array]) -> dict[tuple[str, ...], Array]:
     """Return the lines to draw; contenders that are equal throughout share one, which has all their names."""
     lines: dict[tuple[str, ...], Array] = {}
     for name, values in accuracy.items():

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from icub_learning.experiments.comparison import KINDS, Comparison, worse
 from icub_learning.experiments.report.absent import ABSENT
-from icub_learning.experiments.report.comparisons import KINDS, Comparison, worse
 from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outcome
 from icub_learning.reporting import page as html
 from icub_learning.reporting.tables import number

@@ -89,7 +89,7 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     Args:
         folder: made if there is none.
         name: of the experiment.
-        arguments: see `Plan`.
+        arguments: of its command.
         out: whether it takes --out.
     """
     folder.mkdir(parents=True, exist_ok=True)

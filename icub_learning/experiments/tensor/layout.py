@@ -1,6 +1,7 @@
-"""Packed symmetric tensors beside full ones: entries and times (tensor kernels, table 1, figure 15)."""
+"""`reproduce tensor-layout`: tensor kernels: entries and times of the packed layout beside the full one."""
 
 import argparse
+from collections.abc import Iterator
 from math import comb
 from time import process_time
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square
@@ -28,6 +30,7 @@ D = 32
 DEGREE = 2  # of the polynomial tensor kernel, the one that the source uses on WPBC
 MOST_FULL = 2**31  # bytes
 SIZES = {"type": int, "nargs": "+", "default": [30, 60, 100], "metavar": "N", "help": "sizes (default: 30 60 100)"}
+QUICK = ("--samples", "30", "60")
 add_options = options("the samples", samples=SIZES)
 
 
@@ -68,6 +71,14 @@ def run(args: argparse.Namespace) -> None:
     draw(args.out / "tensor-layout.png", "Tensor kernels of order 4",
          [Panel("figure 15: memory", "samples n", "memory [GB]", lines, limit)])  # fmt: skip
     save_figures(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
+        yield Comparison(f"packed entries, n {n}", found["counts"][n], published, kind=THEORY)
+    for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):
+        yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more", THEORY)
 
 
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""True features among thousands, found by tensor kernels from few samples."""
+"""`reproduce tensor-selection`: tensor kernels: true features found among 5000 from few samples."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import perf_counter
 
@@ -11,6 +11,7 @@ from sklearn.linear_model import Lasso
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.comparison import Comparison, Figures
 from icub_learning.experiments.options import options, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
@@ -27,6 +28,7 @@ SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 ALPHAS = (0.02, 0.05, 0.1, 0.2)
 PUBLISHED = {120: (11, 223), 140: (13, 202), 160: (13, 184)}
+QUICK = ("--draws", "1")
 add_options = options("the first problem", draws=5)
 
 
@@ -74,6 +76,14 @@ def run(args: argparse.Namespace) -> None:
     print(table(head, rows, [("here", 4), ("published", 2)]))
     _draw(args.out / "tensor-selection.png", weights)
     save_figures(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for m, (true, false) in found["published"].items():
+        ours = found["found"][f"m {m}, order 4"]
+        yield Comparison(f"m {m}: true features found", float(np.mean(ours["true"])), true, "more")
+        yield Comparison(f"m {m}: false features found", float(np.mean(ours["false"])), false, "less")
 
 
 def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> None:

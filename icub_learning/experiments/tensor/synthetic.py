@@ -1,7 +1,7 @@
-"""Tensor kernels on sparse problems: times of both layouts, errors of subsamples (figures 17 to 19, tables 2 to 4)."""
+"""`reproduce tensor-synthetic`: tensor kernels: times of building and optimizing, errors over m and gamma."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.comparison import TIME, Comparison, Figures, nearest
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.experiments.tensor.layout import compare
@@ -52,6 +53,7 @@ GAMMAS = (0.01, 0.03, 0.1, 0.3, 0.58, 0.86, 1.33, 2.0, 5.0, 20.0, 100.0)
 SUBSAMPLES = 10
 BEST = (0.58, 1.33)  # of gamma, published
 LARGE = {"action": "store_true", "help": "times at n 120, 200 and 250 and all m too: an hour, and 3 GiB"}
+FULL = ("--large",)
 add_options = options("the first problem and its subsamples", quick=True, draws=1, large=LARGE)
 
 
@@ -75,6 +77,26 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, {"seed": args.seed, "times": times, "errors": found, "published": published,
                              "subsampled": subsampled, "table 4": {str(m): one for m, one in SUBSAMPLED.items()},
                              "best gamma": BEST})  # fmt: skip
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for one in found["times"]:
+        for layout, (build, optimize) in found["published"].get(str(one["n"]), {}).items():
+            if layout in one:
+                for what, key, theirs in (("build", "build", build), ("optimize", "train", optimize)):
+                    name = f"n {one['n']}, {layout}: {what} [s]"
+                    yield Comparison(name, one[layout][key], theirs, "less" if layout == "packed" else "", TIME)
+    for one in found["subsampled"]:
+        packed, full = (sum(one[layout][what] for what in ("build", "train")) for layout in ("packed", "full"))
+        published = found["table 4"][str(one["n"])]
+        yield Comparison(f"m {one['n']}: packed, build and optimize [s]", packed, published[0], "less", TIME)
+        what = f"m {one['n']}: time of the full layout over the packed one's"
+        yield Comparison(what, full / packed, published[1] / published[0], "more", TIME)
+    for errors in found["errors"]:
+        for place, gamma in enumerate(errors["gamma"]):
+            what = f"errors, row {place + 1}: best gamma, beside the nearest of the published range"
+            yield Comparison(what, gamma, nearest(gamma, found["best gamma"]))
 
 
 def _times(n: int, d: int, s: int, gamma: float, seed: int) -> dict[str, Any]:

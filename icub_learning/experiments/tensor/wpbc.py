@@ -1,7 +1,7 @@
-"""Tensor kernels on breast cancer prognosis (WPBC): build times, validation errors over m and gamma, test errors."""
+"""`reproduce tensor-wpbc`: tensor kernels on WPBC: build times of both layouts, errors of subsamples."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import TIME, Comparison, Figures
 from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
@@ -33,6 +34,7 @@ SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60
 TARGETS = {"class": "which class", "time": "time"}
+QUICK = ("--splits", "1", "--draws", "2")
 add_options = options(
     "the first split and its subsamples",
     data=".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)",
@@ -82,6 +84,22 @@ def run(args: argparse.Namespace) -> None:
     print(f"Naming the more frequent class for all patients is wrong in {guess:.1f} %.")
     _draw(args.out / "tensor-wpbc.png", found)
     save_figures(args.json, {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    published = {60: (117.0, 20.0), 120: (1884.0, 329.0)}
+    for one in found["build"]:
+        for layout, theirs in zip(("full", "packed"), published[one["n"]], strict=True):
+            if layout in one:
+                ours = 1e3 * one[layout]["build"]
+                yield Comparison(
+                    f"{one['n']} patients: build, {layout} [ms]",
+                    ours,
+                    theirs,
+                    "less" if layout == "packed" else "",
+                    TIME,
+                )
 
 
 def scale(values: Array, training: NDArray[np.intp]) -> Array:

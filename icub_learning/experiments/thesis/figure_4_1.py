@@ -1,6 +1,7 @@
-"""Validation errors over lambda and the number of centres (thesis 4.2.4, figure 4.1)."""
+"""`reproduce figure-4.1`: few centres with little regularization against many with much (thesis 4.2.4)."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,6 +11,7 @@ from matplotlib.lines import Line2D
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.comparison import TIME, Comparison, Figures
 from icub_learning.experiments.data.public_files import PUBLIC_HELP, load_public
 from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
 from icub_learning.experiments.options import checked_seed, options
@@ -57,6 +59,22 @@ def run(args: argparse.Namespace) -> None:
     path = args.out / "figure-4.1.png"
     _draw(path, {name: figures[name] for name in dict.fromkeys(args.on)})
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    if "pumadyn32nh" in found:
+        few, many = (row["test"] for row in found["pumadyn32nh"]["rows"][:2])
+        yield Comparison("pumadyn32nh: RMSE at m 62 over that at m 1000", few / many, 1.0, "less")
+        small, large = (row["seconds"] for row in found["pumadyn32nh"]["rows"][:2])
+        what = "pumadyn32nh: time of training and validation at m 1000 over that at m 62"
+        yield Comparison(what, large / small, 3.0, "more", TIME)
+        scaled = found["pumadyn32nh"]["scales"]["of deviation 1"]
+        yield Comparison("pumadyn32nh, m 62: RMSE of a target of deviation 1 (theirs: unknown)", scaled, 0.33)
+    for name in ("breast-cancer", "cpuSmall"):
+        for row in found[name]["rows"][:2] if name in found else ():
+            what = f"{name}, m {row['m']}: test {found[name]['unit']}"
+            yield Comparison(what, row["test"], float(row["published"].rstrip(" %")), "less")
 
 
 def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The time of a whole path over the number of centres (thesis 4.2.4, figure 4.2)."""
+"""`reproduce figure-4.2`: model selection time: a path over the centres against separate fits (thesis 4.2.4)."""
 
 import argparse
 from typing import Any

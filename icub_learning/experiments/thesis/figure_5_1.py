@@ -1,7 +1,7 @@
-"""Features and centres that theory asks for beside those that suffice (thesis: figure 5.1, theorems 1 to 6)."""
+"""`reproduce figure-5.1`: features and centres that theory asks for, and those that suffice (thesis 4, 5)."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
@@ -86,6 +87,16 @@ def run(args: argparse.Namespace) -> None:
     draw(args.out / "figure-5.1-centres.png", "Centres: bounds, and what suffices", panels)
     figures = {"seed": seed, "n": n, "rows": rows, "checks": checks, "maps": maps}
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for row in found["rows"]:
+        what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
+        yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)
+    for name, (risk, bound) in found["checks"].items():
+        if "theorem 2" not in name:  # which is an equation
+            yield Comparison(f"{name}: expected risk beside its bound", risk, bound, "less", THEORY)
 
 
 def exponents() -> dict[str, Any]:

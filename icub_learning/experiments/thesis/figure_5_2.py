@@ -1,12 +1,14 @@
-"""Rates of random features on splines (thesis 5.3.1, figure 5.2)."""
+"""`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.3.1)."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
@@ -23,6 +25,7 @@ within a standard deviation of the simulation, without numbers."""
 CASES = ((11 / 16, 1 / 8), (7 / 8, 1 / 4))
 NAMES = {"risk": "excess risk", "regularization": "lambda", "features": "features m", "centers": "centres m"}
 DRAWS = {"help": "repetitions for each n (default: 100, as published)"}
+QUICK = ("--quick", "--draws", "20")
 add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
@@ -67,6 +70,14 @@ def run(args: argparse.Namespace) -> None:
     picture = args.out / "figure-5.2.png"
     draw(picture, "Random features on splines: ± by leaving out a tenth of the draws", panels)
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for case in found["cases"]:
+        for name, theory in case["theory"].items():
+            better = "" if name == "regularization" else "less"
+            yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better, THEORY)
 
 
 def _measure(n: int, r: float, gamma: float, draws: int, seed: int) -> Any:

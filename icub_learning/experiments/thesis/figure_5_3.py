@@ -1,4 +1,4 @@
-"""The number of random features, or of centres, as what regularizes (thesis 5.4, figure 5.3)."""
+"""`reproduce figure-5.3`: the number of random features or centres as what regularizes (thesis 5.4)."""
 
 import argparse
 from typing import Any
@@ -26,6 +26,7 @@ SETTINGS: dict[str, tuple[float, float, float, int]] = {  # length scale, lambda
 }
 NAMES = {"features": "random features", "centres": "Nyström centres"}
 NEAR = 1.02
+QUICK = ("--quick", "--draws", "2")
 add_options = options("splits, features and centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=5)
 
 

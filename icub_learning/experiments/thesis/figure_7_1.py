@@ -1,4 +1,4 @@
-"""What unbalanced classes do to a decision boundary, and recoding (thesis 7.3, figure 7.1)."""
+"""`reproduce figure-7.1`: what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)."""
 
 import argparse
 from collections.abc import Sequence
@@ -28,6 +28,7 @@ LINES = {
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
 SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
+QUICK = ("--samples", "4000")
 add_options = options("samples and features", samples=SAMPLES)
 
 

@@ -1,7 +1,7 @@
-"""P, NP and SP after a change of task, on the simulated arm (thesis 8.4.3, figure 8.4)."""
+"""`reproduce figure-8.4`: inverse dynamics after a change of task, on the simulated arm (thesis 8.4.3)."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
+from icub_learning.experiments.comparison import STAND_IN, Comparison, Figures, nearest
 from icub_learning.experiments.options import options
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
@@ -26,6 +27,7 @@ ten parts of circles in the XZ plane, starting from what it learned in XY. Joint
 component of a force or torque, averaged over the three. With the thesis' 10 000 samples a plane it takes some ten
 minutes, with 3000 a third of that."""
 EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
+QUICK = ("--samples", "200")
 add_options = options(
     "the simulation and the random features",
     samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
@@ -48,6 +50,15 @@ def run(args: argparse.Namespace) -> None:
     picture = args.out / "figure-8.4.png"
     _draw(picture, outcomes)
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for short, errors in found["rmse"].items():
+        for column, (group, unit) in enumerate(UNITS.items()):
+            ours = errors[group]["steady"]
+            published = nearest(ours, [float(edge) for edge in PUBLISHED[short.split()[0]][column].split("-")])
+            yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less", STAND_IN)
 
 
 def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:

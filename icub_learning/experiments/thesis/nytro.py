@@ -1,11 +1,13 @@
-"""Times of early stopping and of Tikhonov regularization on Nyström centres (NYTRO paper, fig. 2)."""
+"""`reproduce nytro`: NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
+from icub_learning.experiments.comparison import TIME, Comparison, Figures
 from icub_learning.experiments.measuring import seconds, slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
@@ -54,3 +56,9 @@ def run(args: argparse.Namespace) -> None:
     panel = Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)
     draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", [panel])
     save_figures(args.json, {"seed": seed, "fits": timed, "slopes": slopes})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less", TIME)
+    yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less", TIME)

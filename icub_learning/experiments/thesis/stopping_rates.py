@@ -1,7 +1,7 @@
-"""Rates of stochastic gradients stopped early on a problem that is known (thesis 6.3, corollaries 2 to 9; slides)."""
+"""`reproduce corollaries-6`: SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -11,6 +11,7 @@ from scipy.special import expit
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
+from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.measuring import slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
@@ -124,6 +125,13 @@ def run(args: argparse.Namespace) -> None:
     )
     _draw(args, sizes, cases)
     save_figures(args.json, {"seed": seed, "draws": draws, "sizes": sizes, "cases": cases})
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for case in found["cases"]:
+        what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
+        yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)
 
 
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Exact and approximate kernel methods, the numbers of centres and features chosen (thesis: tables 4.1 and 5.1)."""
+"""`reproduce table-4.1`: exact and approximate kernel methods, centres and features chosen (thesis, table 5.1 too)."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
 from icub_learning.experiments.data.public_files import PUBLIC, PUBLIC_HELP, load_public
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
@@ -54,6 +55,7 @@ MOST, STEPS = 2048, 32  # centres or features, and numbers of them along a path
 MOST_EXACT = 10_000  # samples of which the kernel matrix fits
 EXACT = ("KRLS", "KRLS, Matérn")
 HELP, AT_HAND = f"{PUMADYN_HELP}; {PUBLIC_HELP}", ["insurance", "pumadyn32nh"]
+QUICK = ("--quick", "--draws", "1")
 add_options = options(
     "held-out samples, centres and features", on=SCALES, chosen=AT_HAND, data=HELP, quick=True, draws=3
 )
@@ -80,6 +82,15 @@ def run(args: argparse.Namespace) -> None:
         panels.append(Panel(f"{name}, σ = {SCALES[name]:g}", "m", "held-out RMSE, best λ for each m", lines, exact))
     draw(args.out / "table-4.1.png", "Centres and features, chosen", panels)
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for name, methods in found["sets"].items():
+        for method, error in found["published"].get(name, {}).items():
+            mean = float(np.mean([one["rmse"] for one in methods[method]]))
+            # The table's CPU has 21 inputs, cpuSmall 12 of them.
+            yield Comparison(f"{name}: RMSE of {method}", mean, error, "less", STAND_IN if name == "cpuSmall" else SAME)
 
 
 def _load(name: str, args: argparse.Namespace) -> Benchmark:

@@ -1,7 +1,7 @@
-"""Stochastic gradients, one pass and several, on breast cancer and Adult (thesis 6.4, table 6.2, figures 6.1, 6.2)."""
+"""`reproduce table-6.2`: SGM and SIGM against a support vector machine, over passes and steps (thesis 6.4)."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.svm import SVC
 from tqdm import tqdm
 
+from icub_learning.experiments.comparison import SAME, TIME, Comparison, Figures
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import breast_cancer, unit_interval
 from icub_learning.experiments.options import checked_seed, options
@@ -92,6 +93,18 @@ def run(args: argparse.Namespace) -> None:
         panels = _panels(PUBLISHED[name], found, curves, grids)
         draw(args.out / f"table-6.2-{name}.png", f"{name}: stochastic gradients", panels, columns=2)
     save_figures(args.json, figures)
+
+
+def comparisons(found: Figures) -> Iterator[Comparison]:
+    """Yield the published figures beside ours."""
+    for data, one in found["sets"].items():
+        for name, trials in one["hinge, error, seconds"].items():
+            ours, theirs = np.mean(trials, axis=0), found["published"][data][name.split(",")[0]]
+            columns = ("hinge loss", "error [%]", "seconds")
+            for what, mean, published in zip(columns, ours, theirs, strict=True):
+                if published is not None:
+                    kind = TIME if what == "seconds" else SAME
+                    yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less", kind)
 
 
 def _run_one(name: str, args: argparse.Namespace, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:

@@ -96,7 +96,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         if before is not None and not np.array_equal(centers, self.centers_):
             raise ParameterError("centers", centers.shape, "those of the last fit, for a warm start")
         basis = CenterBasis(kernel, centers)
-        scatter = self._estimate_scatter(rows, kernel, basis, weights)
+        scatter = estimate_scatter(rows, kernel, basis, weights, self.n_preconditioner, level, self.random_state)
         keeps = self.storage == "auto" and self.solver == "cg"
         system = PreconditionedSystem(rows, kernel, basis, scatter, level)
         if keeps:
@@ -118,30 +118,6 @@ class FALKON(CenterRegressor, StreamingRegressor):
         self._coefficients = self._path[-1]
         self.path_levels_ = np.arange(1, self.n_iter_ + 1) if path else np.zeros(1, dtype=np.int64)
 
-    def _estimate_scatter(self, rows: TrainingRows, kernel: Kernel, basis: CenterBasis, weights: Array) -> Array:
-        """Return S (k, k) of the preconditioner, at least its upper triangle."""
-        scatter: Array
-        k, size = len(basis.kept), self.n_preconditioner
-        count = (
-            max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
-        )
-        if count > rows.n:
-            raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
-        if count == 0:
-            echelon = basis.echelon * np.sqrt(weights / len(weights))
-            scatter = echelon @ echelon.T
-            return scatter
-        drawn = rows.take(sample_rows(check_random_state(self.random_state), rows.n, count))
-        samples = ArrayRows(drawn, np.zeros((count, 0)))
-        gram, _ = samples.sum(NormalEquations(KernelFeatures(kernel, basis), 0))
-        gram /= count
-        # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
-        if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * self.regularization:
-            scatter, _ = dsygst(gram, basis.triangle, overwrite_a=True)  # T^-T gram T^-1
-            return scatter
-        gram, _ = samples.sum(NormalEquations(BasisFeatures(kernel, basis), 0))
-        return np.asarray(gram / count)
-
     def _descend(
         self, system: "PreconditionedSystem", start: Array, right: Array, residual: Array, enough: Array
     ) -> Iterator[tuple[Array, Array]]:
@@ -151,6 +127,37 @@ class FALKON(CenterRegressor, StreamingRegressor):
             solution = solution + self.step_size_ * residual
             residual = right - system.apply(solution)
             yield solution, residual
+
+
+def estimate_scatter(
+    rows: TrainingRows,
+    kernel: Kernel,
+    basis: CenterBasis,
+    weights: Array,
+    size: int | None,
+    regularization: float,
+    random_state: Any,
+) -> Array:
+    """Return S (k, k) of the preconditioner, at least its upper triangle; the last three: see `FALKON`."""
+    scatter: Array
+    k = len(basis.kept)
+    count = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
+    if count > rows.n:
+        raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
+    if count == 0:
+        echelon = basis.echelon * np.sqrt(weights / len(weights))
+        scatter = echelon @ echelon.T
+        return scatter
+    drawn = rows.take(sample_rows(check_random_state(random_state), rows.n, count))
+    samples = ArrayRows(drawn, np.zeros((count, 0)))
+    gram, _ = samples.sum(NormalEquations(KernelFeatures(kernel, basis), 0))
+    gram /= count
+    # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
+    if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * regularization:
+        scatter, _ = dsygst(gram, basis.triangle, overwrite_a=True)  # T^-T gram T^-1
+        return scatter
+    gram, _ = samples.sum(NormalEquations(BasisFeatures(kernel, basis), 0))
+    return np.asarray(gram / count)
 
 
 class PreconditionedSystem:

@@ -95,7 +95,7 @@ class NYTRO(CenterRegressor):
         path = RecordedPath(self.path, max_iter)
         random = check_random_state(self.random_state)
         if self.stopping:
-            held_out, kept = self._split(len(samples), random)
+            held_out, kept = split_off(len(samples), self.validation_fraction, self.shuffle, random)
             validation, validation_targets = samples[held_out], targets[held_out]
             samples, targets = samples[kept], targets[kept]
         self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
@@ -151,15 +151,22 @@ class NYTRO(CenterRegressor):
         most = 1.0 if self.method in ("nu", "nesterov") else 2.0
         self.step_size_ = choose_step(self.step_size, most, largest_eigenvalue(matrix) / n, "||K_nm R||^2")
 
-    def _split(self, n: int, random: RandomState) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        fraction = real("validation_fraction", self.validation_fraction, 0.0, 1.0, low_open=True)
-        count = round(fraction * n)
-        if not 1 <= count <= n - 2:
-            raise ParameterError(
-                "validation_fraction", fraction, f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
-            )
-        order = random.permutation(n) if self.shuffle else np.arange(n)[::-1]
-        return order[:count], np.sort(order[count:])
+
+Indices = NDArray[np.int64]
+
+
+def split_off(
+    n: int, fraction: float, shuffle: bool, random: RandomState
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which of n samples validate, a random fraction or the last ones, and which are learned."""
+    fraction = real("validation_fraction", fraction, 0.0, 1.0, low_open=True)
+    count = round(fraction * n)
+    if not 1 <= count <= n - 2:
+        raise ParameterError(
+            "validation_fraction", fraction, f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
+        )
+    order = random.permutation(n) if shuffle else np.arange(n)[::-1]
+    return order[:count], np.sort(order[count:])
 
 
 def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:

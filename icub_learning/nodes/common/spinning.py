@@ -185,15 +185,15 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
     node = None
     try:
         node = make_node()
-        if not _autostart(node):
+        if not autostart(node):
             return 1
         gc.collect()
         gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
         executor = EventsExecutor()
         executor.add_node(node)
-        while not stopped() and rclpy.ok() and not _finalized(node):
+        while not stopped() and rclpy.ok() and not is_finalized(node):
             spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
-        if rclpy.ok() and not _finalized(node):
+        if rclpy.ok() and not is_finalized(node):
             node.trigger_shutdown()
         _answer_what_waits(executor, node)
         executor.remove_node(node)
@@ -203,18 +203,18 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
         return 1
     finally:
         if node is not None:
-            if rclpy.ok() and not _finalized(node):
+            if rclpy.ok() and not is_finalized(node):
                 node.trigger_shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
 
 
-def _finalized(node: LifecycleNode) -> bool:
+def is_finalized(node: LifecycleNode) -> bool:
     """Return whether a lifecycle manager has shut the node down: its process has nothing left to do."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
-def _autostart(node: LifecycleNode) -> bool:
+def autostart(node: LifecycleNode) -> bool:
     """Configure and activate the node if its parameter `autostart` is true; return False if that failed."""
     if not node.get_parameter("autostart").value:
         return True

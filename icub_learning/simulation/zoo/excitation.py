@@ -141,12 +141,7 @@ class Trapezoids:
 
 
 def _postures(
-    low: Array,
-    high: Array,
-    duration: float,
-    rng: np.random.Generator,
-    pause: float,
-    time_of: Callable[[Array], Array],
+    low: Array, high: Array, duration: float, rng: np.random.Generator, pause: float, time_of: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
     """Times (k,) [s] and postures (k, n_joints) between which the robot moves and rests in turn, beyond `duration`."""
     posture = (low + high) / 2

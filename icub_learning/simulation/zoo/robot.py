@@ -109,7 +109,7 @@ class ZooRobot:
         """
         duration = real("duration", duration, 0.1, 1e5)
         rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])
-        path = self.excitation.path(*self._range(), duration, rng)
+        path = self.excitation.path(*self.reached(), duration, rng)
         instants = self.clock.instants(duration, rng)
         motion = path(instants)
         outputs = self._outputs(path, instants, motion)
@@ -124,7 +124,8 @@ class ZooRobot:
         recording = Recording(joint_names=self.joints, joint_stamps=stamps, **fields)
         return ZooRecording(recording, *motion, outputs, self.parameters, self.settings, self.output_sensor.variance)
 
-    def _range(self) -> tuple[Array, Array]:
+    def reached(self) -> tuple[Array, Array]:
+        """Return the lowest and the highest position (n,) of each joint that the excitation may reach [rad]."""
         low, high = np.maximum(self.bodies.low, -np.pi), np.minimum(self.bodies.high, np.pi)
         middle, half = (low + high) / 2, np.minimum((high - low) / 2, WIDEST) * self.reach
         return middle - half, middle + half

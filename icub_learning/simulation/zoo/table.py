@@ -14,14 +14,7 @@ from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSens
 
 _PANDA = tuple(f"panda_joint{number}" for number in range(1, 8))
 _XARM = tuple(f"joint{number}" for number in range(1, 8))
-_UR = (
-    "shoulder_pan_joint",
-    "shoulder_lift_joint",
-    "elbow_joint",
-    "wrist_1_joint",
-    "wrist_2_joint",
-    "wrist_3_joint",
-)
+_UR = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 _TIAGO = tuple(f"arm_{number}_joint" for number in range(1, 8))
 _ICUB_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 _ENCODER_16 = 9.6e-5  # [rad] 16 bits a turn

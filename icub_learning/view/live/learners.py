@@ -83,9 +83,7 @@ class LearnerTopics:
         measured = self._measured(learner, stamp)
         if measured is not None:
             learner.curves.add(
-                stamp,
-                measured,
-                *(np.array(values) for values in (message.total, message.parametric, message.variance)),
+                stamp, measured, *(np.array(values) for values in (message.total, message.parametric, message.variance))
             )
 
     def _measured(self, learner: Learner, stamp: int) -> Array | None:

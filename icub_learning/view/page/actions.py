@@ -30,7 +30,7 @@ class Action:
     ) -> None:
         self._do, self._asking = do, asking
         self.button = server.gui.add_button(label, hint=hint or None)
-        self._answer = server.gui.add_html("")
+        self.answer = server.gui.add_html("")
         self.button.on_click(self.press)
 
     def press(self, _event: Any = None) -> None:
@@ -38,10 +38,10 @@ class Action:
         if self.button.disabled:  # pressed twice
             return
         self.button.disabled = True
-        self._answer.content = style.answer(self._asking(), None)
+        self.answer.content = style.answer(self._asking(), None)
         try:
             found = self._do()
         except Exception as error:  # whatever it is, people see it where they pressed
             found = Answer(False, str(error) or type(error).__name__)
-        self._answer.content = style.answer(found.message or ("done" if found.success else "refused"), found.success)
+        self.answer.content = style.answer(found.message or ("done" if found.success else "refused"), found.success)
         self.button.disabled = False

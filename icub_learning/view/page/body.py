@@ -17,7 +17,7 @@ class BodyView:
 
     def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask | None) -> None:
         gui = server.gui
-        self._seen = gui.add_html(style.note("nothing is known yet"))
+        self.seen = gui.add_html(style.note("nothing is known yet"))
         if ask is not None:
             with gui.add_folder("Load and sensor"):
                 seconds = gui.add_number("observe [s]", OBSERVED, min=0.1, max=600.0, step=0.5)
@@ -41,7 +41,7 @@ class BodyView:
             with gui.add_folder("Learning"):
                 Action(server, "Learn", lambda: ask(choice.name, "set_learning", data=True), "learn from now on")
                 Action(server, "Predict only", lambda: ask(choice.name, "set_learning", data=False), "stop learning")
-        self._masses = gui.add_html("")
+        self.masses = gui.add_html("")
         self._shown: object = None
 
     def update(self, learner: Learner | None) -> None:
@@ -52,12 +52,12 @@ class BodyView:
         if now == self._shown:
             return
         self._shown = now
-        self._seen.content = (
+        self.seen.content = (
             f'<div class="il-row">'
             f"{style.badge(load_text(learner.load), learner.load is not None and learner.load.mass > 0)}"
             f"{style.badge('contact' if learner.contact else 'no contact', bool(learner.contact))}</div>"
         )
-        self._masses.content = masses_text(learner)
+        self.masses.content = masses_text(learner)
 
 
 def load_text(load: Load | None) -> str:

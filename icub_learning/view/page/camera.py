@@ -19,20 +19,20 @@ class CameraView:
     """The newest image with boxes, the label with its confidence, and scores of labels."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        self._image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
-        self._words = server.gui.add_html(style.note("no image has come yet"))
+        self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
+        self.words = server.gui.add_html(style.note("no image has come yet"))
         self._shown = -1
-        self._said: object = None
+        self.said: object = None
 
     def update(self, state: State) -> None:
         """Show the newest image and what was recognized."""
         if state.image is not None and state.image_number != self._shown:
             self._shown = state.image_number
-            self._image.image = smaller(drawn(state.image, state.boxes))
+            self.image.image = smaller(drawn(state.image, state.boxes))
         said = (state.recognized, state.boxes if state.recognized is None else None)
-        if said != self._said:
-            self._said = said
-            self._words.content = words(state.recognized, state.boxes)
+        if said != self.said:
+            self.said = said
+            self.words.content = words(state.recognized, state.boxes)
 
 
 def drawn(image: NDArray[np.uint8], boxes: Boxes | None) -> NDArray[np.uint8]:

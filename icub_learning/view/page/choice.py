@@ -14,7 +14,7 @@ class Choice:
     def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = NONE) -> None:
         self._none = none
         self._box = server.gui.add_dropdown(label, (none,), hint=hint)
-        self._names: tuple[str, ...] = ()
+        self.names: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -24,8 +24,8 @@ class Choice:
     def offer(self, names: Sequence[str], preferred: int = -1) -> None:
         """Offer these names; the choice stays as long as it is among them, else the one at `preferred` is taken."""
         offered = tuple(names) or (self._none,)
-        if offered == self._names:
+        if offered == self.names:
             return
-        before, self._names = self._box.value, offered
+        before, self.names = self._box.value, offered
         self._box.options = offered
         self._box.value = before if before in offered else offered[preferred]  # type: ignore[misc]

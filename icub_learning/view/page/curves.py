@@ -57,7 +57,7 @@ class CurvesView:
 
     def __init__(self, server: viser.ViserServer, predicted: bool = True) -> None:
         gui = server.gui
-        self._group = gui.add_dropdown("outputs", ("-",), hint="which curves are shown")
+        self.group = gui.add_dropdown("outputs", ("-",), hint="which curves are shown")
         lines, entries = [line("measured", COLOURS["measured"])], [("measured", COLOURS["measured"])]
         options: dict[str, Any] = {}
         if predicted:
@@ -67,21 +67,21 @@ class CurvesView:
             options["bands"] = ({"series": (2, 1), "fill": BAND},)
         gui.add_html(style.legend(entries))
         self._predicted = predicted
-        self._titles, self._plots = [], []
+        self.titles, self.plots = [], []
         for _ in range(TOGETHER):
-            self._titles.append(gui.add_html(""))
-            self._plots.append(plot(server, lines, scales={"x": {"time": False}, "y": {"auto": True}}, **options))
+            self.titles.append(gui.add_html(""))
+            self.plots.append(plot(server, lines, scales={"x": {"time": False}, "y": {"auto": True}}, **options))
 
     def update(self, learner: Learner | None) -> None:
         """Show the newest seconds of a learner."""
         if learner is None or not len(learner.curves):
             return
         groups = learner.groups()
-        if self._group.options != tuple(groups):
-            self._group.options = tuple(groups)
-        columns, unit = groups.get(self._group.value) or next(iter(groups.values()))
+        if self.group.options != tuple(groups):
+            self.group.options = tuple(groups)
+        columns, unit = groups.get(self.group.value) or next(iter(groups.values()))
         names = learner.outputs[columns]
-        for place, (title, drawn) in enumerate(zip(self._titles, self._plots, strict=True)):
+        for place, (title, drawn) in enumerate(zip(self.titles, self.plots, strict=True)):
             content = style.note(f"{names[place]} [{unit}]", style.INK, True) if place < len(names) else ""
             if title.content != content:
                 title.content, drawn.visible = content, bool(content)

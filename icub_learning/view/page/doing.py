@@ -24,23 +24,23 @@ class DoingView:
 
     def __init__(self, server: viser.ViserServer, folder: Path) -> None:
         self._server, self._folder = server, folder
-        self._line = server.gui.add_html(style.note("starting"))
-        self._pictures: dict[str, viser.GuiImageHandle] = {}
-        self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
+        self.line = server.gui.add_html(style.note("starting"))
+        self.pictures: dict[str, viser.GuiImageHandle] = {}
+        self.seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
         self._updates = 0
 
     def update(self, doing: str) -> None:
         """Show what is being done, and now and then new pictures."""
         content = style.note(doing or "starting", style.INK, True)
-        if content != self._line.content:
-            self._line.content = content
+        if content != self.line.content:
+            self.line.content = content
         self._updates += 1
         if self._updates % PERIOD:
             return
         for path in sorted(self._folder.glob("*.png")):
             changed = path.stat().st_mtime_ns
-            if self._seen.get(path.name) != changed:
-                self._seen[path.name] = changed
+            if self.seen.get(path.name) != changed:
+                self.seen[path.name] = changed
                 self._show(path)
 
     def _show(self, path: Path) -> None:
@@ -48,9 +48,9 @@ class DoingView:
             picture = picture.convert("RGB")
             picture.thumbnail((WIDEST, 10 * WIDEST))
             pixels = np.asarray(picture)
-        handle = self._pictures.get(path.name)
+        handle = self.pictures.get(path.name)
         if handle is None:
-            self._pictures[path.name] = self._server.gui.add_image(
+            self.pictures[path.name] = self._server.gui.add_image(
                 pixels, label=path.stem, format="jpeg", jpeg_quality=85
             )
         else:

@@ -24,11 +24,11 @@ class ErrorsView:
         self._server = server
         self._folder = server.gui.add_folder("Errors")
         with self._folder:
-            self._legend = server.gui.add_html("")
-        self._titles: dict[str, viser.GuiHtmlHandle] = {}
-        self._plots: dict[str, viser.GuiUplotHandle] = {}
+            self.legend = server.gui.add_html("")
+        self.titles: dict[str, viser.GuiHtmlHandle] = {}
+        self.plots: dict[str, viser.GuiUplotHandle] = {}
         self._kept: dict[str, ErrorCurve] = {}
-        self._names: tuple[str, ...] = ()
+        self.names: tuple[str, ...] = ()
 
     def update(self, state: State, chosen: Learner | None) -> None:
         """Add a point a second, and show all."""
@@ -37,8 +37,8 @@ class ErrorsView:
         entries = lines_of(state, chosen)
         groups = dict(list(chosen.groups().items())[:2])
         names = (*(name for name, _, _ in entries), *groups)
-        if names != self._names:
-            self._names = names
+        if names != self.names:
+            self.names = names
             self._make([name for name, _, _ in entries], groups)
         for group, (columns, unit) in groups.items():
             row = [one.curves.rmse(columns, part) for _, one, part in entries]
@@ -48,22 +48,22 @@ class ErrorsView:
             if not kept.add(chosen.curves.newest_stamp * 1e-9, [max(FLOOR, value) for value in row]):
                 continue
             now = ", ".join(f"{name} {number(value, 2)}" for (name, _, _), value in zip(entries, row, strict=True))
-            self._titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
+            self.titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
             seconds = np.array(kept.seconds) - kept.seconds[0]
-            self._plots[group].data = (seconds, *np.array(kept.values).T)
+            self.plots[group].data = (seconds, *np.array(kept.values).T)
 
     def _make(self, lines: list[str], groups: Mapping[str, tuple[slice, str]]) -> None:
-        for part in (*self._plots.values(), *self._titles.values()):
+        for part in (*self.plots.values(), *self.titles.values()):
             part.remove()
-        self._plots, self._titles = {}, {}
+        self.plots, self.titles = {}, {}
         self._kept = {group: ErrorCurve() for group in groups}
         entries = [(LABELS.get(name, name), _colour(name, place)) for place, name in enumerate(lines)]
-        self._legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
+        self.legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
         drawn = [line(name, _colour(name, place), 2.0) for place, name in enumerate(lines)]
         with self._folder:
             for group in groups:
-                self._titles[group] = self._server.gui.add_html("")
-                self._plots[group] = plot(self._server, drawn, scales={"x": {"time": False}, "y": {"distr": 3}})
+                self.titles[group] = self._server.gui.add_html("")
+                self.plots[group] = plot(self._server, drawn, scales={"x": {"time": False}, "y": {"distr": 3}})
 
 
 class WeightsView:
@@ -71,15 +71,13 @@ class WeightsView:
 
     def __init__(self, server: viser.ViserServer) -> None:
         with server.gui.add_folder("Weights"):
-            self._content = server.gui.add_html(
-                style.note("known after some seconds, of a learner that weighs experts")
-            )
+            self.content = server.gui.add_html(style.note("known after some seconds, of a learner that weighs experts"))
 
     def update(self, learner: Learner | None) -> None:
         """Show those of a learner."""
         content = weights_text(learner) if learner is not None else ""
-        if content and content != self._content.content:
-            self._content.content = content
+        if content and content != self.content.content:
+            self.content.content = content
 
 
 def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:

@@ -59,7 +59,7 @@ class Guard:
     """
 
     def __init__(self, host: str, token: str = "") -> None:
-        self._names = {*LOCAL_NAMES, host}
+        self.names = {*LOCAL_NAMES, host}
         self._token = token
 
     def refusal(self, headers: Any, path: str) -> str | None:
@@ -67,8 +67,8 @@ class Guard:
         host = headers.get("Host", "")
         name = urlsplit(f"//{host}").hostname or ""
         # With a token any name will do: a robot has several, and the token is what a stranger's page lacks.
-        if not self._token and name not in self._names:
-            return f"this page is at {' or '.join(sorted(self._names))}, not at {name!r}"
+        if not self._token and name not in self.names:
+            return f"this page is at {' or '.join(sorted(self.names))}, not at {name!r}"
         origin = headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != host:
             return f"pages of {origin} may not use this one"

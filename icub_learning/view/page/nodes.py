@@ -17,7 +17,7 @@ class NodesView:
     """One block for each status of /diagnostics, and the messages that are missing in the streams."""
 
     def __init__(self, server: viser.ViserServer) -> None:
-        self._content = server.gui.add_html(style.note("no node has reported yet"))
+        self.content = server.gui.add_html(style.note("no node has reported yet"))
 
     def update(self, state: State) -> None:
         """Show the newest reports."""
@@ -26,8 +26,8 @@ class NodesView:
             rows = [[topic, str(count)] for topic, count in sorted(state.lost.items())]
             blocks.append(style.table(["messages lost on the way here", ""], rows))
         content = "".join(blocks)
-        if content and content != self._content.content:
-            self._content.content = content
+        if content and content != self.content.content:
+            self.content.content = content
 
 
 def block(name: str, health: Health, now: float) -> str:

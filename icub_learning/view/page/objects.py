@@ -29,20 +29,20 @@ class ObjectsView:
         thumbnails: Thumbnails | None = None,
         orders: tuple[str, ...] = ORDERS,
     ) -> None:
-        self._counted, self._thumbnails = counted, thumbnails
-        self._words = server.gui.add_text("search", "", hint="words in the names of objects")
-        self._order = server.gui.add_dropdown("sort", orders, initial_value=NEWEST_FIRST)
+        self._counted, self.thumbnails = counted, thumbnails
+        self.words = server.gui.add_text("search", "", hint="words in the names of objects")
+        self.order = server.gui.add_dropdown("sort", orders, initial_value=NEWEST_FIRST)
         self.table = server.gui.add_html(style.note("none yet"))
         self._asked: tuple[object, ...] = ()
         self._labels: list[str] = []
 
     def update(self, counts: Mapping[str, int], recall: Mapping[str, float]) -> list[str]:
         """Show the objects, and return the labels of those that were found, in the order of the list."""
-        pictures = self._thumbnails.version if self._thumbnails is not None else 0
-        asked = (counts, recall, self._words.value, self._order.value, pictures)
+        pictures = self.thumbnails.version if self.thumbnails is not None else 0
+        asked = (counts, recall, self.words.value, self.order.value, pictures)
         if asked != self._asked:
             self._asked = asked
-            rows = found(known_objects(counts, recall), self._words.value, self._order.value)
+            rows = found(known_objects(counts, recall), self.words.value, self.order.value)
             said = style.note(f"{len(rows)} of {len(counts)} objects" if counts else "none yet")
             self.table.content = said + self._box(rows) if rows else said
             self._labels = [one.label for one in rows]
@@ -54,9 +54,9 @@ class ObjectsView:
         return f'<div class="il-objects" tabindex="0">{lines}{more}</div>'
 
     def _row(self, one: Known) -> str:
-        number = self._thumbnails.number(one.label) if self._thumbnails is not None else None
+        number = self.thumbnails.number(one.label) if self.thumbnails is not None else None
         picture = f'<img loading="lazy" alt="" src="{PICTURES}{number}">' if number is not None else ""
-        frame = f'<span class="picture">{picture}</span>' if self._thumbnails is not None else ""
+        frame = f'<span class="picture">{picture}</span>' if self.thumbnails is not None else ""
         sure = f'<span class="sure" title="named right when held back">{one.sureness}</span>' if frame else ""
         name = f'<span class="name" title="{escape(one.label)}">{escape(one.label)}</span>'
         return f'<div>{frame}{name}<span class="count">{one.count} {self._counted}</span>{sure}</div>'

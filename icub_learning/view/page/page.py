@@ -63,8 +63,8 @@ class Page:
         predicted: bool = True,
     ) -> None:
         assert token or is_local(host)
-        self._thumbnails = Thumbnails()
-        self._server = server = start(host, port, token, self._thumbnails)
+        self.thumbnails = Thumbnails()
+        self.server = server = start(host, port, token, self.thumbnails)
         self.address = f"http://{_in_address(host)}:{server.get_port()}/" + (f"?token={token}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
@@ -76,74 +76,74 @@ class Page:
         gui.main_panel.set_width(RIGHT)
         gui.set_panel_label("icub_learning")
         gui.add_html(style.SHEET)
-        self._said: list[str] = []
+        self.said: list[str] = []
         self._note = gui.add_html("", visible=False)
         self.player = Player(server, duration) if duration is not None else None
         self._choice = Choice(server, "learner")
-        self._waiting = gui.add_html(style.note(WAITING if predicted else NOTHING_PREDICTED))
+        self.waiting = gui.add_html(style.note(WAITING if predicted else NOTHING_PREDICTED))
         tabs = gui.add_tab_group()
         with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
-            self._errors = ErrorsView(server) if predicted else None
-            self._curves = CurvesView(server, predicted)
-            self._weights = WeightsView(server) if ask is not None else None
+            self.errors = ErrorsView(server) if predicted else None
+            self.curves = CurvesView(server, predicted)
+            self.weights = WeightsView(server) if ask is not None else None
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
-                self._body = BodyView(server, self._choice, ask)
+                self.body = BodyView(server, self._choice, ask)
                 self._models = [ModelsView(server, self._choice, ask)]
             with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
-                self._nodes = NodesView(server)
-        self._robot = RobotView(server, self._say)
+                self.nodes = NodesView(server)
+        self.robot = RobotView(server, self._say)
         self._live, self._predicted = ask is not None, predicted
-        self._doing: DoingView | None = None
+        self.doing: DoingView | None = None
         if ask is not None:
             self._make_left(ask, folder)
 
     def _make_left(self, ask: Ask, folder: Path | None) -> None:
-        server = self._server
+        server = self.server
         panel = server.gui.add_panel()
         if folder is not None:
             with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
-                self._doing = DoingView(server, folder)
+                self.doing = DoingView(server, folder)
         with panel.add_tab("Objects", viser.Icon.EYE):
-            self._camera = CameraView(server)
+            self.camera = CameraView(server)
             self._recognizer = Choice(server, "recognizer")
-            self._teaching = TeachingView(server, self._recognizer, ask, self._thumbnails)
+            self.teaching = TeachingView(server, self._recognizer, ask, self.thumbnails)
             self._models.append(ModelsView(server, self._recognizer, ask))
         with panel.add_tab("Detector", viser.Icon.SQUARE):
             self._detector = Choice(server, "detector")
-            self._detection = DetectionView(server, self._detector, ask)
+            self.detection = DetectionView(server, self._detector, ask)
             self._models.append(ModelsView(server, self._detector, ask))
         panel.dock_left()
         panel.set_width(LEFT)
 
     def update(self, state: State) -> None:
         """Show a state; to be called some ten times a second, whether a browser is there or not."""
-        with self._server.atomic():
+        with self.server.atomic():
             self._choice.offer([name for name, one in state.learners.items() if one.alive])
             learner = state.learners.get(self._choice.name)
-            if self._errors is not None:  # also while nobody looks: whoever comes later sees how they have fallen
-                self._safely(self._errors.update, state, learner)
-            if not self._server.get_clients():
+            if self.errors is not None:  # also while nobody looks: whoever comes later sees how they have fallen
+                self._safely(self.errors.update, state, learner)
+            if not self.server.get_clients():
                 return
             waiting = learner is None or not self._predicted
-            if self._waiting.visible != waiting:
-                self._waiting.visible = waiting
-            self._safely(self._robot.update, state, learner)
-            self._safely(self._curves.update, learner)
-            if self._weights is not None:
-                self._safely(self._weights.update, learner)
+            if self.waiting.visible != waiting:
+                self.waiting.visible = waiting
+            self._safely(self.robot.update, state, learner)
+            self._safely(self.curves.update, learner)
+            if self.weights is not None:
+                self._safely(self.weights.update, learner)
             if not self._live:
                 return
             self._recognizer.offer(state.recognizers)
             self._detector.offer(state.detectors)
-            self._safely(self._thumbnails.update, state)
-            self._safely(self._body.update, learner)
-            for part in (self._nodes, self._camera, self._teaching, self._detection):
+            self._safely(self.thumbnails.update, state)
+            self._safely(self.body.update, learner)
+            for part in (self.nodes, self.camera, self.teaching, self.detection):
                 self._safely(part.update, state)
             for models in self._models:
                 models.update()
-            if self._doing is not None:
-                self._safely(self._doing.update, state.doing)
+            if self.doing is not None:
+                self._safely(self.doing.update, state.doing)
 
     def _safely(self, update: Callable[..., None], *given: Any) -> None:
         """Update a part; whatever goes wrong in it is said once, and the others go on."""
@@ -151,17 +151,17 @@ class Page:
             update(*given)
         except Exception as error:
             text = f"{type(update.__self__).__name__}: {type(error).__name__}: {error}"  # type: ignore[attr-defined]
-            if text not in self._said:
+            if text not in self.said:
                 traceback.print_exc()
                 self._say(text)
 
     def close(self) -> None:
         """Close the port and all pages."""
-        self._server.stop()
+        self.server.stop()
 
     def _say(self, text: str) -> None:
-        self._said = [*self._said, text][-MOST_LINES:]
-        self._note.content = "".join(style.note(one, style.DARK_RED) for one in self._said)
+        self.said = [*self.said, text][-MOST_LINES:]
+        self._note.content = "".join(style.note(one, style.DARK_RED) for one in self.said)
         self._note.visible = True
 
 

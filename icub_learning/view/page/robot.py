@@ -34,32 +34,32 @@ class RobotView:
     def __init__(self, server: viser.ViserServer, show: Callable[[str], None]) -> None:
         self._server, self._show = server, show
         self._urdf = ""
-        self._geometry: RobotGeometry | None = None
+        self.geometry: RobotGeometry | None = None
         self._bodies: dict[int, viser.FrameHandle] = {}  # each on its parent: only joints that move are sent
         self._sent = np.zeros((0, 7))  # their poses, as `body_poses` returns them
-        self._arrows: dict[str, viser.ArrowsHandle] = {}
+        self.arrows: dict[str, viser.ArrowsHandle] = {}
         self._largest: dict[str, float] = {}
 
     def update(self, state: State, learner: Learner | None) -> None:
         """Move links and arrows to what the state says."""
         if state.urdf != self._urdf:
             self._load(state.urdf, state.urdf_path)
-        if self._geometry is None:
+        if self.geometry is None:
             return
         frames = [learner.frame] if learner is not None and learner.frame else []
-        poses = self._geometry.poses(state.joints, frames)
-        self._move(self._geometry.body_poses())
+        poses = self.geometry.poses(state.joints, frames)
+        self._move(self.geometry.body_poses())
         self._draw_arrows(learner, poses)
 
     def _load(self, urdf: str, path: str) -> None:
         self._urdf = urdf
         if self._bodies:
             self._bodies[0].remove()  # and all that are on it
-        self._bodies, self._geometry = {}, None
+        self._bodies, self.geometry = {}, None
         if not urdf:
             return
         try:
-            geometry = self._geometry = RobotGeometry(urdf, path)
+            geometry = self.geometry = RobotGeometry(urdf, path)
         except ModelError as error:
             self._show(str(error))
             return
@@ -80,7 +80,7 @@ class RobotView:
     def _add_shapes(self, geometry: RobotGeometry) -> None:
         for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
             for place, shape in enumerate(geometry.shapes[name]):
-                if self._geometry is not geometry:
+                if self.geometry is not geometry:
                     return
                 try:
                     self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
@@ -115,14 +115,14 @@ class RobotView:
         shown = self._arrows_of(learner, poses) if learner is not None and len(learner.curves) else {}
         for kind, colour in ARROW_COLOURS.items():
             points = shown.get(kind)
-            handle = self._arrows.get(kind)
+            handle = self.arrows.get(kind)
             if points is None:
                 if handle is not None:
                     handle.visible = False
                 continue
             radius = 0.008
             if handle is None or len(handle.points) != len(points):
-                self._arrows[kind] = self._server.scene.add_arrows(
+                self.arrows[kind] = self._server.scene.add_arrows(
                     f"/arrows/{kind}",
                     points,
                     rgb(colour),
@@ -148,8 +148,8 @@ class RobotView:
                 start = pose[:3, 3] + BESIDE[kind] * np.array([0.0, 1.0, 0.0])
                 arrows[kind] = np.stack([start, start + scale * (pose[:3, :3] @ values[:3])])[None].astype(np.float32)
             return arrows
-        assert self._geometry is not None
-        axes = self._geometry.joint_axes(learner.outputs)
+        assert self.geometry is not None
+        axes = self.geometry.joint_axes(learner.outputs)
         if set(axes) != set(learner.outputs):
             return {}
         scale = self._scale("N m", list(newest.values()))

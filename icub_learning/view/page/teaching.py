@@ -46,20 +46,20 @@ class TaughtView:
             )
         form.on_submit(action.press)
         with gui.add_folder("Known objects", visible=False) as known:
-            self._objects = ObjectsView(server, self.counted, thumbnails, self.orders)
-            self._which = Choice(server, "object", "that is changed", "none is known")
+            self.objects = ObjectsView(server, self.counted, thumbnails, self.orders)
+            self.which = Choice(server, "object", "that is changed", "none is known")
             Action(server, "Forget", self._forget, "forgets the chosen object")
             self._add_changes()
-        self._parts = (form, known)
+        self.parts = (form, known)
 
     def update(self, state: State) -> None:
         """Show which objects are known; hide the form while there is no node to teach."""
         visible = bool(self._choice.name)
-        for part in self._parts:
+        for part in self.parts:
             if part.visible != visible:
                 part.visible = visible
         name = self._choice.name
-        self._which.offer(self._objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
+        self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
 
     def _add_fields(self) -> None:
         """Add the form's inputs below the name."""
@@ -80,7 +80,7 @@ class TaughtView:
         raise NotImplementedError
 
     def _forget(self) -> Answer:
-        return self._ask(self._choice.name, "forget_object", label=self._which.name)
+        return self._ask(self._choice.name, "forget_object", label=self.which.name)
 
 
 class TeachingView(TaughtView):
@@ -106,7 +106,7 @@ class TeachingView(TaughtView):
 
     def _rename(self) -> Answer:
         return self._ask(
-            self._choice.name, "rename_object", old_label=self._which.name, new_label=self._new.value.strip()
+            self._choice.name, "rename_object", old_label=self.which.name, new_label=self._new.value.strip()
         )
 
 

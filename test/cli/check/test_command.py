@@ -9,7 +9,7 @@ import yaml
 
 pytest.importorskip("rclpy")
 from helpers.limits import set_limits
-from helpers.planted_faults import degrees, no_frame, reaction, unset_stamps
+from helpers.planted_faults import planted
 from helpers.ros_probe import RosProbe
 from helpers.sound_robots import cut, zoo_robot
 from helpers.waiting import wait_until
@@ -31,7 +31,9 @@ def arm():
 
 
 def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, capsys):
-    write(no_frame(unset_stamps(reaction(degrees(arm)))), tmp_path / "arm.mcap")
+    for fault in ("degrees", "reaction", "unset_stamps", "no_frame"):
+        arm = planted(fault, arm)
+    write(arm, tmp_path / "arm.mcap")
     files = ["--parameters", str(tmp_path / "arm.yaml"), "--json", str(tmp_path / "arm.json")]
     assert main(["check", str(tmp_path / "arm.mcap"), "--urdf", "icub", *files]) == 1
     shown = capsys.readouterr().out
@@ -67,7 +69,7 @@ def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
 def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch, capfd):
     """Played from a file, its stamps are those of another day."""
     set_limits(assign=monkeypatch.setattr)
-    write(degrees(arm), tmp_path / "arm.mcap")
+    write(planted("degrees", arm), tmp_path / "arm.mcap")
     interrupted_after(300, 300)
     start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--wait", "240", "--rate", "4")
     assert main(["check", "--duration", "240"]) == 1

@@ -48,14 +48,9 @@ def test_known_answer(rigid, tmp_path, capsys):
     assert f"{expected[0]:#.3g}" in out
     assert "no message refused" in out
     assert report["samples"] == {
-        "joint_states": 600,
-        "wrenches": 0,
-        "predicted": 600,
-        "compared": 600,
-        "without_measurement": 0,
-        "refused": {},
+        "joint_states": 600, "wrenches": 0, "predicted": 600, "compared": 600, "without_measurement": 0, "refused": {},
         "last_refusal": "",
-    }
+    }  # fmt: skip
 
 
 def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):
@@ -191,19 +186,3 @@ def test_a_horizon_makes_holding_worse(rigid, tmp_path, capsys):
         assert run(rigid, *UR10, *SMALL[:2], *options, capsys=capsys)[0] == 0
         held.append(json.loads(figures.read_text())["results"]["causal"]["hold"]["steady"]["nmse"]["elbow_joint"])
     assert held[1] > 10 * held[0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--table", "a.npz", "--test", "b.npz"], "--table"),
-        (["a.npz", "--table", "b.npz"], "RECORDING"),
-        (["a.npz", "--horizon", "-1"], "--horizon"),
-        (["a.npz"], "--urdf"),
-    ],
-)
-def test_arguments_that_do_not_go_together(arguments, expected, capsys):
-    code, _, err = run(*arguments, capsys=capsys)
-    assert code == 2
-    assert expected in err
-    assert err.count("\n") == 1

@@ -132,15 +132,9 @@ def write_table(path, n=1500):
     x = smooth_channels(n, 5)
     effort = 2 * x[:, 0] - 1.5 * x[:, 4] + 0.2 * rng.normal(size=n)
     table = {
-        "stamp_ns": np.arange(1, n + 1) * 10_000_000,
-        "position.a": x[:, 0],
-        "position.b": x[:, 1],
-        "effort.a": effort,
-        "effort.b": rng.normal(size=n),
-        "temperature.a": x[:, 2],
-        "current.a": x[:, 3],
-        "temperature.b": x[:, 4],
-    }
+        "stamp_ns": np.arange(1, n + 1) * 10_000_000, "position.a": x[:, 0], "position.b": x[:, 1], "effort.a": effort,
+        "effort.b": rng.normal(size=n), "temperature.a": x[:, 2], "current.a": x[:, 3], "temperature.b": x[:, 4],
+    }  # fmt: skip
     if path.suffix == ".npz":
         np.savez(path, **table)
         return

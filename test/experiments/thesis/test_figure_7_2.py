@@ -1,10 +1,7 @@
 """Accuracy over the recoding, beside a classifier trained and judged for one alpha at a time."""
 
-import json
-
 import numpy as np
 
-from icub_learning.cli.main import main
 from icub_learning.experiments.thesis import figure_7_2, late_class
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.selection import RECODINGS
@@ -36,13 +33,10 @@ def test_one_alpha_at_a_time():
     assert (found[0, :, -1] > found[0, :, 0] + 0.2).all() and (found[1, :, -1] < found[1, :, 0]).all()
 
 
-def test_figure_7_2(monkeypatch, tmp_path, capsys):
+def test_figure_7_2(monkeypatch, run):
     monkeypatch.setattr(figure_7_2, "load_examples", lambda name, given, n_views, out: examples())
-    figures = tmp_path / "figures.json"
-    command = ["reproduce", "figure-7.2", "--quick", "--draws", "2", "--out", str(tmp_path), "--json", str(figures)]
-    assert main(command) == 0
-    out, found = capsys.readouterr().out, json.loads(figures.read_text())
-    assert (tmp_path / "figure-7.2.png").stat().st_size > 15_000 and "Published" in out
+    out, found = run("figure-7.2", "--quick", "--draws", "2")
+    assert "Published" in out
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()

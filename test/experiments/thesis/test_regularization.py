@@ -1,12 +1,9 @@
 """Tables 4.1 and 4.3 and figures 5.1 and 5.3 at sizes that take seconds, beside scikit-learn and closed forms."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import figure_5_1, figure_5_3, table_4_1, table_4_3
@@ -25,15 +22,6 @@ def draw(seed, n):
 @pytest.fixture
 def data():
     return Benchmark(*draw(0, 300), *draw(1, 1000))
-
-
-def run(tmp_path, capsys, name, *arguments):
-    figures = tmp_path / "figures.json"
-    code = main(["reproduce", name, "--quick", "--out", str(tmp_path), "--json", str(figures), *map(str, arguments)])
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    assert (tmp_path / f"{name}.png").stat().st_size > 15_000
-    return printed.out, json.loads(figures.read_text())
 
 
 def kernel_ridge(data, rows, level, scale, test=True):
@@ -69,10 +57,10 @@ def test_krls_of_table_4_3_is_kernel_ridge_regression(data):
     assert found["rmse"] < 1.03 * min(errors)
 
 
-def test_table_4_3(monkeypatch, tmp_path, capsys, data):
+def test_table_4_3(run, monkeypatch, data):
     monkeypatch.setattr(table_4_3, "_load", lambda name, args: data)
     monkeypatch.setitem(table_4_3.SETTINGS, "insurance", (0.5, 100, 300))
-    out, found = run(tmp_path, capsys, "table-4.3", "--on", "insurance")
+    out, found = run("table-4.3", "--quick", "--on", "insurance")
     one = found["sets"]["insurance"]
     assert {"ratio", "dimension", "lambda"} <= set(one["place"]) and 10 < one["place"]["ratio"] < 10_000
     for method, title in table_4_3.METHODS.items():
@@ -83,10 +71,10 @@ def test_table_4_3(monkeypatch, tmp_path, capsys, data):
         assert cells[-3:] == [number(theirs[0]), number(theirs[1], 4), number(theirs[2])]
 
 
-def test_table_4_1(monkeypatch, tmp_path, capsys, data):
+def test_table_4_1(run, monkeypatch, data):
     monkeypatch.setattr(table_4_1, "_load", lambda name, args: data)
     monkeypatch.setitem(table_4_1.SCALES, "insurance", 0.5)
-    out, found = run(tmp_path, capsys, "table-4.1", "--on", "insurance", "--draws", "1")
+    out, found = run("table-4.1", "--quick", "--on", "insurance", "--draws", "1")
     methods = found["sets"]["insurance"]
     assert list(methods) == list(table_4_1.METHODS)
     for method, ((one,), published) in zip(
@@ -103,11 +91,11 @@ def test_table_4_1(monkeypatch, tmp_path, capsys, data):
         assert methods[kind][0]["m"] in path["m"] and path["held-out RMSE"][0] > 1.02 * min(path["held-out RMSE"])
 
 
-def test_figure_5_3(monkeypatch, tmp_path, capsys, data):
+def test_figure_5_3(run, monkeypatch, data):
     x, y = np.vstack([data.x, data.x_test]), np.concatenate([data.y, data.y_test])
     monkeypatch.setattr(figure_5_3, "pumadyn", lambda path: (x[:800], y[:800]))
     monkeypatch.setitem(figure_5_3.SETTINGS, "pumadyn32nh", (0.5, 1e-9, 0.5, 300))
-    _, found = run(tmp_path, capsys, "figure-5.3", "--on", "pumadyn32nh", "--draws", "2")
+    _, found = run("figure-5.3", "--quick", "--on", "pumadyn32nh", "--draws", "2")
     for kind in ("features", "centres"):
         one = found["pumadyn32nh"][kind]
         floor = NOISE / y[:800].std()
@@ -117,8 +105,8 @@ def test_figure_5_3(monkeypatch, tmp_path, capsys, data):
         assert found["pumadyn32nh"]["m"][0] < one["best"] < found["pumadyn32nh"]["m"][-1]
 
 
-def test_figure_5_1(tmp_path, capsys):
-    _, found = run(tmp_path, capsys, "figure-5.1", "--samples", "100", "--draws", "3")
+def test_figure_5_1(run):
+    _, found = run("figure-5.1", "--quick", "--samples", "100", "--draws", "3")
     checks = found["checks"]
     assert checks["theorem 2: KOLS"][0] == pytest.approx(checks["theorem 2: KOLS"][1], rel=1e-3)
     assert all(0 < risk <= bound * (1 + 1e-3) for risk, bound in checks.values())

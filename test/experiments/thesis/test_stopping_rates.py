@@ -1,21 +1,15 @@
 """Excess risks of stochastic gradients on a problem that is known."""
 
-import json
-
 import numpy as np
 import pytest
 
-from icub_learning.cli.main import main
 from icub_learning.experiments.thesis import stopping_rates
 from icub_learning.experiments.thesis.spline_rates import basis, decay
 from icub_learning.kernel_methods import StochasticKernelMachine
 
 
-def test_corollaries_6(tmp_path, capsys):
-    figures = tmp_path / "figures.json"
-    assert main(["reproduce", "corollaries-6", "--quick", "--out", str(tmp_path), "--json", str(figures)]) == 0
-    out, found = capsys.readouterr().out, json.loads(figures.read_text())
-    assert (tmp_path / "corollaries-6.png").stat().st_size > 15_000
+def test_corollaries_6(run):
+    out, found = run("corollaries-6", "--quick")
     assert len(found["cases"]) == 19
     for case in found["cases"]:
         # f = 0 would leave this much, whatever n is.

@@ -79,15 +79,12 @@ def test_a_limit_holds_whatever_it_costs():
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        (([[0.0]], [1.0], -1.0), ParameterError),
-        (([[0.0]], [1.0], np.nan), ParameterError),
-        (([[0.0]], [1.0, 2.0], 0.1), ShapeError),
-        (([0.0], [1.0], 0.1), ShapeError),
-        (([[np.nan]], [1.0], 0.1), NotFiniteError),
-        (([[0.0]], [1.0], 0.1, -1), ParameterError),
+        (([[0.0]], [1.0], -1.0), ParameterError), (([[0.0]], [1.0], np.nan), ParameterError),
+        (([[0.0]], [1.0, 2.0], 0.1), ShapeError), (([0.0], [1.0], 0.1), ShapeError),
+        (([[np.nan]], [1.0], 0.1), NotFiniteError), (([[0.0]], [1.0], 0.1, -1), ParameterError),
         (([[0.0]], [1e300], 0.1), ParameterError),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_refused(arguments, error):
     with pytest.raises(error):
         matching_pursuit(Kernel(), *arguments)

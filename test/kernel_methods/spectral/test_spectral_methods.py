@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 
-from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import (
     KRLS,
     AcceleratedGradient,
@@ -167,35 +167,6 @@ def test_steps_too_large_are_refused_with_their_bound(data):
             method(length_scale=SIGMA, step_size=1.01 * factor * largest).fit(x, y)
     with pytest.raises(ParameterError, match="step_size"):
         Landweber(step_size="fast").fit(x, y)
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"regularization": 0.0}, "regularization"),
-        ({"regularization": -1.0}, "regularization"),
-        ({"regularization": np.inf}, "regularization"),
-        ({"length_scale": -1.0}, "length_scale"),
-        ({"kernel": "cosine"}, "kernel"),
-        ({"path": [1.0, 1.0]}, "path"),
-        ({"path": [0.0, 1.0]}, "path"),
-    ],
-)
-@pytest.mark.parametrize("method", [KRLS, SpectralCutoff])
-def test_bad_settings_are_named(method, settings, name, data):
-    with pytest.raises(ParameterError, match=name):
-        method(**settings).fit(*data)
-
-
-@pytest.mark.parametrize("method", ITERATIVE)
-def test_bad_iterations_are_named(method, data):
-    for settings, name in (({"max_iter": 0}, "max_iter"), ({"tol": -1.0}, "tol"), ({"path": [1.5]}, "path")):
-        with pytest.raises(ParameterError, match=name):
-            method(**settings).fit(*data)
-    with pytest.raises(ParameterError, match="max_iter = 5"):
-        method(max_iter=5, path=[6]).fit(*data)
-    with pytest.raises(ShapeError, match="path"):
-        method(path=[]).fit(*data)
 
 
 def test_cutoff_above_the_whole_spectrum_and_singular_krls_name_the_bound(data):

@@ -10,12 +10,12 @@ from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, OneVsAllClassifier, PreconditionedKRLS
+from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import stored_kernel
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem
+from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem, estimate_scatter
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, SIGMA = 3000, 1.5
@@ -48,7 +48,7 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150))
+    scatter = estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150), 0, 1e-6, None)
     system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h = k_nm.T @ k_nm + level * N * k_mm
@@ -77,7 +77,7 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     basis = CenterBasis(kernel, x[drawn])
     conditions = []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        scatter = FALKON(n_preconditioner=0)._estimate_scatter(ArrayRows(x, x), kernel, basis, weights)
+        scatter = estimate_scatter(ArrayRows(x, x), kernel, basis, weights, 0, 1e-6, None)
         system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
@@ -89,7 +89,7 @@ def test_threads_share_the_rows(data):
     k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
-        assert rows._threads == 3
+        assert rows.n_threads == 3
         moment, product = rows.sum(part)
         np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
     np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)
@@ -126,14 +126,6 @@ def test_float32_rows_are_read_as_they_are(data):
     assert single.predict(x.astype(np.float32)).dtype == np.float64
 
 
-def test_one_vs_all_falkon():
-    rng = np.random.default_rng(5)
-    labels = rng.integers(0, 4, 2000)
-    x = rng.normal(size=(2000, 2)) + 4 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[labels]
-    fitted = OneVsAllClassifier(FALKON(n_centers=50, regularization=1e-4, length_scale=2.0, random_state=0))
-    assert fitted.fit(x, labels).score(x, labels) > 0.93
-
-
 def test_preconditioned_krls_is_krls(data):
     x, y = data[0][:800], data[1][:800]
     exact = KRLS(length_scale=SIGMA, regularization=1e-4).fit(x, y)
@@ -147,34 +139,14 @@ def test_preconditioned_krls_is_krls(data):
         PreconditionedKRLS(n_centers=10, max_iter=2, **settings).fit(x, y)
 
 
-@pytest.mark.parametrize(
-    ("settings", "error", "text"),
-    [
-        ({"n_centers": N + 1}, ParameterError, f"at most the number of samples, {N}"),
-        ({"regularization": 0.0}, ParameterError, "regularization"),
-        ({"max_iter": 0}, ParameterError, "max_iter"),
-        ({"tol": -1.0}, ParameterError, "tol"),
-        ({"tol": np.nan}, ParameterError, "tol"),
-    ],
-)
-@pytest.mark.parametrize("kind", [FALKON, PreconditionedKRLS])
-def test_bad_settings_are_named(kind, settings, error, text, data):
-    with pytest.raises(error, match=text):
-        kind(**settings).fit(*data)
-
-
-def test_bad_solvers_steps_and_data_are_named(data):
+def test_steps_and_data_that_lead_nowhere_are_named(data):
     x, y = data
-    with pytest.raises(ParameterError, match="solver"):
-        FALKON(solver="newton").fit(x, y)
     with pytest.raises(ParameterError, match=f"at most the number of samples, {N}"):
         FALKON(n_preconditioner=N + 1).fit(x, y)
     with pytest.raises(ParameterError, match="diverges"):
         FALKON(solver="gradient", step_size=10.0, regularization=1e-2).fit(x, y)
     with pytest.raises(DataError, match="constant at 0"):
         FALKON().fit(x, np.zeros(N))
-    with pytest.raises(DataError, match="NaN"):
-        FALKON().fit(np.where(x > 2, np.nan, x), y)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "matern"])
@@ -213,8 +185,6 @@ def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data,
     monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50)
     assert FALKON(**settings).fit(x, y).stored_
     assert not FALKON(kernel="linear", **settings).fit(x, y).stored_  # its values have no bound
-    with pytest.raises(ParameterError, match="storage"):
-        FALKON(storage="disk").fit(x, y)
 
 
 OUT_OF_CORE = """

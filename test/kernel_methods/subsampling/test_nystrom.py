@@ -93,9 +93,7 @@ def test_where_algorithm_1_breaks_down_the_path_goes_on():
         # Beyond the numerical rank no more can be had: rounding of K is 1e-16, and lambda 1e-7 divides it.
         exact = reference.exact_prediction(x, y, centers[:t], 1.0, 1e-7, x[::10])
         np.testing.assert_allclose(path[t - 1, ::10, 0], exact, atol=1e-8 if t < 6 else 1e-5)
-    dependent = np.setdiff1d(np.arange(60), fitted._kept)
-    assert dependent.size >= 40
-    np.testing.assert_array_equal(path[dependent], path[dependent - 1])
+    assert (path[1:] == path[:-1]).all(axis=(1, 2)).sum() == 60 - fitted.n_kept_  # those that depend on others
     assert np.isfinite(path).all()
 
 
@@ -185,21 +183,3 @@ def test_a_ridge_lost_in_rounding_is_named():
         growing.extend(np.hstack([column, column, column]))
     with pytest.raises(ParameterError, match="singular"):
         solve_ridge(np.ones((2, 2)), np.ones((2, 1)), 1e-30, 50)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "text"),
-    [
-        ({"n_centers": N + 1}, ParameterError, f"at most the number of samples, {N}"),
-        ({"n_centers": 0}, ParameterError, "n_centers"),
-        ({"regularization": 0.0}, ParameterError, "regularization"),
-        ({"regularization": -1e-3}, ParameterError, "regularization"),
-        ({"sampling": "best"}, ParameterError, "sampling"),
-        ({"centers": np.zeros((3, 9))}, ShapeError, "centers"),
-        ({"centers": np.full((3, 4), np.inf)}, NotFiniteError, "centers"),
-    ],
-)
-@pytest.mark.parametrize("kind", [NystromKRLS, IncrementalNystromKRLS])
-def test_bad_settings_are_named(kind, settings, error, text, data):
-    with pytest.raises(error, match=text):
-        kind(**settings).fit(*data)

@@ -75,17 +75,11 @@ def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(node_
     with CameraProbe() as camera:
         camera.connect()
         raw = [
-            ("image_empty", {"height": 0}),
-            ("image_empty", {"width": 0}),
-            ("encoding_unknown", {"encoding": "rgb7"}),
-            ("encoding_unknown", {"encoding": ""}),
-            ("encoding_without_color", {"encoding": "32FC1"}),
-            ("image_step", {"step": 959}),
-            ("image_step", {"step": 0}),
-            ("image_data_length", {"step": 961}),
-            ("image_data_length", {"data": []}),
-            ("image_data_length", {"height": 2**32 - 1}),
-        ]
+            ("image_empty", {"height": 0}), ("image_empty", {"width": 0}), ("encoding_unknown", {"encoding": "rgb7"}),
+            ("encoding_unknown", {"encoding": ""}), ("encoding_without_color", {"encoding": "32FC1"}),
+            ("image_step", {"step": 959}), ("image_step", {"step": 0}), ("image_data_length", {"step": 961}),
+            ("image_data_length", {"data": []}), ("image_data_length", {"height": 2**32 - 1}),
+        ]  # fmt: skip
         compressed = [("image_empty", b""), ("image_compressed", broken), ("image_compressed", b"no picture")]
         counts: dict[str, int] = {}
         bad = [(reason, lambda stamp, f=fields: camera.show(picture, stamp, **f)) for reason, fields in raw]

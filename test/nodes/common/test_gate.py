@@ -202,7 +202,6 @@ def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, pla
             break
     assert state(call) == "unconfigured"
     assert node.released == 1
-    assert not node._active
     assert not [name for name, _ in node.get_subscriber_names_and_types_by_node("trouble", "/") if name == "/wrench"]
     node.fail_at = ""
     for number in (1, 3, 4, 2):

@@ -7,6 +7,7 @@ import pytest
 
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.header import ModelHeader
+from icub_learning.models.kept import KeptModels
 from icub_learning.nodes.common.model_keeper import ModelKeeper, result_of
 
 HEADER = ModelHeader("object_recognition")
@@ -50,8 +51,8 @@ def test_what_was_saved_last_is_loaded_and_a_revision_is_written_once(keep):
 
 def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(keep, monkeypatch):
     keeper, go_on = keep(answer_timeout=0.1), threading.Event()
-    save = keeper._kept.save
-    monkeypatch.setattr(keeper._kept, "save", lambda *args: go_on.wait(60.0) and save(*args))
+    save = KeptModels.save
+    monkeypatch.setattr(KeptModels, "save", lambda *args: go_on.wait(60.0) and save(*args))
     keeper.save_now(state(1), HEADER, 1)
     assert keeper.failure == "the model was not saved within 0.1 s" and keeper.saved_revision == 0
     waiting = keeper.read("kept")  # comes after it
@@ -65,7 +66,7 @@ def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(
 
 def test_a_disk_that_is_full_is_told(keep, monkeypatch):
     keeper = keep()
-    monkeypatch.setattr(keeper._kept, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    monkeypatch.setattr(KeptModels, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     keeper.save_now(state(1), HEADER, 1)
     assert keeper.failure == "not saved: no space left" and keeper.saved_revision == 0
     assert keeper.status()["model problem"] == keeper.failure

@@ -52,13 +52,7 @@ def make_node(monkeypatch: pytest.MonkeyPatch) -> Iterator:
 def test_defaults_and_descriptions(make_node) -> None:
     node = make_node()
     declare(node, SETTINGS)
-    assert values(node, SETTINGS) == {
-        "rate": 200.0,
-        "size": 3,
-        "side": "right",
-        "joints": [],
-        "gains": [1.0],
-    }
+    assert values(node, SETTINGS) == {"rate": 200.0, "size": 3, "side": "right", "joints": [], "gains": [1.0]}
     descriptor = node.describe_parameter("rate")
     assert descriptor.description == "messages a second"
     assert descriptor.floating_point_range[0].to_value == 1000.0
@@ -67,15 +61,11 @@ def test_defaults_and_descriptions(make_node) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "part"),
     [
-        ("rate", 3.0, "a divisor of 1000"),
-        ("rate", 0.5, "within [1, 1000]"),
-        ("rate", float("nan"), "within [1, 1000]"),
-        ("rate", 200, "a float"),
-        ("size", 0, "at least 1"),
-        ("side", "up", "one of right, left"),
-        ("gains", [1.0, -1.0], "at least 0"),
+        ("rate", 3.0, "a divisor of 1000"), ("rate", 0.5, "within [1, 1000]"),
+        ("rate", float("nan"), "within [1, 1000]"), ("rate", 200, "a float"), ("size", 0, "at least 1"),
+        ("side", "up", "one of right, left"), ("gains", [1.0, -1.0], "at least 0"),
     ],
-)
+)  # fmt: skip
 def test_bad_start_up_value_is_named(make_node, name: str, value: object, part: str) -> None:
     with pytest.raises(ParameterError, match="must be") as caught:
         declare(make_node(**{name: value}), SETTINGS)
@@ -94,12 +84,7 @@ def test_changes_are_guarded_and_reported(make_node) -> None:
     node = make_node()
     declare(node, SETTINGS, on_change)
     assert seen == []
-    for value, accepted in [
-        (3.0, False),
-        (float("nan"), False),
-        (500.0, False),
-        (100.0, True),
-    ]:
+    for value, accepted in [(3.0, False), (float("nan"), False), (500.0, False), (100.0, True)]:
         [result] = node.set_parameters([Parameter("rate", value=value)])
         assert result.successful == accepted
         assert accepted or "rate" in result.reason

@@ -1,7 +1,7 @@
 """Messages of vision_msgs, which are not installed here: types with the fields of vision_msgs 4 stand in for them."""
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field, make_dataclass
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -10,46 +10,25 @@ from icub_learning.detection.boxes import Detections
 from icub_learning.nodes.common.vision_messages import classification, detection_array, vision_msgs
 
 
-@dataclass
-class ObjectHypothesis:
-    class_id: str = ""
-    score: float = 0.0
-
-
-@dataclass
-class ObjectHypothesisWithPose:
-    hypothesis: ObjectHypothesis = field(default_factory=ObjectHypothesis)
-
-
 def bounding_box():
-    return SimpleNamespace(
-        center=SimpleNamespace(position=SimpleNamespace(x=0.0, y=0.0), theta=0.0), size_x=0, size_y=0
-    )
+    centre = SimpleNamespace(position=SimpleNamespace(x=0.0, y=0.0), theta=0.0)
+    return SimpleNamespace(center=centre, size_x=0, size_y=0)
 
 
-@dataclass
-class Detection2D:
-    header: object = None
-    results: list = field(default_factory=list)
-    bbox: SimpleNamespace = field(default_factory=bounding_box)
-
-
-@dataclass
-class Detection2DArray:
-    header: object = None
-    detections: list = field(default_factory=list)
-
-
-@dataclass
-class Classification:
-    header: object = None
-    results: list = field(default_factory=list)
+HEADED = [("header", object, None), ("results", list, field(default_factory=list))]
+ObjectHypothesis = make_dataclass("ObjectHypothesis", [("class_id", str, ""), ("score", float, 0.0)])
+KINDS = {
+    "ObjectHypothesis": ObjectHypothesis,
+    "ObjectHypothesisWithPose": lambda: SimpleNamespace(hypothesis=ObjectHypothesis()),
+    "Detection2D": make_dataclass("Detection2D", [*HEADED, ("bbox", object, field(default_factory=bounding_box))]),
+    "Detection2DArray": make_dataclass("Detection2DArray", [HEADED[0], ("detections", list, HEADED[1][2])]),
+    "Classification": make_dataclass("Classification", HEADED),
+}
 
 
 def messages():
     module = ModuleType("vision_msgs.msg")
-    for kind in (ObjectHypothesis, ObjectHypothesisWithPose, Detection2D, Detection2DArray, Classification):
-        setattr(module, kind.__name__, kind)
+    vars(module).update(KINDS)
     return module
 
 
@@ -67,12 +46,8 @@ def test_detections_have_centres_and_sizes():
     array = detection_array(messages(), "header", found)
     (one,) = array.detections
     assert (array.header, one.header) == ("header", "header")
-    assert (one.bbox.center.position.x, one.bbox.center.position.y, one.bbox.size_x, one.bbox.size_y) == (
-        20,
-        40,
-        20,
-        40,
-    )
+    place = one.bbox.center.position
+    assert (place.x, place.y, one.bbox.size_x, one.bbox.size_y) == (20, 40, 20, 40)
     assert one.results[0].hypothesis == ObjectHypothesis("mug", 0.8)
 
 

@@ -4,6 +4,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pytest
 from helpers.detection_probe import DetectionProbe
 from helpers.painted_scenes import background, paint, scene
 from lifecycle_msgs.msg import Transition
@@ -13,6 +14,16 @@ from icub_learning.detection.boxes import overlaps
 from icub_learning_msgs.srv import ForgetObject, ModelFile, TeachDetection
 
 SETTINGS = {"n_centers": 100, "n_proposals": 100, "report_period": 0.05, "collect_rate": 100.0, "answer_timeout": 200.0}
+
+
+@pytest.fixture
+def probe(node_here):
+    """The other side of a node, which ends with the test as it should."""
+    node = node_here("object_detection", **SETTINGS)
+    with DetectionProbe() as probe:
+        probe.connect()
+        yield probe
+    assert node.running and "Traceback" not in node.output and node.stop() == 0
 
 
 def teach(probe, label, images, first=None, **fields):
@@ -51,41 +62,36 @@ def hits(probe, *labels, n=6):
     return right / n
 
 
-def test_is_taught_finds_forgets_and_keeps_what_it_learned(node_here, tmp_path):
-    node = node_here("object_detection", **SETTINGS)
-    with DetectionProbe() as probe:
-        probe.connect()
-        rng = np.random.default_rng(0)
-        first = probe.show(scene(rng, ["plum"])[0])
-        assert (list(first.detections), first.header.frame_id) == ([], "eye")
-        assert probe.counts() == {}
-        assert not probe.call(ModelFile, "save_model", path="nothing").success
-        for label in ("plum", "lime"):
-            shown = [scene(rng, ["plum", "lime"]) for _ in range(12)]
-            answer = teach(probe, label, shown, source="boxes")
-            assert answer.success, answer.message
-            assert answer.n_frames == 12
-        assert probe.counts() == {"plum": 12, "lime": 12}
-        assert np.all(hits(probe, "plum", "lime") >= 0.75)
-        probe.until(lambda: probe.annotated, "an annotated image")
-        assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
+def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
+    rng = np.random.default_rng(0)
+    first = probe.show(scene(rng, ["plum"])[0])
+    assert (list(first.detections), first.header.frame_id) == ([], "eye")
+    assert probe.counts() == {}
+    assert not probe.call(ModelFile, "save_model", path="nothing").success
+    for label in ("plum", "lime"):
+        shown = [scene(rng, ["plum", "lime"]) for _ in range(12)]
+        answer = teach(probe, label, shown, source="boxes")
+        assert answer.success, answer.message
+        assert answer.n_frames == 12
+    assert probe.counts() == {"plum": 12, "lime": 12}
+    assert np.all(hits(probe, "plum", "lime") >= 0.75)
+    probe.until(lambda: probe.annotated, "an annotated image")
+    assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
 
-        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "things"))
-        assert saved.success, saved.message
-        image = scene(rng, ["plum", "lime"])[0]
-        before = [(one.label, one.score, list(one.box)) for one in probe.show(image).detections]
-        assert probe.call(ForgetObject, "forget_object", label="lime").success
-        assert {one.label for one in probe.show(image).detections} == {"plum"}
-        assert not probe.call(ForgetObject, "forget_object", label="lime").success
-        loaded = probe.call(ModelFile, "load_model", path=str(tmp_path / "things.npz"))
-        assert loaded.success, loaded.message
-        assert [(one.label, one.score, list(one.box)) for one in probe.show(image).detections] == before
-        assert probe.counts() == {"plum": 12, "lime": 12}
-    assert node.stop() == 0
+    saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "things"))
+    assert saved.success, saved.message
+    image = scene(rng, ["plum", "lime"])[0]
+    before = [(one.label, one.score, list(one.box)) for one in probe.show(image).detections]
+    assert probe.call(ForgetObject, "forget_object", label="lime").success
+    assert {one.label for one in probe.show(image).detections} == {"plum"}
+    assert not probe.call(ForgetObject, "forget_object", label="lime").success
+    loaded = probe.call(ModelFile, "load_model", path=str(tmp_path / "things.npz"))
+    assert loaded.success, loaded.message
+    assert [(one.label, one.score, list(one.box)) for one in probe.show(image).detections] == before
+    assert probe.counts() == {"plum": 12, "lime": 12}
 
 
-def test_boxes_come_from_motion_or_from_a_tracker(node_here):
-    node = node_here("object_detection", **SETTINGS)
+def test_boxes_come_from_motion_or_from_a_tracker(probe):
     rng = np.random.default_rng(1)
     still = background(rng)
 
@@ -95,83 +101,70 @@ def test_boxes_come_from_motion_or_from_a_tracker(node_here):
             paint(image, label, 50 + 6 * k, y, 25)
             yield np.clip(image, 0, 255).astype(np.uint8), None
 
-    with DetectionProbe() as probe:
-        probe.connect()
-        empty = [(still.astype(np.uint8), None)] * 5  # the background, which the object comes into
-        answer = teach(probe, "plum", [*empty, *moving("plum", 10, 60)], source="motion")
-        assert answer.success, answer.message
-        assert answer.n_frames == 10
-        frames = list(moving("lime", 11, 100))
-        answer = teach(probe, "lime", frames[1:], frames[0][0], source="tracker", box=[25.0, 75.0, 75.0, 125.0])
-        assert answer.success, answer.message
-        assert answer.n_frames >= 8
-        image = still.copy()
-        truth = {"plum": paint(image, "plum", 70, 70, 25), "lime": paint(image, "lime", 160, 90, 25)}
-        found = probe.show(image.astype(np.uint8))
-        for label, box in truth.items():
-            assert overlaps(best(found, label)[None], box[None])[0, 0] > 0.5, label
-    assert node.stop() == 0
+    empty = [(still.astype(np.uint8), None)] * 5  # the background, which the object comes into
+    answer = teach(probe, "plum", [*empty, *moving("plum", 10, 60)], source="motion")
+    assert answer.success, answer.message
+    assert answer.n_frames == 10
+    frames = list(moving("lime", 11, 100))
+    answer = teach(probe, "lime", frames[1:], frames[0][0], source="tracker", box=[25.0, 75.0, 75.0, 125.0])
+    assert answer.success, answer.message
+    assert answer.n_frames >= 8
+    image = still.copy()
+    truth = {"plum": paint(image, "plum", 70, 70, 25), "lime": paint(image, "lime", 160, 90, 25)}
+    found = probe.show(image.astype(np.uint8))
+    for label, box in truth.items():
+        assert overlaps(best(found, label)[None], box[None])[0, 0] > 0.5, label
 
 
-def test_bad_requests_are_answered_and_change_nothing(node_here):
-    node = node_here("object_detection", **SETTINGS)
+def test_bad_requests_are_answered_and_change_nothing(probe):
     rng = np.random.default_rng(2)
-    with DetectionProbe() as probe:
-        probe.connect()
-        for fields, said in (
-            ({"label": "", "seconds": 1.0}, "label"),
-            ({"label": "plum", "seconds": 0.0}, "seconds"),
-            ({"label": "plum", "seconds": float("nan")}, "seconds"),
-            ({"label": "plum", "seconds": 1.0, "source": "magic"}, "tracker, motion, boxes"),
-            ({"label": "plum", "seconds": 1.0, "box": [0.0, 0.0, 9.0, 9.0]}, "none has come yet"),
-        ):
-            answer = probe.call(TeachDetection, "teach_detection", **fields)
-            assert not answer.success
-            assert said in answer.message
-        image, boxes = scene(rng, ["plum"])
-        probe.show(image)
-        for box in ([0.0, 0.0, 9.0], [50.0, 50.0, 20.0, 90.0], [0.0, 0.0, 9000.0, 90.0], [float("nan")] * 4):
-            assert not probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0, box=box).success
-        few = teach(probe, "plum", [(image, boxes)] * 3, source="boxes")
-        assert not few.success
-        assert "fewer than 5 images" in few.message
+    for fields, said in (
+        ({"label": "", "seconds": 1.0}, "label"),
+        ({"label": "plum", "seconds": 0.0}, "seconds"),
+        ({"label": "plum", "seconds": float("nan")}, "seconds"),
+        ({"label": "plum", "seconds": 1.0, "source": "magic"}, "tracker, motion, boxes"),
+        ({"label": "plum", "seconds": 1.0, "box": [0.0, 0.0, 9.0, 9.0]}, "none has come yet"),
+    ):
+        answer = probe.call(TeachDetection, "teach_detection", **fields)
+        assert not answer.success
+        assert said in answer.message
+    image, boxes = scene(rng, ["plum"])
+    probe.show(image)
+    for box in ([0.0, 0.0, 9.0], [50.0, 50.0, 20.0, 90.0], [0.0, 0.0, 9000.0, 90.0], [float("nan")] * 4):
+        assert not probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0, box=box).success
+    few = teach(probe, "plum", [(image, boxes)] * 3, source="boxes")
+    assert not few.success
+    assert "fewer than 5 images" in few.message
 
-        future = probe.ask(TeachDetection, "teach_detection", label="plum", seconds=200.0, source="boxes")
-        probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
-        for kind, name, fields in (
-            (TeachDetection, "teach_detection", {"label": "lime", "seconds": 1.0}),
-            (ForgetObject, "forget_object", {"label": "plum"}),
-            (ModelFile, "save_model", {"path": "model"}),
-            (ModelFile, "load_model", {"path": "model"}),
-        ):
-            answer = probe.call(kind, name, **fields)
-            assert not answer.success
-            assert "collecting images of 'plum'" in answer.message, name
-        assert probe.change(Transition.TRANSITION_DEACTIVATE)
-        dropped = probe.answer(future)
-        assert not dropped.success
-        assert "deactivated" in dropped.message
-        assert "not active" in probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0).message
-        assert probe.counts() == {}
-    assert node.stop() == 0
+    future = probe.ask(TeachDetection, "teach_detection", label="plum", seconds=200.0, source="boxes")
+    probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
+    for kind, name, fields in (
+        (TeachDetection, "teach_detection", {"label": "lime", "seconds": 1.0}),
+        (ForgetObject, "forget_object", {"label": "plum"}),
+        (ModelFile, "save_model", {"path": "model"}),
+        (ModelFile, "load_model", {"path": "model"}),
+    ):
+        answer = probe.call(kind, name, **fields)
+        assert not answer.success
+        assert "collecting images of 'plum'" in answer.message, name
+    assert probe.change(Transition.TRANSITION_DEACTIVATE)
+    dropped = probe.answer(future)
+    assert not dropped.success
+    assert "deactivated" in dropped.message
+    assert "not active" in probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0).message
+    assert probe.counts() == {}
 
 
-def test_bad_images_are_counted_and_the_next_good_one_is_answered(node_here):
-    node = node_here("object_detection", **SETTINGS)
+def test_bad_images_are_counted_and_the_next_good_one_is_answered(probe):
     rng = np.random.default_rng(3)
-    with DetectionProbe() as probe:
-        probe.connect()
-        bad = (
-            Image(height=160, width=224, encoding="rgb8", step=672, data=b"short"),
-            Image(height=160, width=224, encoding="paint", step=672, data=bytes(160 * 672)),
-            Image(height=0, width=0, encoding="rgb8", step=0, data=b""),
-            Image(height=2**31, width=2**31, encoding="rgb8", step=2**31, data=b"x"),
-        )
-        for number, message in enumerate(bad, 1):
-            publish = partial(probe.publish, message)
-            probe.repeat(publish, lambda values, n=number: int(values["refused"]) >= n, f"of refusal {number}")
-        assert not probe.detections
-        probe.show(scene(rng, ["plum"])[0])
-    assert node.running
-    assert node.stop() == 0
-    assert "Traceback" not in node.output
+    bad = (
+        Image(height=160, width=224, encoding="rgb8", step=672, data=b"short"),
+        Image(height=160, width=224, encoding="paint", step=672, data=bytes(160 * 672)),
+        Image(height=0, width=0, encoding="rgb8", step=0, data=b""),
+        Image(height=2**31, width=2**31, encoding="rgb8", step=2**31, data=b"x"),
+    )
+    for number, message in enumerate(bad, 1):
+        publish = partial(probe.publish, message)
+        probe.repeat(publish, lambda values, n=number: int(values["refused"]) >= n, f"of refusal {number}")
+    assert not probe.detections
+    probe.show(scene(rng, ["plum"])[0])

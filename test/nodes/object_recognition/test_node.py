@@ -3,6 +3,7 @@
 import signal
 
 import numpy as np
+import pytest
 from helpers.recognition_probe import RecognitionProbe
 from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -23,180 +24,168 @@ def views(label, count, seed=0):
     return CENTRES[label] + np.random.default_rng([seed, len(label)]).normal(size=(count, D))
 
 
+@pytest.fixture
+def probe(node_here):
+    """The other side of a node, which ends with the test as it should."""
+    node = node_here("object_recognition", **SETTINGS)
+    with RecognitionProbe() as probe:
+        probe.connect()
+        yield probe
+    assert "Traceback" not in node.output and node.stop() == 0
+
+
 def known(probe):
     answer = probe.call(ListObjects, "list_objects")
     assert answer.success
     return dict(zip(answer.labels, answer.counts, strict=True))
 
 
-def test_is_taught_recognizes_and_keeps_what_it_learned(node_here, tmp_path):
-    node = node_here("object_recognition", **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        assert [seen.label for seen in probe.feed(views("mug", 2))] == ["unknown"] * 2
-        assert known(probe) == {}
-        assert not probe.call(ModelFile, "save_model", path=str(tmp_path / "nothing")).success
-        for label in CENTRES:
-            answer = probe.teach(label, views(label, 10))
-            assert answer.success, answer.message
-            assert answer.n_examples == 10
-        assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
-        probe.until(lambda: list(probe.objects[-1].labels) == list(CENTRES), "all objects")
-        assert list(probe.objects[-1].counts) == [10] * 3
+def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
+    assert [seen.label for seen in probe.feed(views("mug", 2))] == ["unknown"] * 2
+    assert known(probe) == {}
+    assert not probe.call(ModelFile, "save_model", path=str(tmp_path / "nothing")).success
+    for label in CENTRES:
+        answer = probe.teach(label, views(label, 10))
+        assert answer.success, answer.message
+        assert answer.n_examples == 10
+    assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+    probe.until(lambda: list(probe.objects[-1].labels) == list(CENTRES), "all objects")
+    assert list(probe.objects[-1].counts) == [10] * 3
 
-        seen = [probe.feed(views(label, 6, seed=1))[-1] for label in CENTRES]
-        assert [one.label for one in seen] == list(CENTRES)
-        assert stamp_to_ns(seen[-1].header.stamp) == probe.stamp
-        assert seen[-1].header.frame_id == "eye"
-        assert list(seen[-1].labels) == list(CENTRES)
-        assert np.argmax(seen[-1].scores) == 2
-        assert seen[-1].confidence > 0.5
-        probe.until(lambda: list(probe.objects[-1].recall) == [1.0] * 3, "how surely each is known")
-        assert list(probe.call(ListObjects, "list_objects").recall) == [1.0] * 3
+    seen = [probe.feed(views(label, 6, seed=1))[-1] for label in CENTRES]
+    assert [one.label for one in seen] == list(CENTRES)
+    assert stamp_to_ns(seen[-1].header.stamp) == probe.stamp
+    assert seen[-1].header.frame_id == "eye"
+    assert list(seen[-1].labels) == list(CENTRES)
+    assert np.argmax(seen[-1].scores) == 2
+    assert seen[-1].confidence > 0.5
+    probe.until(lambda: list(probe.objects[-1].recall) == [1.0] * 3, "how surely each is known")
+    assert list(probe.call(ListObjects, "list_objects").recall) == [1.0] * 3
 
-        saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
-        assert saved.success, saved.message
-        assert probe.call(RenameObject, "rename_object", old_label="duck", new_label="goose").success
-        assert probe.call(ForgetObject, "forget_object", label="mug").success
-        assert known(probe) == {"goose": 10, "teddy": 10}
-        assert probe.feed(views("duck", 6, seed=2))[-1].label == "goose"
-        assert probe.call(ModelFile, "merge_model", path=str(tmp_path / "objects.npz")).success
-        assert known(probe) == {"goose": 10, "teddy": 20, "mug": 10, "duck": 10}
-        assert probe.call(Trigger, "reset").success
-        assert known(probe) == {}
-        probe.until(lambda: not probe.objects[-1].labels, "no objects")
-        assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
-        assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
-        assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
-    assert node.stop() == 0
+    saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "objects"))
+    assert saved.success, saved.message
+    assert probe.call(RenameObject, "rename_object", old_label="duck", new_label="goose").success
+    assert probe.call(ForgetObject, "forget_object", label="mug").success
+    assert known(probe) == {"goose": 10, "teddy": 10}
+    assert probe.feed(views("duck", 6, seed=2))[-1].label == "goose"
+    assert probe.call(ModelFile, "merge_model", path=str(tmp_path / "objects.npz")).success
+    assert known(probe) == {"goose": 10, "teddy": 20, "mug": 10, "duck": 10}
+    assert probe.call(Trigger, "reset").success
+    assert known(probe) == {}
+    probe.until(lambda: not probe.objects[-1].labels, "no objects")
+    assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
+    assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+    assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
 
 
-def test_teach_learns_exactly_the_frames_that_come_after_the_call(node_here):
-    node = node_here("object_recognition", **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        probe.feed(views("mug", 3))
-        future = probe.begin_lesson("mug", 4, timeout=200.0)
-        assert not future.done()
-        probe.feed(views("mug", 2))
-        probe.report(lambda values: values["lesson"] == "mug: 2 of 4 frames", "of two frames")
-        assert probe.recognitions[-1].label == "unknown"  # nothing was known before the lesson
+def test_teach_learns_exactly_the_frames_that_come_after_the_call(probe):
+    probe.feed(views("mug", 3))
+    future = probe.begin_lesson("mug", 4, timeout=200.0)
+    assert not future.done()
+    probe.feed(views("mug", 2))
+    probe.report(lambda values: values["lesson"] == "mug: 2 of 4 frames", "of two frames")
+    assert probe.recognitions[-1].label == "unknown"  # nothing was known before the lesson
 
-        second = probe.call(TeachObject, "teach", label="duck", n_frames=1, timeout=1.0)
-        assert not second.success
-        assert second.n_examples == 0
-        assert "'mug' is being taught" in second.message
-        for kind, name, fields in (
-            (ForgetObject, "forget_object", {"label": "mug"}),
-            (RenameObject, "rename_object", {"old_label": "mug", "new_label": "cup"}),
-            (ModelFile, "load_model", {"path": "/none"}),
-            (Trigger, "reset", {}),
-        ):
-            assert not probe.call(kind, name, **fields).success, name
-        assert not future.done()
+    second = probe.call(TeachObject, "teach", label="duck", n_frames=1, timeout=1.0)
+    assert not second.success
+    assert second.n_examples == 0
+    assert "'mug' is being taught" in second.message
+    for kind, name, fields in (
+        (ForgetObject, "forget_object", {"label": "mug"}),
+        (RenameObject, "rename_object", {"old_label": "mug", "new_label": "cup"}),
+        (ModelFile, "load_model", {"path": "/none"}),
+        (Trigger, "reset", {}),
+    ):
+        assert not probe.call(kind, name, **fields).success, name
+    assert not future.done()
 
-        probe.feed(views("mug", 5))
-        answer = probe.answer(future)
-        assert (answer.success, answer.n_examples) == (True, 4)
-        assert known(probe) == {"mug": 4}
-        assert probe.feed(views("mug", 1))[-1].nearest == "mug"
-    assert node.stop() == 0
+    probe.feed(views("mug", 5))
+    answer = probe.answer(future)
+    assert (answer.success, answer.n_examples) == (True, 4)
+    assert known(probe) == {"mug": 4}
+    assert probe.feed(views("mug", 1))[-1].nearest == "mug"
 
 
-def test_a_lesson_that_times_out_leaves_no_trace(node_here):
-    node = node_here("object_recognition", **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        none = probe.teach("mug", [], n_frames=3, timeout=0.3)
-        assert not none.success
-        assert "timed out after 0.3 s" in none.message
-        assert "0 of 3 frames" in none.message
-        assert known(probe) == {}
-        assert probe.teach("mug", views("mug", 5)).success
-        before = probe.feed(views("mug", 1, seed=9))[-1]
-        for label in ("duck", "mug"):
-            for timeout in (0.4, 4.0, 40.0):  # a busy machine may need longer for three frames
-                answer = probe.teach(label, views("duck", 3), n_frames=10, timeout=timeout)
-                assert (answer.success, answer.n_examples) == (False, 0)
-                assert known(probe) == {"mug": 5}
-                if "3 of 10 frames" in answer.message:
-                    break
-            assert "3 of 10 frames" in answer.message
-        probe.stamp += 10**10  # nothing from before takes part in the average
-        after = probe.feed(views("mug", 1, seed=9))[-1]
-        assert (after.label, list(after.labels)) == (before.label, ["mug"])
-        assert probe.teach("duck", views("duck", 3)).success
-    assert node.stop() == 0
+def test_a_lesson_that_times_out_leaves_no_trace(probe):
+    none = probe.teach("mug", [], n_frames=3, timeout=0.3)
+    assert not none.success
+    assert "timed out after 0.3 s" in none.message
+    assert "0 of 3 frames" in none.message
+    assert known(probe) == {}
+    assert probe.teach("mug", views("mug", 5)).success
+    before = probe.feed(views("mug", 1, seed=9))[-1]
+    for label in ("duck", "mug"):
+        for timeout in (0.4, 4.0, 40.0):  # a busy machine may need longer for three frames
+            answer = probe.teach(label, views("duck", 3), n_frames=10, timeout=timeout)
+            assert (answer.success, answer.n_examples) == (False, 0)
+            assert known(probe) == {"mug": 5}
+            if "3 of 10 frames" in answer.message:
+                break
+        assert "3 of 10 frames" in answer.message
+    probe.stamp += 10**10  # nothing from before takes part in the average
+    after = probe.feed(views("mug", 1, seed=9))[-1]
+    assert (after.label, list(after.labels)) == (before.label, ["mug"])
+    assert probe.teach("duck", views("duck", 3)).success
 
 
-def test_bad_requests_are_answered_and_change_nothing(node_here, tmp_path):
-    node = node_here("object_recognition", **SETTINGS)
+def test_bad_requests_are_answered_and_change_nothing(probe, tmp_path):
     (tmp_path / "text.npz").write_text("no model")
-    with RecognitionProbe() as probe:
-        probe.connect()
-        assert probe.teach("mug", views("mug", 5)).success
-        fine = {"label": "duck", "n_frames": 3, "timeout": 1.0}
-        for change in (
-            {"label": ""},
-            {"label": "x" * 10_000},
-            {"label": "unknown"},
-            {"label": "a\tb"},
-            {"n_frames": 0},
-            {"timeout": 0.0},
-            {"timeout": -1.0},
-            {"timeout": float("nan")},
-            {"timeout": float("inf")},
-        ):
-            answer = probe.call(TeachObject, "teach", **(fine | change))
-            assert not answer.success, change
-            assert next(iter(change)) in answer.message
-            assert len(answer.message) < 300
-            assert answer.n_examples == 0
-        for kind, name, fields, expected in (
-            (ForgetObject, "forget_object", {"label": "bear"}, "bear"),
-            (ForgetObject, "forget_object", {"label": "x" * 10_000}, "xxx"),
-            (RenameObject, "rename_object", {"old_label": "bear", "new_label": "duck"}, "bear"),
-            (RenameObject, "rename_object", {"old_label": "mug", "new_label": ""}, "new"),
-            (RenameObject, "rename_object", {"old_label": "mug", "new_label": "x" * 10_000}, "new"),
-            (ModelFile, "save_model", {"path": ""}, "path"),
-            (ModelFile, "load_model", {"path": str(tmp_path / "none.npz")}, "none.npz"),
-            (ModelFile, "load_model", {"path": str(tmp_path / "text.npz")}, "text.npz"),
-            (ModelFile, "merge_model", {"path": str(tmp_path)}, "no"),
-        ):
-            answer = probe.call(kind, name, **fields)
-            assert not answer.success, (name, fields)
-            assert expected in answer.message
-            assert len(answer.message) < 400
-        assert known(probe) == {"mug": 5}
-    assert "Traceback" not in node.output
-    assert node.stop() == 0
+    assert probe.teach("mug", views("mug", 5)).success
+    fine = {"label": "duck", "n_frames": 3, "timeout": 1.0}
+    for change in (
+        {"label": ""},
+        {"label": "x" * 10_000},
+        {"label": "unknown"},
+        {"label": "a\tb"},
+        {"n_frames": 0},
+        {"timeout": 0.0},
+        {"timeout": -1.0},
+        {"timeout": float("nan")},
+        {"timeout": float("inf")},
+    ):
+        answer = probe.call(TeachObject, "teach", **(fine | change))
+        assert not answer.success, change
+        assert next(iter(change)) in answer.message
+        assert len(answer.message) < 300
+        assert answer.n_examples == 0
+    for kind, name, fields, expected in (
+        (ForgetObject, "forget_object", {"label": "bear"}, "bear"),
+        (ForgetObject, "forget_object", {"label": "x" * 10_000}, "xxx"),
+        (RenameObject, "rename_object", {"old_label": "bear", "new_label": "duck"}, "bear"),
+        (RenameObject, "rename_object", {"old_label": "mug", "new_label": ""}, "new"),
+        (RenameObject, "rename_object", {"old_label": "mug", "new_label": "x" * 10_000}, "new"),
+        (ModelFile, "save_model", {"path": ""}, "path"),
+        (ModelFile, "load_model", {"path": str(tmp_path / "none.npz")}, "none.npz"),
+        (ModelFile, "load_model", {"path": str(tmp_path / "text.npz")}, "text.npz"),
+        (ModelFile, "merge_model", {"path": str(tmp_path)}, "no"),
+    ):
+        answer = probe.call(kind, name, **fields)
+        assert not answer.success, (name, fields)
+        assert expected in answer.message
+        assert len(answer.message) < 400
+    assert known(probe) == {"mug": 5}
 
 
-def test_bad_features_are_refused_also_in_a_lesson(node_here):
-    node = node_here("object_recognition", **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        assert probe.teach("mug", views("mug", 5)).success
-        future = probe.begin_lesson("duck", 3, timeout=200.0)
-        good = views("duck", 2)
-        probe.feed(good[:1])
-        bad = [([np.nan] * D, None), ([np.inf] * D, None), ([1.0] * (D - 1), None), ([], None), ([1.0] * D, "another")]
-        for number, (values, source) in enumerate(bad, 1):
-            probe.publish(values, source)
-            probe.report(lambda values, number=number: values["refused"] == str(number), f"of refusal {number}")
-        found = {reason: probe.refused(reason) for reason in ("not_finite", "array_size", "source")}
-        assert found == {"not_finite": 2, "array_size": 2, "source": 1}
-        probe.feed(good[1:])
-        assert probe.change(Transition.TRANSITION_DEACTIVATE)
-        answer = probe.answer(future)
-        assert (answer.success, answer.n_examples) == (False, 0)
-        assert "2 of 3 frames, and 5 refused" in answer.message
-        assert "'another'" in answer.message
-        assert probe.change(Transition.TRANSITION_ACTIVATE)
-        assert known(probe) == {"mug": 5}
-        assert probe.teach("duck", views("duck", 3)).success
-    assert "Traceback" not in node.output
-    assert node.stop() == 0
+def test_bad_features_are_refused_also_in_a_lesson(probe):
+    assert probe.teach("mug", views("mug", 5)).success
+    future = probe.begin_lesson("duck", 3, timeout=200.0)
+    good = views("duck", 2)
+    probe.feed(good[:1])
+    bad = [([np.nan] * D, None), ([np.inf] * D, None), ([1.0] * (D - 1), None), ([], None), ([1.0] * D, "another")]
+    for number, (values, source) in enumerate(bad, 1):
+        probe.publish(values, source)
+        probe.report(lambda values, number=number: values["refused"] == str(number), f"of refusal {number}")
+    found = {reason: probe.refused(reason) for reason in ("not_finite", "array_size", "source")}
+    assert found == {"not_finite": 2, "array_size": 2, "source": 1}
+    probe.feed(good[1:])
+    assert probe.change(Transition.TRANSITION_DEACTIVATE)
+    answer = probe.answer(future)
+    assert (answer.success, answer.n_examples) == (False, 0)
+    assert "2 of 3 frames, and 5 refused" in answer.message
+    assert "'another'" in answer.message
+    assert probe.change(Transition.TRANSITION_ACTIVATE)
+    assert known(probe) == {"mug": 5}
+    assert probe.teach("duck", views("duck", 3)).success
 
 
 def test_the_newest_recognition_is_repeated_at_publish_rate(node_here):
@@ -225,24 +214,20 @@ def set_parameter(probe, name, value):
     return answers[0].successful
 
 
-def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_it_runs(node_here):
-    node = node_here("object_recognition", **SETTINGS)
-    with RecognitionProbe() as probe:
-        probe.connect()
-        names = [spec.name for spec in PARAMETERS]
-        described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
-        assert all(descriptor.description for descriptor in described)
-        for label in CENTRES:
-            assert probe.teach(label, views(label, 8)).success
-        for below, label in ((1.0, "unknown"), (0.0, "duck")):
-            assert set_parameter(probe, "reject_known", below)
-            seen = probe.feed(views("duck", 6, seed=1))[-1]
-            assert seen.label == label
-            assert seen.confidence > 0
-        assert not set_parameter(probe, "reject_known", 1.5)
-        assert not set_parameter(probe, "reject_known", float("nan"))
-        assert not set_parameter(probe, "publish_rate", -1.0)
-    assert node.stop() == 0
+def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_it_runs(probe):
+    names = [spec.name for spec in PARAMETERS]
+    described = probe.call(DescribeParameters, "describe_parameters", names=names).descriptors
+    assert all(descriptor.description for descriptor in described)
+    for label in CENTRES:
+        assert probe.teach(label, views(label, 8)).success
+    for below, label in ((1.0, "unknown"), (0.0, "duck")):
+        assert set_parameter(probe, "reject_known", below)
+        seen = probe.feed(views("duck", 6, seed=1))[-1]
+        assert seen.label == label
+        assert seen.confidence > 0
+    assert not set_parameter(probe, "reject_known", 1.5)
+    assert not set_parameter(probe, "reject_known", float("nan"))
+    assert not set_parameter(probe, "publish_rate", -1.0)
 
 
 def test_lifecycle_by_hand_and_a_lesson_that_deactivation_ends(node_here):

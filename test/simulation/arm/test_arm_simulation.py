@@ -105,14 +105,11 @@ def loaded() -> ArmSimulation:
 @pytest.mark.parametrize(
     ("mass", "position", "error"),
     [
-        (-0.1, (0, 0, 0), ParameterError),
-        (float("nan"), (0, 0, 0), ParameterError),
-        (100.0, (0, 0, 0), ParameterError),
-        (0.5, (0, 0), ShapeError),
-        (0.5, (0, 0, float("inf")), NotFiniteError),
+        (-0.1, (0, 0, 0), ParameterError), (float("nan"), (0, 0, 0), ParameterError),
+        (100.0, (0, 0, 0), ParameterError), (0.5, (0, 0), ShapeError), (0.5, (0, 0, float("inf")), NotFiniteError),
         (0.5, (0, 5.0, 0), ParameterError),
     ],
-)
+)  # fmt: skip
 def test_bad_payload_is_refused_and_changes_nothing(mass, position, error, loaded) -> None:
     with pytest.raises(error):
         loaded.attach_payload(mass, position)

@@ -44,7 +44,7 @@ def test_a_planar_arm_has_the_torques_of_the_textbook():
 @pytest.mark.parametrize("name", ["planar_arm_2khz", "ur10_currents_125hz"])
 def test_work_of_the_true_torques_is_the_change_of_energy(name):
     robot = ZOO[name]
-    path = robot.excitation.path(*robot._range(), 4.0, np.random.default_rng(1))
+    path = robot.excitation.path(*robot.reached(), 4.0, np.random.default_rng(1))
     times = np.linspace(0.0, 4.0, 8001)
     q, v, a = path(times)
     power = (robot.bodies.outputs(q, v, a) * v).sum(axis=1)

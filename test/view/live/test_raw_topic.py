@@ -45,9 +45,7 @@ def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
             publisher.publish(wrench(stamp, float(stamp - START)))
         end = min(first + 50, len(stamps))
         beside.until(
-            lambda end=end: len(came) == end,
-            "wrenches",
-            lambda: came.extend(stamp for stamp, _ in topic.take()),
+            lambda end=end: len(came) == end, "wrenches", lambda: came.extend(stamp for stamp, _ in topic.take())
         )
         assert (topic.lost is None) == (end <= 200)  # its period is not known yet
     assert came == stamps

@@ -1,6 +1,7 @@
 """Who may open the page, asked of a running server by plain HTTP and WebSockets."""
 
 import http.client
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -58,8 +59,7 @@ def test_a_page_is_served_to_this_machine_with_a_policy_against_other_hosts(page
 
 
 def test_the_token_is_asked_for_and_remembered_by_a_cookie():
-    page = Page("127.0.0.1", 0, TOKEN)
-    try:
+    with closing(Page("127.0.0.1", 0, TOKEN)) as page:
         assert get(page)[0] == 403
         assert get(page, f"/?token={TOKEN[1:]}")[0] == 403
         assert not opens(page)
@@ -68,21 +68,19 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
         assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
         assert opens(page, Cookie=cookie.partition(";")[0])
         assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
-    finally:
-        page.close()
 
 
 def test_small_pictures_are_served_to_whom_the_page_is(page):
     recognized = Recognized("mug", "mug", 1.0, 1.0, {})
     image = np.zeros((9, 12, 3), np.uint8)
-    page._thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
-    number = page._thumbnails.number("mug")
+    page.thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
+    number = page.thumbnails.number("mug")
     query, given = page.address.partition("?")[2], {}
     if query:
         given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]
         assert get(page, f"/thumbnails/{number}")[0] == 403
     status, headers = get(page, f"/thumbnails/{number}", **given)
-    assert status == 200 and headers.get_all("Content-Length") == [str(len(page._thumbnails.picture(number)))]
+    assert status == 200 and headers.get_all("Content-Length") == [str(len(page.thumbnails.picture(number)))]
     assert (
         headers.get_all("Content-Type") == ["image/jpeg"] and "default-src 'self'" in headers["Content-Security-Policy"]
     )
@@ -91,25 +89,18 @@ def test_small_pictures_are_served_to_whom_the_page_is(page):
 
 
 def test_other_names_and_pages_of_others_are_refused():
-    page = Page("127.0.0.1", 0)
-    try:
+    with closing(Page("127.0.0.1", 0)) as page:
         assert opens(page)
         assert opens(page, Origin=f"http://127.0.0.1:{port_of(page)}")
         assert not opens(page, Origin="http://elsewhere.example")
         assert not opens(page, Origin=f"http://127.0.0.1:{port_of(page) + 1}")
         assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
         assert get(page, Host="localhost:99999")[0] == 200
-    finally:
-        page.close()
 
 
 def test_a_taken_port_is_said_and_not_replaced_by_another():
-    page = Page("127.0.0.1", 0)
-    try:
-        with pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
-            check_port("127.0.0.1", port_of(page))
-    finally:
-        page.close()
+    with closing(Page("127.0.0.1", 0)) as page, pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
+        check_port("127.0.0.1", port_of(page))
 
 
 def test_addresses_of_this_machine_alone_need_no_token():

@@ -27,7 +27,7 @@ def open_and_close(page: Page, turns: int) -> None:
     for _ in range(turns):
         asyncio.run(together())
         page.update(State())
-    wait_until(lambda: not page._server.get_clients(), "the end of pages that were closed")
+    wait_until(lambda: not page.server.get_clients(), "the end of pages that were closed")
 
 
 def objects() -> int:

@@ -18,13 +18,9 @@ pytestmark = pytest.mark.xdist_group("alone")
 
 LABEL, FRAMES = "yellow <b>duck</b>", 3  # words from people are shown as they are, not taken for HTML
 ARM = {
-    "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"],
-    "output": "wrench",
-    "n_random_features": 100,
-    "use_sim_time": True,
-    "tolerance": 0.01,
-    "report_period": 0.5,
-}
+    "joints": ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"], "output": "wrench",
+    "n_random_features": 100, "use_sim_time": True, "tolerance": 0.01, "report_period": 0.5,
+}  # fmt: skip
 
 
 @pytest.fixture

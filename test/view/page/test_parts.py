@@ -62,7 +62,7 @@ def page(actions, asked, tmp_path):
         return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
 
     made = Page("127.0.0.1", 0, ask=ask, folder=tmp_path)
-    made._server.get_clients = lambda: {0: None}  # somebody looks
+    made.server.get_clients = lambda: {0: None}  # somebody looks
     yield made
     made.close()
 
@@ -78,64 +78,64 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     state.health["gone"] = Health(0, "fine", {}, time.monotonic() - 6.0)
     state.lost, state.doing = {"/states": 4}, "learning"
     page.update(state)
-    assert not page._said
+    assert not page.said
 
     # Of the points since 2 s, of which the last one is exact: 3 s is one, with errors of a half.
     squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
     force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
-    titles = {name: text(title) for name, title in page._errors._titles.items()}
+    titles = {name: text(title) for name, title in page.errors.titles.items()}
     assert list(titles) == ["force", "torque"]
     for name, unit, of in (("force", "N", force), ("torque", "N m", torque)):
         parts = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", titles[name])
         assert float(parts[2]) == pytest.approx(of, rel=0.1)
         assert float(parts[1]) > float(parts[2])
-    assert "RMSE over 3 s" in text(page._errors._legend)
-    assert "force.x 25 % - 75 %" in text(page._weights._content)
+    assert "RMSE over 3 s" in text(page.errors.legend)
+    assert "force.x 25 % - 75 %" in text(page.weights.content)
 
-    curves = page._curves
-    assert [text(title) for title in curves._titles] == ["force.x [N]", "force.y [N]", "force.z [N]"]
-    seconds, low, high, measured, predicted, external = curves._plots[1].data
+    curves = page.curves
+    assert [text(title) for title in curves.titles] == ["force.x [N]", "force.y [N]", "force.z [N]"]
+    seconds, low, high, measured, predicted, external = curves.plots[1].data
     np.testing.assert_allclose(seconds, [0, 1, 2, 4])
     np.testing.assert_allclose([measured, predicted, external], [[2, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
     np.testing.assert_allclose([low, high], np.add.outer([-1.0, 1.0], predicted))  # two standard deviations
 
-    geometry, kinds = page._robot._geometry, ("measured", "predicted", "external")
+    geometry, kinds = page.robot.geometry, ("measured", "predicted", "external")
     pose = geometry.poses(state.joints, ["link_2"])["link_2"]
     for kind, force in zip(kinds, np.array([1.0, 1.0, 0.0]), strict=True):
-        start, end = page._robot._arrows[kind].points[0]
+        start, end = page.robot.arrows[kind].points[0]
         np.testing.assert_allclose(start, pose[:3, 3] + [0, BESIDE[kind], 0], atol=1e-6)
         np.testing.assert_allclose(end - start, LONGEST_ARROW / 20.0 * force * pose[:3, :3].sum(axis=1), atol=1e-6)
-    body = text(page._body._seen), text(page._body._masses)
+    body = text(page.body.seen), text(page.body.masses)
     assert body[0] == "load 0.500 kg at (10, -20, 30) mm of hand contact"
     assert "a 1.000 1.250 1.500" in body[1] or "a 1.00 1.25 1.50" in body[1]
     assert "sum 3.00 3.50 4.00" in body[1] and "7 samples learned" in body[1]
-    nodes = text(page._nodes._content)
+    nodes = text(page.nodes.content)
     assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
     assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes
-    assert text(page._doing._line) == "learning"
-    assert not page._waiting.visible
+    assert text(page.doing.line) == "learning"
+    assert not page.waiting.visible
 
 
 def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time(page):
     lengths, masses = (0.4, 0.3, 0.2, 0.1), (2.0, 1.0, 0.5, 0.5)
     arm = learner("/arm", JOINTS, size=2.0, settings={"estimator": "parametric"})
     page.update(State(planar_arm_urdf(lengths, masses), learners={"/arm": arm}))
-    assert not page._said
-    assert [text(title) for title in page._curves._titles] == [f"{name} [N m]" for name in JOINTS[:3]]
-    assert list(page._curves._group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
-    axes, scale = page._robot._geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # per N m of the largest
+    assert not page.said
+    assert [text(title) for title in page.curves.titles] == [f"{name} [N m]" for name in JOINTS[:3]]
+    assert list(page.curves.group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
+    axes, scale = page.robot.geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # per N m of the largest
     for kind, share in (("measured", 1.0), ("predicted", 0.5), ("external", 0.5)):
         for name, effort, (start, end) in zip(
-            JOINTS, 2.0 * np.arange(1, 5), page._robot._arrows[kind].points, strict=True
+            JOINTS, 2.0 * np.arange(1, 5), page.robot.arrows[kind].points, strict=True
         ):
             np.testing.assert_allclose(start, axes[name][0] + BESIDE[kind], atol=1e-6)
             np.testing.assert_allclose(end - start, scale * share * effort * axes[name][1], atol=1e-6)
-    page._curves._group.value = "joint_4"
+    page.curves.group.value = "joint_4"
     page.update(State(learners={"/arm": arm}))  # its robot is gone: what is drawn of it stays away
-    assert [text(title) for title in page._curves._titles] == ["joint_4 [N m]", "", ""]
-    assert [plot.visible for plot in page._curves._plots] == [True, False, False]
+    assert [text(title) for title in page.curves.titles] == ["joint_4 [N m]", "", ""]
+    assert [plot.visible for plot in page.curves.plots] == [True, False, False]
     page.update(State())
-    assert page._waiting.visible
+    assert page.waiting.visible
 
 
 def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
@@ -158,19 +158,19 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     image = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
     state = State(image=image, image_number=1, recognizers=["/eye"], objects={"/eye": {"duck": 20}})
     page.update(state)
-    np.testing.assert_array_equal(page._camera._image.image, image)
-    assert "duck 20 frames –" in text(page._teaching._objects.table) and page._teaching._parts[0].visible
-    assert text(page._detection._objects.table) == "none yet" and not page._detection._parts[0].visible
+    np.testing.assert_array_equal(page.camera.image.image, image)
+    assert "duck 20 frames –" in text(page.teaching.objects.table) and page.teaching.parts[0].visible
+    assert text(page.detection.objects.table) == "none yet" and not page.detection.parts[0].visible
     state.boxes = Boxes(np.array([[1.0, 1.0, 3.0, 3.0]]), ("cup",), np.array([0.5]))
     state.image_number = 2
     page.update(state)
-    assert (page._camera._image.image != image).any()
-    assert "cup 0.50" in text(page._camera._words)
+    assert (page.camera.image.image != image).any()
+    assert "cup 0.50" in text(page.camera.words)
     state.recognized = Recognized("unknown", "duck", 0.75, 0.25, {"duck": 0.5, "cup": -1.0})
     page.update(state)
-    said = text(page._camera._words)
+    said = text(page.camera.words)
     assert said.startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
-    widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page._camera._words.content)
+    widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content)
     assert widths == [("duck", "75"), ("cup", "0")]
     assert "no known object" in words(None, Boxes(np.zeros((1, 4)), ("cup",), np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
@@ -185,35 +185,35 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     state = State(recognizers=["/eye"], objects={"/eye": counts}, recall={"/eye": recall}, image=image, image_number=1)
     state.recognized = Recognized("mug 8", "mug 8", 0.9, 0.5, scores)
     page.update(state)
-    part = page._teaching._objects
+    part = page.teaching.objects
     rows = re.findall(r'<span class="name" title="(.*?)">', part.table.content)
     assert len(rows) == 300 and rows[0] == "mug 299" and "&lt;Duck&gt; 0" in rows and "<Duck>" not in part.table.content
-    assert page._teaching._which.name == "mug 299"
-    bars = re.findall(r'class="name">(.*?)</span>', page._camera._words.content)
-    assert bars[0] == "mug 299" and len(bars) == 12 and "and 288 lower ones" in text(page._camera._words)
+    assert page.teaching.which.name == "mug 299"
+    bars = re.findall(r'class="name">(.*?)</span>', page.camera.words.content)
+    assert bars[0] == "mug 299" and len(bars) == 12 and "and 288 lower ones" in text(page.camera.words)
 
     (number,) = re.findall(r'<img loading="lazy" alt="" src="/thumbnails/(\d+)">', part.table.content)
-    picture = Image.open(io.BytesIO(page._thumbnails.picture(int(number))))
+    picture = Image.open(io.BytesIO(page.thumbnails.picture(int(number))))
     assert picture.size == (96, 72) and np.abs(np.asarray(picture) - 90.0).max() < 4
     for label, confidence, is_new in (("mug 8", 0.8, False), ("unknown", 1.0, False), ("mug 8", 0.95, True)):
         state.recognized, state.image_number = Recognized(label, "mug 8", confidence, 0.5, {}), state.image_number + 1
         before = part.table.content
         page.update(state)
         assert (part.table.content != before) == is_new
-    assert page._thumbnails.picture(int(number)) is None  # a better one is there
+    assert page.thumbnails.picture(int(number)) is None  # a better one is there
 
-    part._words.value, part._order.value = "DUCK 1", "least surely known first"
+    part.words.value, part.order.value = "DUCK 1", "least surely known first"
     page.update(state)
     shown = re.findall(r'title="&lt;Duck&gt; (\d+)">', part.table.content)
     assert shown == [str(k) for k in range(300) if k % 3 == 0 and "1" in str(k)]
     assert f"{len(shown)} of 300 objects" in text(part.table) and "&lt;Duck&gt; 12 13 frames 4 %" in text(part.table)
-    assert page._teaching._which._names == tuple(f"<Duck> {k}" for k in shown)
-    part._words.value = ""
+    assert page.teaching.which.names == tuple(f"<Duck> {k}" for k in shown)
+    part.words.value = ""
     page.update(state)
     assert re.findall(r'title="(mug \d+)">', part.table.content)[0] == "mug 7"  # nobody knows how sure that is
     state.objects = {"/eye": {"cup": 1}}
     page.update(state)
-    assert page._thumbnails.number("mug 8") is None and page._teaching._which.name == "cup"
+    assert page.thumbnails.number("mug 8") is None and page.teaching.which.name == "cup"
 
 
 def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_path):
@@ -222,9 +222,9 @@ def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_pat
         os.utime(tmp_path / "curves.png", (side, side))
         for _ in range(20):
             page.update(State())
-        (shown,) = page._doing._pictures.values()
+        (shown,) = page.doing.pictures.values()
         assert shown.label == "curves" and shown.image.shape[0] == min(side, 1100)
-    assert text(page._doing._line) == "starting"
+    assert text(page.doing.line) == "starting"
 
 
 def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, asked):
@@ -240,13 +240,13 @@ def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, ask
         action.press()
         assert asked[-1] == request
         mark = "✗" if label == "Tare" else "✓"
-        assert text(action._answer) == f"{mark} {request[1]} was asked"
+        assert text(action.answer) == f"{mark} {request[1]} was asked"
     for label, service in (("Save", "save_model"), ("Load", "load_model"), ("Merge", "merge_model")):
         for action, node in zip(actions[label], ("/arm", "/eye", "/find"), strict=True):
             action.press()
             assert asked[-1] == (node, service, 10.0, {"path": ""})
     actions["Forget all"][1].press()
-    assert asked[-1] == ("/eye", "reset", 0.0, {}) and text(actions["Forget all"][1]._answer) == "✓ done"
+    assert asked[-1] == ("/eye", "reset", 0.0, {}) and text(actions["Forget all"][1].answer) == "✓ done"
     actions["Forget"][0].press()
     assert asked[-1] == ("/eye", "forget_object", 0.0, {"label": ""})
     actions["Learn"][0].button.disabled = True
