@@ -25,8 +25,8 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
         ParameterError: the module cannot be imported, or holds no class of that name with these methods.
     """
     module_name, _, name = path.rpartition(".")
-    advice = "install its package, or put the folder that holds it on PYTHONPATH"
-    with running_own(setting, path, f"the import path of a class, but {module_name!r} cannot be imported; {advice}"):
+    advice = "install its package, or put its folder on PYTHONPATH"
+    with running_own(setting, path, f"the import path of a class: {module_name!r} cannot be imported, so {advice}"):
         module = import_module(module_name)
     if not hasattr(module, name):
         near = get_close_matches(name, [key for key, value in vars(module).items() if isinstance(value, type)])

@@ -49,8 +49,8 @@ class OwnLearner(OwnClass):
     """What a class lacks beside `predict`, `update`, `state` and `from_state`; `of` gives that of a class.
 
     The learner is called with what predictions are made from: the motion as it was known before the measurement came.
-    Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean square of
-    its errors, most of it of the newest 1000. A sample that stands for several, where others were left out, counts once.
+    Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean
+    square of its newest errors. A sample that stands for several, where others were left out, counts once.
 
     Args:
         regressor: the class is called with it.
