@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from icub_learning.errors import ParameterError
+from icub_learning.own_class import find_class
 
 KEY = "setting"  # of a field's metadata
 
@@ -26,6 +27,7 @@ class Setting:
         unit: unit of its values, "" for none.
         low, high: smallest and largest accepted value, or None.
         choices: the only accepted strings, or () for any.
+        methods: where not empty, a class that has these is accepted too, by its import path; see `find_class`.
         or_number: whether a number from low to high is accepted too, where `choices` are strings.
         live: whether a running node accepts a change.
         check: called with a value that passed all else; returns None, or in words what is accepted.
@@ -38,6 +40,7 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: Sequence[str] = ()
+    methods: Sequence[str] = ()
     or_number: bool = False
     live: bool = False
     check: Callable[[Any], str | None] | None = None
@@ -53,7 +56,8 @@ class Setting:
         if self.or_number:
             return f"{' or '.join(self.choices)}, or within [{self.low:g}, {self.high:g}]"
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            own = f", or the import path of a class with {', '.join(self.methods)}" if self.methods else ""
+            return "one of " + ", ".join(self.choices) + own
         if self.low is None and self.high is None:
             return ""
         if self.high is None:
@@ -62,8 +66,15 @@ class Setting:
             return f"at most {self.high:g}"
         return f"within [{self.low:g}, {self.high:g}]"
 
+    def names_class(self, value: Any) -> bool:
+        """Whether a value is meant as the import path of a class."""
+        return bool(self.methods) and isinstance(value, str) and "." in value
+
     def validate(self, value: Any) -> None:
-        """Do nothing if `value` is accepted. Raises ParameterError."""
+        """Do nothing if `value` is accepted; a class that it names is imported. Raises ParameterError."""
+        if self.names_class(value):
+            find_class(self.name, value, self.methods)
+            return
         for entry in [value] if isinstance(value, (bool, int, float, str)) else list(value):
             inside = not self.choices or entry in self.choices
             inside = inside or (self.or_number and isinstance(entry, (int, float)))

@@ -43,45 +43,18 @@ class ContractError(IcubLearningError, AssertionError):
     """
 
 
-class LearnerContract:
-    """Promises that every learner keeps; each method `test_...` checks one of them.
+class Contract:
+    """Promises of a kind of object; each method `test_...` of a subclass checks one of them."""
 
-    Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
-
-    Attributes:
-        n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
-    """
-
-    n_until_full = N_SAMPLES
+    whose = ""  # contract it is, in messages
 
     def make(self) -> Any:
-        """Return a new learner; each call returns an equal one, with equal settings and seed."""
+        """Return a new object; each call returns an equal one, with equal settings and seed."""
         raise NotImplementedError
-
-    def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw one sample: the inputs of a prediction as a tuple of arrays, and the measurement as an array."""
-        raise NotImplementedError
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> Any:
-        """Return a learner made from a saved state; by default, by the class method `from_state`."""
-        return type(self.make()).from_state(state)
-
-    def answer(self, prediction: Any) -> Array:
-        """Return all numbers of a prediction as one array, those that predict the measurement first."""
-        return np.asarray(prediction)
 
     def classes(self) -> tuple[type, ...]:
-        """Return the classes whose default arguments are checked."""
+        """Return the classes that are checked."""
         return (type(self.make()),)
-
-    def samples(self, n: int = N_SAMPLES, seed: int = 0) -> list[Sample]:
-        """Draw `n` samples; the same ones for the same seed."""
-        rng = np.random.default_rng(seed)
-        return [self.sample(rng) for _ in range(n)]
-
-    def taught(self) -> Any:
-        """Return a learner that has learned N_SAMPLES samples."""
-        return self._after(N_SAMPLES)
 
     def check(self) -> None:
         """Run all checks. Raises ContractError with every failure."""
@@ -95,8 +68,42 @@ class LearnerContract:
         if failures:
             learner = " and ".join(kind.__name__ for kind in self.classes())
             report = "".join(f"\n- {check}\n    {found}" for check, found in failures.items())
-            message = f"{learner} fails {len(failures)} checks of the learner's contract:{report}"
+            message = f"{learner} fails {len(failures)} checks of {self.whose} contract:{report}"
             raise ContractError(message, name=learner, value=failures, bound="every check of the contract")
+
+
+class LearnerContract(Contract):
+    """Promises that every learner keeps; each method `test_...` checks one of them.
+
+    Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
+
+    Attributes:
+        n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
+    """
+
+    n_until_full = N_SAMPLES
+    whose = "the learner's"
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw one sample: the inputs of a prediction as a tuple of arrays, and the measurement as an array."""
+        raise NotImplementedError
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> Any:
+        """Return a learner made from a saved state; by default, by the class method `from_state`."""
+        return type(self.make()).from_state(state)
+
+    def answer(self, prediction: Any) -> Array:
+        """Return all numbers of a prediction as one array, those that predict the measurement first."""
+        return np.asarray(prediction)
+
+    def samples(self, n: int = N_SAMPLES, seed: int = 0) -> list[Sample]:
+        """Draw `n` samples; the same ones for the same seed."""
+        rng = np.random.default_rng(seed)
+        return [self.sample(rng) for _ in range(n)]
+
+    def taught(self) -> Any:
+        """Return a learner that has learned N_SAMPLES samples."""
+        return self._after(N_SAMPLES)
 
     def test_it_learns(self) -> None:
         """The error on new samples falls below half of what it was at first."""
@@ -356,6 +363,62 @@ class ClassifierAsLearner:
         """Return the state of the classifier."""
         state: State = self.classifier.state()
         return state
+
+
+class FeaturesContract(Contract):
+    """Promises of what computes features of images: `transform(image)` returns a vector. Define `make`."""
+
+    whose = "the features'"
+
+    def images(self) -> list[NDArray[np.uint8]]:
+        """Return RGB images (height, width, 3) of several sizes."""
+        rng = np.random.default_rng(0)
+        return [rng.integers(0, 256, shape, np.uint8) for shape in ((480, 640, 3), (64, 48, 3), (480, 640, 3))]
+
+    def test_features_are_finite_vectors_of_one_length(self) -> None:
+        """For all images, `transform` returns finite numbers (d,) with the same d."""
+        vectors = [np.asarray(self.make().transform(image)) for image in self.images()]
+        shapes = {one.shape for one in vectors}
+        assert len(shapes) == 1 == vectors[0].ndim, f"the shapes of features of three images are {shapes}"
+        assert all(np.isfinite(one).all() for one in vectors), "there are features that are not finite"
+
+    def test_an_image_has_one_vector_and_is_not_written_to(self) -> None:
+        """A read-only image has the same features again, after others, and from a second object."""
+        features, (image, *others) = self.make(), self.images()
+        image.flags.writeable = False
+        first = np.array(features.transform(image))
+        for other in others:
+            features.transform(other)
+        for made in (features, self.make()):
+            assert_same({"features": first}, {"features": np.asarray(made.transform(image))}, "the same image again")
+
+
+class BoxSourceContract(Contract):
+    """Promises of a source of boxes: `update(image)` returns a box [px] or None. Define `make` and `images`."""
+
+    whose = "the source's"
+
+    def images(self) -> list[NDArray[np.uint8]]:
+        """Return RGB images (height, width, 3), one after the other, in which an object is to be seen at the end."""
+        raise NotImplementedError
+
+    def test_boxes_are_in_the_image_which_is_not_written_to(self) -> None:
+        """Read-only images have a box inside, or None; the last one has a box."""
+        source, box = self.make(), None
+        for image in self.images():
+            image.flags.writeable = False
+            box = source.update(image)
+            if box is not None:
+                height, width = image.shape[:2]
+                inside = np.shape(box) == (4,) and 0 <= box[0] < box[2] <= width and 0 <= box[1] < box[3] <= height
+                assert inside, f"{box} is no box x1 < x2, y1 < y2 in an image of {width} x {height} px"
+        assert box is not None, "no box in the last image"
+
+    def test_an_image_without_an_object_has_no_box(self) -> None:
+        """A source that has seen black images only finds None in one more."""
+        source = self.make()
+        found = [source.update(np.zeros_like(image)) for image in self.images()]
+        assert found[-1] is None, f"{found[-1]} in a black image"
 
 
 def same_arrays(first: State, second: State) -> bool:

@@ -34,6 +34,8 @@ def _option(setting: Setting, given: bool) -> dict[str, Any]:
         return option | {"action": argparse.BooleanOptionalAction}
     if setting.or_number:
         return option | {"type": _word_or_number, "metavar": "|".join((*setting.choices, "X"))}
+    if setting.methods:
+        return option | {"metavar": "|".join((*setting.choices, "CLASS"))}
     if setting.choices:
         return option | {"choices": tuple(setting.choices)}
     if isinstance(default, tuple):

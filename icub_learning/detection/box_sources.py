@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import check_box
+from icub_learning.detection.settings import OWN_BOXES
 from icub_learning.errors import ParameterError
+from icub_learning.own_class import OwnClass
 from icub_learning.recognition.vision.opencv import cv2
 
 DIFFERENCE = 25.0  # of a pixel from the background, out of 255, that counts as motion
@@ -20,6 +22,12 @@ class BoxSource(Protocol):
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """Return its box (4,) x1 y1 x2 y2 [px] in the next RGB image, or None if it is not to be seen."""
+
+
+class OwnBoxes(OwnClass):
+    """A class from outside this package, made for each lesson with the label of the object; see BoxSource."""
+
+    SETTING, METHODS = "box_source", OWN_BOXES
 
 
 class TrackedBox:

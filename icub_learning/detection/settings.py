@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from icub_learning.settings import Validated, setting
 
+OWN_BOXES = ("update",)  # methods of a class that tells boxes
+
 
 @dataclass(frozen=True)
 class Settings(Validated):

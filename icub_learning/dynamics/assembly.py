@@ -6,15 +6,16 @@ from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import ESTIMATORS, Settings
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
-AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator
+AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator | OwnLearner
 
 
 def make_regressor(settings: Settings) -> AnyRegressor:
@@ -34,6 +35,8 @@ def make_regressor(settings: Settings) -> AnyRegressor:
 def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
     """A new estimator that has learned nothing. Raises ParameterError."""
     s = settings
+    if s.estimator not in ESTIMATORS:
+        return OwnLearner.of(s.estimator)(regressor)
     if s.estimator == "parametric":
         return ParametricEstimator(
             regressor, s.parametric_regularization, s.forgetting, s.prior, s.output_weights, s.offset_forgetting

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from icub_learning.dynamics.assembly import AnyEstimator
+from icub_learning.dynamics.assembly import AnyEstimator, OwnLearner
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
@@ -22,16 +22,28 @@ ESTIMATORS: dict[str, type[AnyEstimator]] = {
 # A state holds a few triangular factors of all columns, stored as squares, and little beside; so many squares at most.
 MOST_SQUARES = 4
 SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of features
+OWN_LEARNER = 2**30  # [bytes]: of a class from outside this package, whose state nobody here knows
 
 
-def estimator_of(state: dict[str, Any]) -> AnyEstimator:
-    """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
+def estimator_of(state: dict[str, Any], named: str | None = None) -> AnyEstimator:
+    """Return the estimator of a saved state, for the robot that it describes.
+
+    Args:
+        state: the saved state.
+        named: import path of the only class from outside this package that the state may be of; never its own word.
+
+    Raises:
+        StateError: the state is none, or of another class.
+    """
+    if named is not None:
+        return OwnLearner.of(named).from_state(state)
     kind = str(scalar(state, "estimator"))
     for name, made in ESTIMATORS.items():
         if kind.split("_")[0] == name:  # what follows says which of its methods it uses
             with reading_state(f"a {name} estimator"):
                 return made.from_state(state)
-    raise StateError(f"the state is that of a {kind!r} estimator", value=kind, bound=", ".join(ESTIMATORS))
+    text = f"the state is that of a {kind!r} estimator; a file makes no program import a class: name it by `estimator`"
+    raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
 
 
 class ModelDescription:
@@ -48,7 +60,8 @@ class ModelDescription:
         self._sensor = settings.sensor if settings.output == "wrench" else ""
         self._robot, self._digest = digest_of_urdf(str(regressor.state()["urdf"]))
         width = settings.n_random_features + regressor.n_parameters + 100
-        self.largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS  # [bytes] of a model
+        largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS
+        self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] of a model
 
     def header(self, n_samples: int) -> ModelHeader:
         """Return the description of a model of so many samples."""

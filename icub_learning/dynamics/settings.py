@@ -11,6 +11,7 @@ from icub_learning.settings import Validated, setting
 AUTOMATIC = "auto"
 OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
+LEARNER = ("predict", "update", "state", "from_state")  # methods of a class in their place
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,10 @@ class EstimatorSettings(LearnerSettings):
     """The estimator and how it learns. Raises ParameterError for a value outside its range."""
 
     estimator: str = setting(
-        "semiparametric", "rigid-body model with a nonparametric part, or one of the two alone", choices=ESTIMATORS
+        "semiparametric",
+        "rigid-body model with a nonparametric part, one of the two alone, or a learner of your own",
+        choices=ESTIMATORS,
+        methods=LEARNER,
     )
     parametric_regularization: float = setting(
         10.0, "regularization of the rigid-body parameters", low=1e-12, high=1e12

@@ -84,11 +84,11 @@ def compare(
     test: Recording | None = None,
     horizon: float = 0.0,
 ) -> dict[str, Evaluation]:
-    """Evaluate P, NP and SP on a recording, each untrained at the start and with a stream of its own.
+    """Evaluate P, NP, SP and a class that the settings name on a recording, each untrained, with a stream of its own.
 
     Args:
         recording: the data.
-        settings: as for the node; its `estimator` is not used.
+        settings: as for the node; its `estimator` counts where it names a class, whose results have its name.
         derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
             in time, as no running robot has them; "recorded": the accelerations in the recording.
         watch: called with the events and the estimator's short name, returns the events: for a progress bar.
@@ -108,7 +108,7 @@ def compare(
     regressor = assembly.make_regressor(settings)
     motions = [_known_motions(each, settings, derivatives, regressor) for each in recordings]
     results = {}
-    for short, estimator in ESTIMATORS.items():
+    for short, estimator in estimators_of(settings).items():
         own = assembly.make_regressor(settings)  # it follows the noise of the velocities that its stream has seen
         learner = assembly.make_estimator(replace(settings, estimator=estimator), own)
         for each, known in zip(recordings, motions, strict=True):
@@ -117,6 +117,14 @@ def compare(
             results[short] = evaluate(stream, watch(each.events(), short), horizon)
             _check_accepted(results[short])
     return results
+
+
+def estimators_of(settings: Settings) -> dict[str, str]:
+    """Return P, NP, SP and, if the settings name one, a class by its name, or by its import path if that is taken."""
+    path = settings.estimator
+    name = path.rpartition(".")[2]
+    own = {} if path in ESTIMATORS.values() else {path if name in (*ESTIMATORS, "hold", "off-line") else name: path}
+    return {**ESTIMATORS, **own}
 
 
 def _known_motions(

@@ -1,10 +1,10 @@
 """Build classifier and recognizer from one set of settings, the same for node and commands."""
 
-from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
+from icub_learning.recognition.own_classifier import OwnClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
 
@@ -21,7 +21,7 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     if settings.classifier == "polk":
         s = settings
         return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, recoding)
-    raise ParameterError("classifier", settings.classifier, f"one of {', '.join(KINDS)}")
+    return OwnClassifier.of(settings.classifier)(n_features)
 
 
 def make_recognizer(settings: Settings) -> ObjectRecognizer:
@@ -31,4 +31,5 @@ def make_recognizer(settings: Settings) -> ObjectRecognizer:
         settings.smoothing_window,
         settings.max_age,
         settings.reject_known,
+        None if settings.classifier in KINDS else OwnClassifier.of(settings.classifier),
     )

@@ -15,6 +15,7 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_stat
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
+from icub_learning.recognition.own_classifier import OwnClassifier
 from icub_learning.recognition.settings import DEFAULTS
 
 STATE_VERSION = 1  # of what is saved
@@ -70,6 +71,7 @@ class ObjectRecognizer:
         smoothing_window: number of newest vectors whose scores are averaged; 1: no smoothing.
         max_age: largest age of a vector in the average, relative to the newest one [s].
         reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1].
+        own: class of the classifiers, where it is none of KINDS; saved models of other classes are refused then.
 
     Attributes:
         classifier: None until a vector is learned.
@@ -88,8 +90,9 @@ class ObjectRecognizer:
         smoothing_window: int = DEFAULTS.smoothing_window,
         max_age: float = DEFAULTS.max_age,
         reject_known: float = DEFAULTS.reject_known,
+        own: type[OwnClassifier] | None = None,
     ) -> None:
-        self._make_classifier = make_classifier
+        self._make_classifier, self._own = make_classifier, own
         self._window = FeatureWindow(smoothing_window, max_age)
         self.reject_known = real("reject_known", reject_known, 0.0, 1.0)
         self.classifier: AnyClassifier | None = None
@@ -244,7 +247,9 @@ class ObjectRecognizer:
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
-        return str(scalar(state, "source")), from_state(str(scalar(state, "kind")), part(state, "classifier"))
+        return str(scalar(state, "source")), from_state(
+            str(scalar(state, "kind")), part(state, "classifier"), self._own
+        )
 
     def _check_origin(self, source: str, size: int) -> None:
         """Raise SampleError unless the classifier, if there is one, uses this network and number of features."""

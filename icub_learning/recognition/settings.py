@@ -6,6 +6,7 @@ from icub_learning.settings import Validated, setting
 
 WEIGHTINGS = ("recoded", "none")
 CLASSIFIERS = ("adaptive", "rlsc", "polk")
+OWN_CLASSIFIER = ("learn", "scores", "state", "from_state")  # methods of a class in their place
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,9 @@ class Settings(Validated):
         "adaptive",
         "adaptive: a Gaussian kernel with the mean of all views of each object and with at most 800 kept views,"
         " whitened by how objects vary, which chooses its settings by itself; rlsc: regularized least squares with"
-        " recoding; polk: a Gaussian kernel on a limited set of kept examples",
+        " recoding; polk: a Gaussian kernel on a limited set of kept examples; or a classifier of your own",
         choices=CLASSIFIERS,
+        methods=OWN_CLASSIFIER,
     )
     regularization: float = setting(
         1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12

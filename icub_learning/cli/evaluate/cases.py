@@ -72,7 +72,7 @@ def _description(file: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         text = f"{file} cannot be read: {' '.join(str(error).split())}"
         raise RecordingError(text, name=str(file)) from None
-    known = {"recording", *(field.name for field in fields(Settings))} - {"estimator"}
+    known = {"recording", *(field.name for field in fields(Settings))}
     if not isinstance(own, dict) or not set(own) <= known:
         given = sorted(map(str, own)) if isinstance(own, dict) else own
         raise ParameterError(str(file), given, "a mapping of " + ", ".join(sorted(known)))

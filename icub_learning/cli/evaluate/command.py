@@ -46,6 +46,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="predict this far beyond all that was learned (default: 0)",
     )
     parts.add_argument(
+        "--estimator",
+        metavar="CLASS",
+        help="evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md",
+    )
+    parts.add_argument(
         "--table",
         metavar="FILE",
         nargs="+",
@@ -80,7 +85,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Evaluate the three estimators, print the errors, and write what was asked for."""
+    """Evaluate the estimators, print the errors, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import real

@@ -17,7 +17,7 @@ def draw(path: Path, results: Mapping[str, Evaluation], output: str, steady_from
 
     Args:
         path: .png, .pdf or .svg.
-        results: evaluations by estimator: P, NP, SP.
+        results: evaluations by estimator: P, NP, SP, and perhaps a class of the user's.
         output: "wrench" or "joint_torque".
         steady_from: fraction of the samples before the steady state.
         title: title of the picture.
@@ -55,7 +55,8 @@ def _error_panel(axes: Any, results: Mapping[str, Evaluation], columns: slice, s
         seconds = (evaluation.stamps - evaluation.stamps[0]) * 1e-9
         error = windowed_rmse(evaluation.errors[:, columns], WINDOW)
         positive = np.where(error > 0, error, np.nan)
-        axes.plot(*plots.thin(seconds, positive), color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=1.3)
+        colour = plots.COLOURS.get(short, plots.YELLOW)
+        axes.plot(*plots.thin(seconds, positive), color=colour, label=plots.LABELS.get(short, short), linewidth=1.3)
         if short == "SP":
             start = seconds[min(int(steady_from * len(seconds)), len(seconds) - 1)]
             axes.axvspan(start, seconds[-1], color="#f2f4f6", zorder=0, label="steady state")

@@ -205,11 +205,15 @@ def _methods_text(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _estimators(by_name: Mapping[str, Any]) -> list[str]:
+    return [short for short in by_name if short not in ("hold", "off-line")]
+
+
 def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
     first = next(iter(results.values()))
     names = list(first["P"][part][figure])
     others = ("hold",) if part == "transient" else ("off-line", "hold")  # off-line needs the part before
-    columns = [(mode, short) for mode in results for short in ("P", "NP", "SP")]
+    columns = [(mode, short) for mode in results for short in _estimators(first)]
     rows = [
         [
             name,
@@ -218,7 +222,7 @@ def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
         ]
         for name in names
     ]
-    over = [(MODE_TITLES[mode], 3) for mode in results]
+    over = [(MODE_TITLES[mode], len(_estimators(first))) for mode in results]
     return table(["output", *(short for _, short in columns), *others], rows, [*over, ("", len(others))])
 
 
@@ -233,7 +237,7 @@ def _time_table(results: Mapping[str, Any]) -> str:
             ),
         ]
         for mode, by_name in results.items()
-        for short in ("P", "NP", "SP")
+        for short in _estimators(by_name)
     ]
     keys = ["p50", "p99", "max"]
     return table(["estimator", *keys, *keys], rows, [("predict", 3), ("learn", 3)])

@@ -9,10 +9,9 @@ from icub_learning.cli.evaluate.cases import Case
 from icub_learning.evaluation.judgement import Judgement, geometric_mean
 from icub_learning.reporting.tables import number, table
 
-METHODS = ("off-line", "P", "NP", "SP")
 RATIOS = ("SP/off-line", "SP/min(P,NP)", "worst SP/min(P,NP)", "smoothness", "coverage")
-HEAD = ("recording", *METHODS, "mean", "mean", "worst", "smoothness", "coverage")
-OVER = [("nMSE, geometric mean", 4), ("SP/off-line", 1), ("SP/min(P, NP)", 2), ("", 1), ("±2σ", 1)]
+HEAD = ("mean", "mean", "worst", "smoothness", "coverage")
+OVER = [("SP/off-line", 1), ("SP/min(P, NP)", 2), ("", 1), ("±2σ", 1)]
 NOTE = """\
 off-line: least squares on zero-phase filtered data of the part before. Means are geometric ones over the outputs.
 smoothness: successive differences of SP's predictions relative to those of the measurements (standard deviations),
@@ -35,6 +34,7 @@ def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str,
     return {
         "recording": str(case.path),
         "remarks": list(case.remarks),
+        "methods": [method for method in judgement.nmse if method != "hold"],
         **judgement.figures(),
         "outputs": outputs,
         "left_out": list(judgement.left_out),
@@ -42,19 +42,27 @@ def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str,
     }
 
 
+def methods_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of all methods: off-line, P, NP, SP, and classes that users have named."""
+    return list(dict.fromkeys(method for row in rows for method in row["methods"]))
+
+
 def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the geometric means over the recordings that have the figure."""
-    columns = {key: np.array([row[key] for row in rows], dtype=float) for key in (*METHODS, *RATIOS[:2])}
+    keys = (*methods_of(rows), *RATIOS[:2])
+    columns = {key: np.array([row.get(key, np.nan) for row in rows], dtype=float) for key in keys}
     return {key: geometric_mean(column[np.isfinite(column)]) for key, column in columns.items()}
 
 
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table, and below it what was left out or found out."""
-    cells = [[str(row["recording"]), *(number(row[key]) for key in (*METHODS, *RATIOS))] for row in rows]
+    methods = methods_of(rows)
+    cells = [[str(row["recording"]), *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in rows]
     if len(rows) > 1:
         means = summary_of(rows)
-        cells.append(["all, geometric mean", *(number(means.get(key)) for key in (*METHODS, *RATIOS))])
-    lines = [table(HEAD, cells, OVER), "", NOTE]
+        cells.append(["all, geometric mean", *(number(means.get(key)) for key in (*methods, *RATIOS))])
+    over = [("nMSE, geometric mean", len(methods)), *OVER]
+    lines = [table(["recording", *methods, *HEAD], cells, over), "", NOTE]
     for row in rows:
         lines += [f"{row['recording']}: {remark}" for remark in row["remarks"]]
         if row["left_out"]:

@@ -60,9 +60,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seconds", type=float, default=12.0, help="how long images are collected (default: 12)")
     group.add_argument(
         "--boxes",
-        choices=("", "tracker", "motion", "boxes"),
+        metavar="tracker|motion|boxes|CLASS",
         default="",
-        help="where the object's box comes from, see docs/ros_interface.md (default: tracker with --box, else motion)",
+        help="where the object's box comes from, see docs/ros_interface.md; a class has to be the node's box_source"
+        " (default: tracker with --box, else the node's box_source)",
     )
     group.add_argument(
         "--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help="of the object in the newest image [px]"

@@ -26,11 +26,12 @@ def run_detection(args: argparse.Namespace) -> dict[str, Any]:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
     seconds = real("--seconds", args.seconds, 0.0, 3600.0, low_open=True)
     source = open_source(args.source, real("--rate", args.rate, 0.01, 1000.0)) if args.source else None
+    advice = ADVICE.get(args.boxes, ADVICE[""])
     try:
         with ros_node("icub_learning_teach") as (node, spin, stopped):
             robot = DetectingRobot(node, spin, stopped, args.node or NODE, args.image, source)
             print(describe(robot.detections_after(1, 5.0)), flush=True)
-            print(f"Learning to find '{shorten(args.label)}' for {seconds:g} s: {ADVICE[args.boxes]}", flush=True)
+            print(f"Learning to find '{shorten(args.label)}' for {seconds:g} s: {advice}", flush=True)
             answer = robot.call(
                 TeachDetection, "teach_detection", seconds + 120.0,
                 label=args.label, seconds=seconds, source=args.boxes, box=args.box or [],

@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import CompressedImage, Image
@@ -19,6 +20,7 @@ from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.vision.opencv import cv2
+from icub_learning.recognition.vision.own_features import OwnFeatures
 from icub_learning_msgs.msg import FeatureVector
 
 ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
@@ -39,11 +41,7 @@ class CNNFeaturesNode(ManagedNode):
         """Load the network, and make topics and timers."""
         settings = parameters.values(self, PARAMETERS)
         cv2.setNumThreads(settings["n_threads"])
-        self._features = CNNFeatures(
-            settings["model"] or None,
-            output=settings["output"] or None,
-            **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
-        )
+        self._features = _features_of(settings)
         self._report = ImageReport(self, self._features.source)
         self._stamps = RepeatedStamps()
         self._message = FeatureVector(source=self._features.source)
@@ -118,6 +116,17 @@ class CNNFeaturesNode(ManagedNode):
     def _publish_report(self) -> None:
         dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
         self._diagnostics_publisher.publish(self._report.diagnostics(self._active, dropped))
+
+
+def _features_of(settings: dict[str, Any]) -> CNNFeatures | OwnFeatures:
+    """Return what computes features. Raises ModelError, ParameterError."""
+    if settings["features"] != "cnn":
+        return OwnFeatures.of(settings["features"])()
+    return CNNFeatures(
+        settings["model"] or None,
+        output=settings["output"] or None,
+        **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
+    )
 
 
 main = partial(run, CNNFeaturesNode)

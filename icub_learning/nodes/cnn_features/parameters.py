@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.recognition.vision.cnn_features import CROP, MEAN, SCALE
+from icub_learning.recognition.vision.own_features import OWN_FEATURES
 from icub_learning.settings import setting, settings_of
 
 
@@ -16,6 +17,13 @@ def _one_or_three(values: Sequence[float]) -> str | None:
 class NodeSettings:
     """Settings of the network and of what the node does with images."""
 
+    features: str = setting(
+        "cnn",
+        "what computes features: cnn: the network of `model`; or a class of your own, for which only reliability and"
+        " report_period count",
+        choices=("cnn",),
+        methods=OWN_FEATURES,
+    )
     model: str = setting("", "path of an ONNX network; empty: EfficientNet-Lite0")
     output: str = setting(
         "", "layer of the network, any of its tensors; empty: its only output, for EfficientNet-Lite0 `features`"

@@ -21,6 +21,12 @@ def _unchanged(node: Node, setting: Setting, value: Any) -> bool:
     return list(present) == list(value) if isinstance(setting.default, tuple) else present == value
 
 
+def _check_present(node: Node, setting: Setting, value: Any) -> None:
+    """Raise ParameterError for another class than the present one: nobody on the network chooses what is imported."""
+    if not _unchanged(node, setting, value):
+        raise ParameterError(setting.name, value, f"one of {', '.join(setting.choices)}; a class is named at start-up")
+
+
 def ros_default(setting: Setting) -> Any:
     """Return the default as ROS holds it: a tuple as a list, which for strings must not be empty."""
     return (list(setting.default) or [""]) if isinstance(setting.default, tuple) else setting.default
@@ -89,6 +95,8 @@ def declare(
         try:
             for parameter in ours:
                 setting = table[parameter.name]
+                if setting.names_class(parameter.value) and node.has_parameter(setting.name):
+                    _check_present(node, setting, parameter.value)
                 setting.validate(parameter.value)
                 if configured() and not setting.live and not _unchanged(node, setting, parameter.value):
                     raise ParameterError(setting.name, parameter.value, FIXED)

@@ -67,7 +67,9 @@ class ObjectDetectionNode(TaughtNode):
             settings, lambda: saved_model.largest_bytes(own), lambda state: saved_model.restored(self._detector, state)
         )
         self._detector = restored or self._detector
-        self._teaching = Teaching(1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished)
+        self._teaching = Teaching(
+            1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished, settings["box_source"]
+        )
         self._report = DetectionReport(self)
         self._stamps, self._dropped_before = RepeatedStamps(), 0
         self._newest: Any = None  # image, RGB

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, real
-from icub_learning.detection.box_sources import BoxSource, MovingBox, TrackedBox
+from icub_learning.detection.box_sources import BoxSource, MovingBox, OwnBoxes, TrackedBox
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
@@ -41,6 +41,8 @@ class Teaching:
         period: smallest time between two images that are learned from [s].
         min_frames: images that a lesson needs.
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
+        box_source: source of boxes where a lesson names none: "motion", "boxes", or the import path of a class, which
+            requests may name too.
 
     Attributes:
         lesson: the one that collects images, or None.
@@ -48,8 +50,13 @@ class Teaching:
     """
 
     def __init__(
-        self, period: float, min_frames: int, finished: Callable[[OnlineDetector | None, str, float], None]
+        self,
+        period: float,
+        min_frames: int,
+        finished: Callable[[OnlineDetector | None, str, float], None],
+        box_source: str = "motion",
     ) -> None:
+        self._box_source = box_source
         self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -79,16 +86,19 @@ class Teaching:
         self.check_free("teach")
         name = check_name(label)
         real("seconds", seconds, 0.0, LONGEST_LESSON, low_open=True)
-        chosen = source or ("tracker" if len(box) else "motion")
-        if chosen not in SOURCES:
-            raise ParameterError("source", source, f"one of {', '.join(SOURCES)}, or empty")
+        chosen = source or ("tracker" if len(box) else self._box_source)
+        accepted = dict.fromkeys([*SOURCES, self._box_source])  # a request makes no node import a class
+        if chosen not in accepted:
+            raise ParameterError("source", source, f"one of {', '.join(accepted)}, or empty (see box_source)")
         boxes: BoxSource
         if chosen == "tracker":
             if newest is None:
                 raise ParameterError("box", list(box), "one in an image: none has come yet")
             boxes = TrackedBox(newest, list(box))
-        else:
+        elif chosen in SOURCES:
             boxes = MovingBox() if chosen == "motion" else GivenBox()
+        else:
+            boxes = OwnBoxes.of(chosen).made(name)
         lesson = DetectionLesson(name, detector.copy(), boxes, self._period)
         with self._lock:
             self.lesson, self.doing = lesson, f"collecting images of '{name}'"

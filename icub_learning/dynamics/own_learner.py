@@ -1,0 +1,163 @@
+"""A learner of inverse dynamics from outside this package, as the node, the commands and model files need it."""
+
+import copy
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
+from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.settings import LEARNER
+from icub_learning.models import nested, part, reading_state
+from icub_learning.models.ledger import Ledger
+from icub_learning.own_class import OwnClass, running_own
+from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
+
+LearnerT = TypeVar("LearnerT", bound="OwnLearner")
+
+
+class OwnPredictor:
+    """Predicts with a learner, or a snapshot of one.
+
+    Args:
+        own: has `predict`, which returns the outputs (n_outputs,).
+        regressor: tells sizes.
+        tare: (n_outputs,), added to its predictions.
+        variance: (n_outputs,), of a measurement about a prediction.
+    """
+
+    def __init__(self, own: Any, regressor: Regressor, tare: Array, variance: Array) -> None:
+        self._own, self._regressor, self._tare, self._variance = own, regressor, tare, variance
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,).
+
+        Raises:
+            ShapeError, NotFiniteError, ParameterError: so are the inputs, or what the learner returns.
+        """
+        motion, m = motion_vectors(self._regressor.n_joints, q, v, a), self._regressor.n_outputs
+        made = finite_rows("prediction", vector("prediction", self._own.predict(*motion), m), m, LARGEST_VALUE)
+        total = made + self._tare
+        return Prediction(total, np.zeros(m), total.copy(), self._variance.copy())
+
+
+class OwnLearner(OwnClass):
+    """What a class lacks beside `predict`, `update`, `state` and `from_state`; `of` gives that of a class.
+
+    The learner is called with what predictions are made from: the motion as it was known before the measurement came.
+    Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean
+    square of its newest errors. A sample that stands for several, where others were left out, counts once.
+
+    Args:
+        regressor: the class is called with it.
+
+    Attributes:
+        learner: object of the class.
+
+    Raises:
+        ParameterError: the constructor of the class raised an error.
+    """
+
+    SETTING, METHODS = "estimator", LEARNER
+
+    def __init__(self, regressor: Regressor) -> None:
+        self._begin(regressor, self.made(regressor))
+
+    def _begin(self, regressor: Regressor, learner: Any) -> None:
+        self.regressor, self.learner = regressor, learner
+        self._noise, self._tare = NoiseVariance(regressor.n_outputs), np.zeros(regressor.n_outputs)
+        self.ledger = Ledger()
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were learned."""
+        return self._noise.n_samples
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """See OwnPredictor."""
+        return OwnPredictor(self.learner, self.regressor, self._tare, self._noise.value).predict(q, v, a)
+
+    def predictor(self, regressor: Regressor | None = None) -> OwnPredictor:
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
+        regressor = self.regressor if regressor is None else regressor
+        bound = "a class whose objects copy.deepcopy can copy, or with the method predictor"
+        with running_own(self.SETTING, self.path, bound):
+            snapshot = getattr(self.learner, "predictor", None)
+            known = {id(self.regressor): regressor}
+            own = copy.deepcopy(self.learner, known) if snapshot is None else snapshot(regressor)
+        return OwnPredictor(own, regressor, self._tare, self._noise.value)
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+        count: int = 1,
+    ) -> None:
+        """Learn one measurement y (n_outputs,); arguments and errors as of the other estimators, and the learner's."""
+        n, m = self.regressor.n_joints, self.regressor.n_outputs
+        measured = finite_rows("y", vector("y", y, m), m, LARGEST_VALUE)
+        exact = motion_vectors(n, q, v, a)
+        motion = exact if known is None else motion_vectors(n, *known)
+        predicted = self.predict(*motion) if published is None else published
+        self.learner.update(*motion, measured - self._tare)
+        self._noise.update(measured - predicted.total, 0.0)
+
+    def body_changed(self, ratio: float) -> None:
+        """Tell the learner, if it has this method, by what ratio its mean squared errors grew with a change."""
+        if hasattr(self.learner, "body_changed"):
+            self.learner.body_changed(ratio)
+
+    def tare(self, change: ArrayLike) -> None:
+        """Shift all predictions by (n_outputs,), and what is learned from by as much. Raises ShapeError."""
+        self._tare = self._tare + vector("change", change, len(self._tare))
+
+    def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
+        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
+
+        Raises:
+            ParameterError: the class has no such method, or as Ledger.merge and that method raise.
+        """
+        self.ledger.merge(self, other, common, self._pool)
+
+    def _pool(self: LearnerT, other: LearnerT, common: LearnerT | None) -> None:
+        self.optional(self.learner, "merge")(other.learner, *([] if common is None else [common.learner]))
+        self._noise.merge(other._noise, 0 if common is None else common.n_samples)
+
+    def state(self) -> dict[str, Array]:
+        """Return all that was learned, as a dict of arrays; see `from_state`."""
+        return {
+            "estimator": np.asarray(self.path),
+            **nested("regressor", describe(self.regressor)),
+            **nested("learner", self.learner.state()),
+            **nested("noise", self._noise.state()),
+            "tare": self._tare.copy(),
+        }
+
+    @classmethod
+    def from_state(cls: type[LearnerT], state: dict[str, Any], regressor: Regressor | None = None) -> LearnerT:
+        """Rebuild from `state`, for the given regressor or the one described there.
+
+        Raises:
+            StateError: the state is that of another class or robot, or is not valid.
+            ParameterError: the class cannot read its part.
+        """
+        check_kind(state, cls.path)
+        regressor = matching_regressor(state, regressor)
+        with reading_state(f"a {cls.path}"), running_own(cls.SETTING, cls.path, "able to read its saved state"):
+            own = cls.kind.from_state(part(state, "learner"), regressor)
+        made = cls.__new__(cls)
+        made._begin(regressor, own)
+        with reading_state(f"a {cls.path}"):
+            made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
+            made._tare = vector("tare", np.asarray(state["tare"]), regressor.n_outputs).copy()
+        made.ledger = Ledger.from_state(state, made.n_samples)
+        return made

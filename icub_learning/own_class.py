@@ -1,0 +1,94 @@
+"""Classes that a setting names by their import path, my_package.my_module.MyClass, in place of a shipped name."""
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, TypeVar
+
+from icub_learning.errors import IcubLearningError, ParameterError
+
+OwnT = TypeVar("OwnT", bound="OwnClass")
+
+
+def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
+    """Return the class at an import path.
+
+    Args:
+        setting: name of the setting whose value is the path.
+        path: module and class, separated by dots.
+        methods: those that the class must have.
+
+    Raises:
+        ParameterError: the module cannot be imported, or holds no class of that name with these methods.
+    """
+    module_name, _, name = path.rpartition(".")
+    advice = "install its package, or put its folder on PYTHONPATH"
+    with running_own(setting, path, f"the import path of a class: {module_name!r} cannot be imported, so {advice}"):
+        module = import_module(module_name)
+    if not hasattr(module, name):
+        near = get_close_matches(name, [key for key, value in vars(module).items() if isinstance(value, type)])
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ParameterError(setting, path, f"a class, but {module.__file__} has no {name!r}{hint}")
+    found = getattr(module, name)
+    if not isinstance(found, type):
+        raise ParameterError(setting, path, f"a class, but it is a {type(found).__name__} in {module.__file__}")
+    if lacking := [method for method in methods if not callable(getattr(found, method, None))]:
+        raise ParameterError(setting, path, f"a class with the methods {', '.join(lacking)}, which it lacks")
+    return found
+
+
+@contextmanager
+def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
+    """Raise ParameterError, with the line of code, for whatever the code of a class raises in this block.
+
+    Args:
+        setting, path: as for `find_class`.
+        bound: what must be, in words.
+    """
+    try:
+        yield
+    except IcubLearningError:
+        raise
+    except (Exception, SystemExit) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = "" if frame.filename.startswith("<") else f" in {frame.filename}, line {frame.lineno}"
+        raise ParameterError(setting, path, f"{bound} ({type(error).__name__}: {error}{place})") from error
+
+
+class OwnClass:
+    """Base of adapters, which make of a class that a setting names what this package needs.
+
+    Attributes:
+        SETTING: name of the setting.
+        METHODS: those that the class must have.
+        path, kind: import path and class; only those of `of` have them.
+    """
+
+    SETTING: ClassVar[str]
+    METHODS: ClassVar[tuple[str, ...]]
+    path: ClassVar[str]
+    kind: ClassVar[type[Any]]
+
+    @classmethod
+    @cache
+    def of(cls: type[OwnT], path: str) -> type[OwnT]:
+        """Return the adapter of the class at a path, the same one at each call. Raises ParameterError."""
+        kind = find_class(cls.SETTING, path, cls.METHODS)
+        return type(kind.__name__, (cls,), {"path": path, "kind": kind, "__doc__": kind.__doc__})
+
+    @classmethod
+    def made(cls, *arguments: Any) -> Any:
+        """Return an object of the class. Raises ParameterError with what its constructor raised."""
+        with running_own(cls.SETTING, cls.path, f"a class that can be made with {len(arguments)} argument(s)"):
+            return cls.kind(*arguments)
+
+    @classmethod
+    def optional(cls, own: Any, method: str) -> Any:
+        """Return a method that the class need not have. Raises ParameterError if `own` lacks it."""
+        found = getattr(own, method, None)
+        if found is None:
+            raise ParameterError(cls.SETTING, cls.path, f"a class with the method {method} for this, which it lacks")
+        return found

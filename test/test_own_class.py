@@ -1,0 +1,147 @@
+"""A setting names a class by its import path: what is found, and what is said where it is not."""
+
+import numpy as np
+import pytest
+from helpers.own_package import write_own_package
+
+from icub_learning.dynamics.own_learner import OwnLearner
+from icub_learning.dynamics.settings import LEARNER, Settings
+from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.own_class import find_class
+from icub_learning.recognition.own_classifier import KEPT, OwnClassifier
+from icub_learning.recognition.settings import Settings as RecognitionSettings
+from icub_learning.recognition.vision.own_features import OwnFeatures
+from icub_learning.settings import settings_of
+from icub_learning.testing import ClassifierAsLearner, LearnerContract, check_learner
+
+
+@pytest.fixture(autouse=True)
+def package(checkout, tmp_path, monkeypatch):
+    return write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
+
+
+REFUSED = {
+    "no_such_package_at_all.X": "'no_such_package_at_all' cannot be imported.*PYTHONPATH.*ModuleNotFoundError",
+    "my_package.nothing.X": "'my_package.nothing' cannot be imported",
+    "my_package.broken.X": "cannot be imported.*No module named 'no_such_package_at_all'",
+    "my_package.ending.X": "cannot be imported.*SystemExit: 3",
+    "my_package.hostile.Brakes": "has no 'Brakes'; did you mean Breaks",
+    "my_package.hostile.": "has no ''",
+    "my_package.hostile.a_number": "a class, but it is a int",
+    "my_package.hostile.a_function": "a class, but it is a function",
+    "my_package.hostile.Lacking": "the methods predict, update, from_state, which it lacks",
+    ".hostile.Breaks": "cannot be imported",
+    "..": "cannot be imported",
+}
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_a_path_that_leads_to_no_class_is_refused_with_the_reason(path):
+    with pytest.raises(ParameterError, match=REFUSED[path]) as caught:
+        Settings(estimator=path)
+    assert (caught.value.name, caught.value.value) == ("estimator", path)
+
+
+def test_a_word_that_is_neither_a_shipped_name_nor_a_path_is_told_both():
+    with pytest.raises(ParameterError, match="one of semiparametric, parametric, nonparametric, or the import path"):
+        Settings(estimator="magic")
+
+
+def test_each_setting_that_takes_a_class_says_so():
+    declared = {one.name: one for one in settings_of(Settings, RecognitionSettings)}
+    for name in ("estimator", "classifier"):
+        assert "or the import path of a class with" in declared[name].bound
+    assert find_class("estimator", "my_package.learner.SineLearner", LEARNER).__name__ == "SineLearner"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "said"),
+    [
+        (OwnLearner, "Breaks", r"ValueError: no such calibration file in .*hostile\.py, line \d+"),
+        (OwnClassifier, "Breaks", "classifier is.*no such calibration file"),
+        (OwnFeatures, "Breaks", "features is.*no such calibration file"),
+        (OwnLearner, "TakesNothing", "made with 1 argument.*TypeError"),
+        (OwnClassifier, "TakesTwo", "made with 1 argument.*TypeError"),
+    ],
+)
+def test_a_constructor_that_fails_is_told_with_its_line(adapter, name, said):
+    made = adapter.of(f"my_package.hostile.{name}")
+    arguments = () if adapter is OwnFeatures else (_Regressor(),)
+    with pytest.raises(ParameterError, match=said):
+        made(*arguments)
+
+
+class _Regressor:
+    n_joints, n_outputs, joints, output_names, parameter_names = 2, 1, ("first", "second"), ("first",), ("mgl",)
+
+    def state(self):
+        return {}
+
+
+def test_a_learner_that_cannot_be_copied_is_told_what_to_define():
+    learner = OwnLearner.of("my_package.hostile.Locked")(_Regressor())
+    with pytest.raises(ParameterError, match=r"copy\.deepcopy can copy, or with the method predictor"):
+        learner.predictor()
+
+
+def test_features_that_are_no_vector_are_refused_at_the_start():
+    with pytest.raises(IcubLearningError, match=r"shape \(480, 640\)"):
+        OwnFeatures.of("my_package.hostile.Several")()
+
+
+def test_one_class_has_one_adapter():
+    assert OwnLearner.of("my_package.learner.SineLearner") is OwnLearner.of("my_package.learner.SineLearner")
+
+
+def test_a_learner_keeps_the_contract_of_the_shipped_ones():
+    kind, regressor = OwnLearner.of("my_package.learner.SineLearner"), _Regressor()
+
+    def swing(rng):
+        q, v, a = rng.normal(size=(3, 2))
+        return (q, v, a), np.array([3.0 * np.sin(q[0]) + a[0]]) + 0.01 * rng.normal(size=1)
+
+    check_learner(
+        lambda: kind(regressor),
+        swing,
+        restore=lambda state: kind.from_state(state, regressor),
+        answer=lambda made: np.concatenate([made.total, made.parametric, made.residual, made.variance]),
+    )
+
+
+def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both():
+    learner, rng = OwnLearner.of("my_package.learner.SineLearner")(_Regressor()), np.random.default_rng(0)
+    motions = rng.normal(size=(100, 3, 2))
+    for q, v, a in motions:
+        learner.update(q, v, a, [3.0 * np.sin(q[0])])
+    snapshot, asked = learner.predictor(_Regressor()), motions[0]
+    before = snapshot.predict(*asked).total
+    assert before == learner.predict(*asked).total == pytest.approx(3.0 * np.sin(asked[0, 0]), abs=0.1)
+    learner.tare([2.0])
+    assert learner.predict(*asked).total == pytest.approx(before + 2.0)
+    for q, v, a in motions:
+        learner.update(q, v, a, [3.0 * np.sin(q[0]) + 2.0])
+    assert learner.predict(*asked).total == pytest.approx(before + 2.0, abs=0.02)  # what was learned holds
+    assert snapshot.predict(*asked).total == before
+    assert learner.n_samples == 200
+    restored = OwnLearner.of("my_package.learner.SineLearner").from_state(learner.state(), _Regressor())
+    with pytest.raises(ParameterError, match="the method merge for this, which it lacks"):
+        learner.merge(restored)
+
+
+def test_a_classifier_keeps_the_contract_of_the_shipped_ones():
+    kind = OwnClassifier.of("my_package.classifier.NearestMean")
+
+    class Kept(LearnerContract):
+        n_until_full = KEPT + 3
+
+        def make(self):
+            return ClassifierAsLearner(kind(6))
+
+        def restore(self, state):
+            return ClassifierAsLearner(kind.from_state(state))
+
+        def sample(self, rng):
+            place = rng.integers(3)
+            return (2.0 * np.eye(6)[place] + 0.1 * rng.normal(size=6),), np.eye(3)[place]
+
+    Kept().check()
