@@ -30,7 +30,7 @@ EXPERIMENTS = {
     "table-7.1": ("thesis.table_7_1", "a class that arrives after the others: RLSC, rebalanced RLSC and recoding"),
     "figure-8.4": ("thesis.figure_8_4", "inverse dynamics after a change of task, on the simulated arm"),
     "change": ("change.experiment", "loads, contacts, wear and feed-forward control on simulated robots"),
-    "peers": ("peers.experiment", "inverse dynamics, contacts and loads beside what others published, on the same samples"),
+    "peers": ("peers.experiment", "inverse dynamics, contacts and loads beside what others published"),
     "recognition": ("recognition.experiment", "few views, unknown objects and a late class, beside rivals and bounds"),
     "beyond": ("beyond.experiment", "accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size"),
     "polk-multidist": ("polk.multidist", "POLK on five planar mixtures beside the Bayes rule and its rivals"),

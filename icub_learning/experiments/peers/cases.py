@@ -21,10 +21,8 @@ ARMS = {  # recording: joints, None for all
 UR10 = Path("ur10", "ur10_exciting_trajectory.db3")
 REAL = (*ARMS, "ur10")  # names of the real recordings
 PLANES, RATE = ("circle_xy", "circle_xz"), 200  # [Hz] of the change of task
-JOINTS = tuple(
-    f"r_{joint}"
-    for joint in ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
-)
+_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
+JOINTS = tuple(f"r_{joint}" for joint in _ARM)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ HELD, PAUSE = 0.5, 2.0  # [s] of a push, and after it
 PUSHES, QUICK_PUSHES = 10, 3  # of each force
 GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # [1/s] of the observer
 SECOND = 1_000_000_000  # [ns]
-SHIPPED, TEST, LEARNED_OBSERVER, URDF_OBSERVER = (
-    "contact test, 0.1 alarms in an hour", "contact test, as many alarms", "momentum observer, learned parameters", "momentum observer, URDF's parameters",
-)  # fmt: skip
+SHIPPED, TEST = "contact test, 0.1 alarms in an hour", "contact test, as many alarms"
+LEARNED_OBSERVER, URDF_OBSERVER = "momentum observer, learned parameters", "momentum observer, URDF's parameters"
 
 
 def measure(seed: int, quick: bool) -> dict[str, Any]:
@@ -67,19 +66,22 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
         cells = [name]
         for force in FORCES:
             own = _delays(shown, times, begins[forces == force])
-            cells += [number(1e3 * float(np.median(own))) if np.isfinite(np.median(own)) else "missed",
-                      f"{int(np.isfinite(own).sum())} of {len(own)}"]  # fmt: skip
+            middle = float(np.median(own))
+            cells += [number(1e3 * middle) if np.isfinite(middle) else "missed", str(int(np.isfinite(own).sum()))]
         rows.append([*cells, str(alarms[name]), number(gains[name]) if name in gains else "-"])
-    head = ["", *(f"{force:g} N: {what}" for force in FORCES for what in ("delay [ms]", "noticed")), "alarms", "gain [1/s]"]
+    columns = (f"{force:g} N: {what}" for force in FORCES for what in ("delay [ms]", f"seen of {count}"))
+    head = ["", *columns, "alarms", "gain [1/s]"]
     text = (
         f"Simulated Panda, joint torques at {RATE:g} Hz; pushes of {HELD:g} s at the hand, in any direction, after "
-        f"{LEARNED:g} s of learning. Median delay; each observer with the gain that is best here, and with thresholds that "
-        f"make as many alarms in {quiet:g} s without pushes as the test that allows itself one in that time."
+        f"{LEARNED:g} s of learning. Median delay; each observer with the gain that is best here, and with thresholds "
+        f"that make as many alarms in {quiet:g} s without pushes as the test that allows itself one in that time."
     )
     return {"alarms": alarms, "gains": gains, "tables": [["Contacts", text, head, rows]]}
 
 
-def _follow(recording: Recording, settings: Settings, observe: bool) -> tuple[np.ndarray, dict[str, tuple[Array, Array]]]:
+def _follow(
+    recording: Recording, settings: Settings, observe: bool
+) -> tuple[np.ndarray, dict[str, tuple[Array, Array]]]:
     """Return at each joint state whether our test sees a contact, and momentum and its rate by both parameters."""
     regressor = assembly.make_regressor(settings)
     own = assembly.make_regressor(settings)  # its friction is as sharp as at the start
@@ -103,7 +105,7 @@ def _follow(recording: Recording, settings: Settings, observe: bool) -> tuple[np
 
 
 def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: Array) -> Array:
-    """Return the residuals (n, n_joints). Parameters that still move are no torque: steps of momentum count from rest."""
+    """Return the residuals (n, n_joints), from half of the time of learning on: before, parameters move too much."""
     observer = MomentumObserver(gain)
     steps = np.diff(times, prepend=times[0])
     begin = int(np.searchsorted(times, LEARNED / 2))

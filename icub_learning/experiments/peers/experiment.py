@@ -16,7 +16,7 @@ from icub_learning.experiments.peers.tape import Tape, record
 from icub_learning.experiments.report.running import PACKAGE, digests
 from icub_learning.reporting.tables import save_figures
 
-SIMULATED_SECONDS, PLANES = 20.0, (60.0, 20.0)  # [s]
+SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
 QUICK = "lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ"  # of which the first is real, where it is at hand
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
@@ -88,7 +88,8 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
         page.RIGID: trial.score(tape, tape.rigid, case.changes_at),
     }
     if case.changes_at is None:
-        found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, lambda: trial.off_line(tape, recording, settings))
+        work = partial(trial.off_line, tape, recording, settings)
+        found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
     for rival in tqdm(RIVALS, case.name, disable=None, leave=False):
         names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
         for on_top in (False, True)[: 1 + rival.on_top]:

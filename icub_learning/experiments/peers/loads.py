@@ -34,8 +34,8 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
             rows.append([name, *(number(value) for horizon in mean for value in horizon)])
         head = ["", *(f"{t:g} s: {what}" for t in HORIZONS for what in ("mass [g]", "centre [mm]"))]
         text = (
-            f"Simulated iCub arm, circles, median of the errors over {seeds} grasps after {learned:g} s of learning. Batch "
-            "least squares are told when the load was grasped; what is missing of a load that was not found yet is its error."
+            f"Simulated iCub arm, circles; median of the errors over {seeds} grasps after {learned:g} s of learning. "
+            "Batch least squares are told when the load was grasped; a load that was not found yet is all error."
         )
         tables.append([f"Load of {mass:g} kg", text, head, rows])
     return {"tables": tables}

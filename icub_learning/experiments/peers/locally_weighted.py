@@ -148,5 +148,5 @@ class LocallyWeightedProjections:
         root = a["root"][near]
         gradient = -(w * slope)[:, None] * root * (x - a["centre"][near]) ** 2
         gradient += (w / total * 4.0 * PENALTY)[:, None] * root**3
-        step = np.clip(self._rate * gradient, -LARGEST_STEP * root, LARGEST_STEP * root)  # a larger one would change the sign or explode
-        a["root"][near] = root - step
+        largest = LARGEST_STEP * root  # a larger step would change the sign, or explode
+        a["root"][near] = root - np.clip(self._rate * gradient, -largest, largest)

@@ -1,5 +1,7 @@
 """A small network trained in one pass, with replay: each new sample is a step together with some that were kept."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from icub_learning.arrays import Array
@@ -22,7 +24,7 @@ class ReplayNetwork:
     def __init__(self, n_inputs: int, n_outputs: int, width: int, rate: float, batch: int, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
         sizes = (n_inputs, width, width, n_outputs)
-        shapes = list(zip(sizes[:-1], sizes[1:], strict=True))
+        shapes = list(pairwise(sizes))
         self.weights = [self._rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in shapes]
         self.weights += [np.zeros(size) for size in sizes[1:]]
         self._moments = [(np.zeros_like(one), np.zeros_like(one)) for one in self.weights]

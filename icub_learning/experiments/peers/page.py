@@ -1,7 +1,7 @@
 """What came of the comparison: tables, pictures and the page with both."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,9 @@ def geometric(values: Sequence[float]) -> float:
 def ranking(cases: Sequence[Found]) -> list[list[str]]:
     """Return a row for each learner: error over ours at both parts, mean rank, times first, settings, cost."""
     names = list(dict.fromkeys(name for case in cases for name in case["learners"] if name != RIGID))
-    settings = {name_of(one.name, top): len(one.choices) + top + one.by_likelihood * 2 for one in RIVALS for top in (0, 1)}
+    settings = {
+        name_of(one.name, top): len(one.choices) + top + one.by_likelihood * 2 for one in RIVALS for top in (0, 1)
+    }
     rows = []
     for name in names:
         cells = [name]
@@ -92,9 +94,7 @@ def after_change(case: Found) -> list[list[str]]:
     rows = {name: one["windows"] for name, one in case["learners"].items() if "windows" in one}
     order = sorted(rows, key=lambda name: geometric([value for window in rows[name][1:] for value in window]))
     best = [[min(rows[name][k][g] for name in rows if name != OURS) for g in (0, 1)] for k in range(len(WINDOWS))]
-    cells = [
-        [name, *(" ".join(number(value) for value in window) for window in rows[name])] for name in order
-    ]
+    cells = [[name, *(" ".join(number(value) for value in window) for window in rows[name])] for name in order]
     over = [" ".join(number(rows[OURS][k][g] / best[k][g]) for g in (0, 1)) for k in range(len(WINDOWS))]
     return [*cells, ["ours / best rival", *over]]
 
@@ -104,20 +104,17 @@ CHANGE_HEAD = ["RMSE of force [N] and torque [N m]", *(f"{a:g} to {b:g} s" for a
 
 def summary(cases: Sequence[Found]) -> str:
     """Return the result in one line."""
-    names = {name for case in cases for name in rivals_of(case)}
     parts = []
     for part, words in PARTS.items():
-        means = {
-            name: geometric([errors(case, part)[name] / errors(case, part)[OURS] for case in cases if name in errors(case, part)])
-            for name in names
-            if sum(name in errors(case, part) for case in cases) == len(cases)
-        }  # fmt: skip
-        best = min(means, key=lambda name: means[name])
+        tables = [errors(case, part) for case in cases]
+        everywhere = set.intersection(*map(set, tables)) - {OURS}
+        over = {name: geometric([found[OURS] / found[name] for found in tables]) for name in everywhere}
+        best = max(over, key=lambda name: over[name])
         each = [ratio_to_best(case, part)[0] for case in cases]
         parts.append(
-            f"{words}: SP has {number(1 / means[best])} times the error of the best rival over all recordings ({best}), "
-            f"{number(geometric(each))} times that of the best of each recording, and is within 5 % of the best or "
-            f"ahead on {sum(value <= AHEAD for value in each)} of {len(each)}"
+            f"{words}: SP has {number(over[best])} times the error of the best rival over all recordings ({best}) and "
+            f"{number(geometric(each))} times that of the best on each; it is the best, or within 5 % of it, on "
+            f"{sum(value <= AHEAD for value in each)} of {len(each)}"
         )
     return "; ".join(parts) + "."
 
@@ -128,7 +125,7 @@ def sections(figures: Found) -> list[tuple[str, str, list[str], list[list[str]]]
     plain = {name: case for name, case in cases.items() if case["kind"] != "change"}
     found: list[tuple[str, str, list[str], list[list[str]]]] = []
     if plain:
-        over = "Error over ours is a geometric mean; the first three columns are from 2 to 10 s, the next in the last 30 %."
+        over = "Error over ours: geometric mean. The first three columns: 2 to 10 s; the next three: last 30 %."
         found.append(("Ranks", over, RANK_HEAD, ranking(list(plain.values()))))
         found.append(
             ("Each recording", "nMSE from 2 to 10 s, then in the last 30 %.", BEST_HEAD, beside_the_best(plain))
@@ -196,7 +193,7 @@ def draw(cases: Mapping[str, Found], out: Path) -> list[tuple[Path, str]]:
     changes = {name: case for name, case in cases.items() if case["kind"] == "change"}
     made: list[tuple[Path, str]] = []
     if plain:
-        caption = "Error of learners over the time since they began from nothing: ours in red, each rival in its better form"
+        caption = "Error over the time since learners began from nothing: ours in red, each rival in its better form"
         _draw_time(list(plain.values()), "curve", CURVE, "seconds since the start", out / TIME, caption)
         made.append((out / TIME, caption))
         caption = "Error of SP over that of the best rival on each recording: left of the line ours is better"
@@ -215,6 +212,10 @@ def _mean_curve(cases: Sequence[Found], name: str, key: str) -> Array:
         return np.asarray(np.exp(np.nanmean(np.log(curves), axis=0)))
 
 
+def _level(curve: Array) -> float:
+    return float(np.nanmean(np.log(curve)))
+
+
 def _draw_time(cases: Sequence[Found], key: str, edges: Sequence[float], label: str, path: Path, title: str) -> None:
     figure = plots.new_figure(9, 5)
     axes = figure.add_subplot()
@@ -224,10 +225,19 @@ def _draw_time(cases: Sequence[Found], key: str, edges: Sequence[float], label: 
     for rival in RIVALS:
         forms = [curves[name] for top in (False, True) if (name := name_of(rival.name, top)) in curves]
         if forms:
-            score: Callable[[Array], float] = lambda curve: float(np.nanmean(np.log(curve)))
-            best = min(forms, key=score)
+            best = min(forms, key=_level)
             shown[next(name for name, curve in curves.items() if curve is best)] = best
-    colours = (plots.RED, plots.INK, plots.GREY, plots.YELLOW, plots.GREEN, plots.BLUE, plots.BLUE, plots.INK, plots.GREY)
+    colours = (
+        plots.RED,
+        plots.INK,
+        plots.GREY,
+        plots.YELLOW,
+        plots.GREEN,
+        plots.BLUE,
+        plots.BLUE,
+        plots.INK,
+        plots.GREY,
+    )
     dashes = ("-", ":", "-", "-", "-", "-", "--", "--", "--")
     for (name, curve), colour, dash in zip(shown.items(), colours, dashes, strict=False):
         axes.plot(middle, np.minimum(curve, 3.0), dash, color=colour, linewidth=3 if name == OURS else 1.4, label=name)
@@ -247,7 +257,9 @@ def _draw_ratios(cases: Mapping[str, Found], path: Path, title: str) -> None:
         colours = [plots.RED if ratio > AHEAD else plots.GREEN for ratio, _ in found]
         axes.barh(places, [np.log2(ratio) for ratio, _ in found], color=colours, height=0.7)
         for place, (ratio, best) in zip(places, found, strict=True):
-            axes.text(0.03 if ratio < 1 else -0.03, place, best, fontsize=7, va="center", ha="left" if ratio < 1 else "right")
+            axes.text(
+                0.03 if ratio < 1 else -0.03, place, best, fontsize=7, va="center", ha="left" if ratio < 1 else "right"
+            )
         axes.axvline(0.0, color=plots.INK, linewidth=1)
         axes.set_yticks(places, list(cases))
         limit = max(1.0, float(np.ceil(max(abs(np.log2(ratio)) for ratio, _ in found))))

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -29,9 +30,7 @@ WORST = 1e6  # nMSE of a learner that diverged
 GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
 
 
-def predictions(
-    tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0
-) -> tuple[Array, float]:
+def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0) -> tuple[Array, float]:
     """Return predictions (end, n_outputs) of the first joint states, and processor time for each [us].
 
     Args:
@@ -100,7 +99,7 @@ def _curve(tape: Tape, made: Array, edges: tuple[float, ...], since: float) -> l
     """Geometric means over outputs of mean squared errors in bins of time, over the variance of the whole recording."""
     variance = np.nanvar(tape.measured, axis=0)[tape.judged]
     values = []
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         rows = _rows(tape, since + begin, since + end)
         with np.errstate(all="ignore"):
             squares = ((made - tape.measured)[rows][:, tape.judged] ** 2).mean(axis=0) if rows.any() else np.nan

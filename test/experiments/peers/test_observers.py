@@ -10,9 +10,10 @@ from icub_learning.experiments.peers.momentum_observer import MomentumObserver, 
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 
 STEP, GAIN = 1e-3, 20.0
+EXTERNAL = np.array([0.4, -0.2])  # [N m]
 
 
-def observed(parameters_of=lambda nominal: nominal, external=np.array([0.4, -0.2]), seconds=0.6):
+def observed(parameters_of=lambda nominal: nominal, seconds=0.6):
     """Residuals (n, 2) of a planar arm that moves along sines, with external torques from half of the time on."""
     regressor = TorqueRegressor.from_urdf(planar_arm_urdf((0.4, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"), True)
     nominal = regressor.nominal_parameters.copy()
@@ -22,16 +23,16 @@ def observed(parameters_of=lambda nominal: nominal, external=np.array([0.4, -0.2
     rate = 2.0 * np.pi * np.array([0.8, 1.3])
     for time in np.arange(0.0, seconds, STEP):
         q, v, a = np.sin(rate * time), rate * np.cos(rate * time), -(rate**2) * np.sin(rate * time)
-        torque = regressor(q, v, a) @ nominal - (external if time >= seconds / 2 else 0.0)
+        torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= seconds / 2 else 0.0)
         momentum, change = momentum_rows(regressor, q, v)
         residuals.append(observer.update(momentum @ parameters, change @ parameters, torque, STEP))
     return np.array(residuals)
 
 
-def check_observer(residuals, external=np.array([0.4, -0.2])):
+def check_observer(residuals):
     """Raise AssertionError unless residuals are external torques through a low pass of the gain (De Luca 2006)."""
     half = len(residuals) // 2
-    expected = external * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
+    expected = EXTERNAL * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
     np.testing.assert_allclose(residuals[:half], 0.0, atol=0.02)
     np.testing.assert_allclose(residuals[half:], expected, atol=0.03)
 
