@@ -10,7 +10,7 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.settings import Settings
 from icub_learning.experiments.peers.momentum_observer import MomentumObserver, momentum_rows
-from icub_learning.recording.recording import Recording
+from icub_learning.recording.recording import JointStateEvent, Recording
 from icub_learning.reporting.tables import number
 from icub_learning.simulation.zoo import ZOO
 from icub_learning.simulation.zoo.sensing import Clock
@@ -91,6 +91,7 @@ def _follow(
     seen = []
     found: dict[str, list[tuple[Array, Array]]] = {LEARNED_OBSERVER: [], URDF_OBSERVER: []}
     for event in recording.events():
+        assert isinstance(event, JointStateEvent)  # torques come with them
         known = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort).known
         stream.pair()
         seen.append(watch.contact)
@@ -126,7 +127,7 @@ def _alarms(seen: np.ndarray) -> int:
     return int(np.sum(np.diff(np.append(0, seen.astype(int))) > 0))
 
 
-def _delays(seen: np.ndarray, times: Array, begins: Array) -> Array:
+def _delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
     """Return the time [s] from the beginning of each push until it is seen; inf for one that is not while it lasts."""
     delays = []
     for begin in begins:
@@ -135,5 +136,5 @@ def _delays(seen: np.ndarray, times: Array, begins: Array) -> Array:
     return np.array(delays)
 
 
-def _total(seen: np.ndarray, times: Array, begins: Array) -> float:
+def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
     return float(np.minimum(_delays(seen, times, begins), 2 * HELD).sum())

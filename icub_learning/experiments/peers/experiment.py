@@ -81,7 +81,7 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
     recording, settings, noise = case.load()
     key = json.dumps([case.name, len(recording.joint_stamps), seconds, seed, digests(_sources())])
     path = folder / "tape.npz"
-    trial.kept(folder / "tape.json", key, lambda: record(recording, settings, noise).save(path) or {})
+    trial.kept(folder / "tape.json", key, lambda: record(recording, settings, noise).save(path))
     tape = Tape.load(path)
     found = {
         page.OURS: {**trial.score(tape, tape.ours, case.changes_at), "microseconds": tape.microseconds},

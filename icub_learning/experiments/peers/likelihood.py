@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
@@ -58,9 +57,8 @@ def negative_log_likelihood(parameters: Array, squares: Array, y: Array) -> tupl
     return float(value), np.append(slopes, 0.5 * noise * np.trace(outer))
 
 
-def most_likely_kernel(x: ArrayLike, y: ArrayLike, seed: int) -> Kernel:
+def most_likely_kernel(x: Array, y: Array, seed: int) -> Kernel:
     """Return the kernel with which some of the rows x (n, d), y (n, n_outputs) are most likely."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
     rows = np.random.default_rng(seed).permutation(len(x))[:MOST_ROWS]
     x, y = x[rows], y[rows] - y[rows].mean(axis=0)
     y = y[:, y.std(axis=0) > 0]

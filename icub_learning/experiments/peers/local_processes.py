@@ -40,7 +40,7 @@ class Leaf:
     def learn(self, x: Array, y: Array) -> None:
         """Add a sample."""
         n, row = self.n, self._solved(x) if self.n else np.zeros(0)
-        pivot = np.sqrt(max(1.0 + self.kernel.noise - row @ row, 1e-12))
+        pivot = np.sqrt(max(1.0 + self.kernel.noise - float(row @ row), 1e-12))
         self._factor[n, :n], self._factor[n, n] = row, pivot
         self._left[n] = (y - row @ self._left[:n]) / pivot
         self.x[n], self.y[n], self.n = x, y, n + 1
@@ -89,7 +89,7 @@ class LocalProcesses:
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:
         self._root: Leaf | Split = Leaf(kernel, size, n_outputs)
         self._overlap, self._product = overlap, aggregation == "product"
-        self._rng = np.random.default_rng(seed)
+        self._rng, self._n_outputs = np.random.default_rng(seed), n_outputs
 
     def learn(self, x: Array, y: Array) -> None:
         """Learn y (n_outputs,) at x (d,)."""
@@ -110,7 +110,7 @@ class LocalProcesses:
 
     def predict(self, x: Array) -> Array:
         """Return the mean (n_outputs,) at x (d,)."""
-        total, weight = 0.0, 0.0
+        total, weight = np.zeros(self._n_outputs), 0.0
         waiting: list[tuple[Leaf | Split, float]] = [(self._root, 1.0)]
         while waiting:
             node, probability = waiting.pop()

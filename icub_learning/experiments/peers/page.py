@@ -53,8 +53,9 @@ def geometric(values: Sequence[float]) -> float:
 def ranking(cases: Sequence[Found]) -> list[list[str]]:
     """Return a row for each learner: error over ours at both parts, mean rank, times first, settings, cost."""
     names = list(dict.fromkeys(name for case in cases for name in case["learners"] if name != RIGID))
+    forms = (False, True)
     settings = {
-        name_of(one.name, top): len(one.choices) + top + one.by_likelihood * 2 for one in RIVALS for top in (0, 1)
+        name_of(one.name, top): len(one.choices) + top + one.by_likelihood * 2 for one in RIVALS for top in forms
     }
     rows = []
     for name in names:
@@ -136,7 +137,7 @@ def sections(figures: Found) -> list[tuple[str, str, list[str], list[list[str]]]
             found.append((f"Change of task, {name.removeprefix('change ')}", text, CHANGE_HEAD, after_change(case)))
     for part in ("contacts", "loads"):
         if part in figures:
-            found += [tuple(one) for one in figures[part]["tables"]]  # type: ignore[misc]
+            found += [tuple(one) for one in figures[part]["tables"]]
     return found
 
 

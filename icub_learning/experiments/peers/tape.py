@@ -60,10 +60,11 @@ class Tape:
         """Number of joint states on which rivals' settings are chosen."""
         return int(np.searchsorted(self.times, SEARCH * self.times[-1]))
 
-    def save(self, path: Path) -> None:
-        """Write all of it."""
+    def save(self, path: Path) -> dict[str, Any]:
+        """Write all of it; return nothing to keep besides."""
         with replacing(path) as file:
             np.savez_compressed(file, **{one.name: getattr(self, one.name) for one in fields(self)})
+        return {}
 
     @classmethod
     def load(cls, path: Path) -> "Tape":
@@ -102,7 +103,9 @@ def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...
     regressor = assembly.make_regressor(settings)
     estimator = _Clocked(assembly.make_estimator(settings, regressor))
     stream = assembly.make_stream(settings, regressor, estimator)
-    times, motions, measured, ours, rigid, order = [], [], [], [], [], []
+    times: list[int] = []
+    order: list[int] = []
+    motions, measured, ours, rigid = ([] for _ in range(4))
     places: dict[int, int] = {}
     for event in recording.events():
         try:
@@ -135,7 +138,7 @@ def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...
     judged = ~mere_quantization(whole[int(0.7 * len(whole)) :])
     if mere_noise:
         judged &= ~np.array(mere_noise)
-    stamps = (np.array(times, dtype=np.int64) - times[0]) * 1e-9
+    stamps = np.asarray((np.array(times, dtype=np.int64) - times[0]) * 1e-9, dtype=float)
     return Tape(
         stamps, np.array(motions), table, np.array(order), np.array(ours), np.array(rigid), judged,
         1e6 * estimator.seconds / len(times),
