@@ -4,9 +4,7 @@ Nothing is told about a robot but its URDF, joints and kind of output. Real reco
 $ICUB_LEARNING_DATA (arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
 """
 
-import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,19 +16,11 @@ from icub_learning.evaluation.judgement import Judgement, geometric_mean, judge
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.off_line import predict_off_line
 from icub_learning.evaluation.predict_then_learn import compare
-from icub_learning.recording import Recording, read
-from icub_learning.robots import find_urdf
+from icub_learning.experiments.peers.cases import REAL, real_recording
+from icub_learning.recording import Recording
 from icub_learning.simulation.zoo import DEVELOPMENT, ZOO
 
 DURATION, QUICK_DURATION = 60.0, 15.0  # [s] of each robot of the zoo
-ARMS = {  # recording: joints, None for all
-    "ur10e_14harm50sec": None,
-    "ur10e_14harm50secLoad": None,
-    "lbr_med7_exciting": None,
-    "tiago": tuple(f"arm_{number}_joint" for number in range(1, 5)),
-}
-UR10 = Path("ur10", "ur10_exciting_trajectory.db3")
-REAL = (*ARMS, "ur10")  # names of the real recordings
 LIMITS = {"SP/min(P,NP)": 1.05, "worst SP/min(P,NP)": 1.2, "SP/off-line": 1.5, "smoothness": 1.5}  # on each recording
 COVERAGE = (0.90, 0.98)  # of two predicted standard deviations
 MEAN_LIMIT = 1.0  # of SP/off-line, geometric mean over all recordings
@@ -42,7 +32,7 @@ def run(quick: bool) -> Result:
     for name in tqdm(ZOO, "zoo", disable=None):
         rows.append(row(name, "development" if name in DEVELOPMENT else "judging", judge_zoo(name, quick=quick)))
     for name in () if quick else REAL:
-        case = real_case(name)
+        case = real_recording(name)
         if case is None:
             remarks.append(f"{name}: not in $ICUB_LEARNING_DATA, skipped")
         else:
@@ -65,20 +55,6 @@ def judge_recording(recording: Recording, settings: Settings) -> Judgement:
     """Judge one recording."""
     _, predicted, measured = predict_off_line(recording, settings)
     return judge(compare(recording, settings), nmse(predicted - measured, measured))
-
-
-def real_case(name: str) -> tuple[Recording, Settings] | None:
-    """A real recording with settings that say nothing but which robot it is; None where it is missing."""
-    folder = os.environ.get("ICUB_LEARNING_DATA")
-    if not folder:
-        return None
-    path = Path(folder, UR10) if name == "ur10" else Path(folder, "arms", f"{name}.npz")
-    if not path.exists():
-        return None
-    recording = read(path)
-    urdf = find_urdf("ur10") if name == "ur10" else str(path.with_suffix(".urdf"))
-    joints = ARMS.get(name) or recording.joint_names
-    return recording, Settings(urdf=urdf, joints=joints, output="joint_torque", joint_order="any")
 
 
 def row(name: str, kind: str, judgement: Judgement) -> dict[str, Any]:

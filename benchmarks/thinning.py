@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.any_robot import DURATION, REAL, real_case
+from benchmarks.any_robot import DURATION
 from benchmarks.report import Result
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.predict_then_learn import Evaluation, evaluate
+from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.recording import Recording
 from icub_learning.simulation.zoo import ZOO
 
@@ -58,7 +59,7 @@ def run(quick: bool) -> Result:
 
 def _cases(quick: bool) -> Iterator[tuple[str, Recording, Settings]]:
     for name in REAL[:2] if quick else REAL:
-        if (case := real_case(name)) is not None:
+        if (case := real_recording(name)) is not None:
             yield name, *case
     for name in () if quick else ZOO:
         found = ZOO[name].record(DURATION, 0)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from benchmarks.any_robot import LIMITS, MEAN_LIMIT, REAL, broken_bounds, judge_recording, judge_zoo, real_case, row
+from benchmarks.any_robot import LIMITS, MEAN_LIMIT, broken_bounds, judge_recording, judge_zoo, row
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.off_line import predict_off_line
 from icub_learning.evaluation.predict_then_learn import compare
+from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.simulation.zoo import ZOO
 
 RELATIVE_TO_OFF_LINE: dict[str, float] = {}  # by recording, of those that were judged
@@ -25,7 +26,7 @@ def test_the_zoo(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_recordings(shared_data, name):
-    case = real_case(name)
+    case = real_recording(name)
     if case is None:
         pytest.skip(f"{name} is not in {shared_data}")
     figures = row(name, "real", judge_recording(*case))

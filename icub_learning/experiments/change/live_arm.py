@@ -1,6 +1,7 @@
 """The simulated arm and a learner in one process: every sample passes through the node's stream, faster than ROS."""
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.records import External
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_simulation import ArmSimulation
 from icub_learning.simulation.arm.effects import Encoders
@@ -41,6 +43,7 @@ class LiveArm:
         simulation: can be commanded between calls of `run`.
         monitor: of the first learner.
         moments: changes of what the monitor sees.
+        on_pairs: called with what the first learner's stream has paired, if set.
     """
 
     def __init__(self, seed: int, task: str = "circle_xz", **others: dict[str, Any]) -> None:
@@ -64,6 +67,7 @@ class LiveArm:
         assert isinstance(monitor, ChangeMonitor)
         self.monitor = monitor
         self.moments: list[Moment] = []
+        self.on_pairs: Callable[[list[External]], object] | None = None
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}
 
@@ -85,7 +89,9 @@ class LiveArm:
                 )
                 self._errors[name].extend((shown.wrench - record.prediction.total).tolist())
                 stream.measurement(shown.stamp, shown.wrench)
-                stream.pair()
+                paired = stream.pair()
+                if self.on_pairs is not None and name == "shipped":
+                    self.on_pairs(paired)
                 stream.learn()
             self._note(shown.stamp * 1e-9)
 

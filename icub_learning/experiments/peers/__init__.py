@@ -1,0 +1,1 @@
+"""Learners of inverse dynamics and observers of contacts that others published, beside those of this package."""

@@ -1,0 +1,140 @@
+"""Pushes on a simulated arm: the contact test of this package beside the generalized momentum observer."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.dynamics.settings import Settings
+from icub_learning.experiments.peers.momentum_observer import MomentumObserver, momentum_rows
+from icub_learning.recording.recording import JointStateEvent, Recording
+from icub_learning.reporting.tables import number
+from icub_learning.simulation.zoo import ZOO
+from icub_learning.simulation.zoo.sensing import Clock
+
+ROBOT, RATE = "panda_1khz", 250.0  # [Hz]: its joint torques, read as often as our monitor looks at them
+LEARNED, QUIET = 30.0, 60.0  # [s] to learn; without pushes from there on, which set the thresholds, or fewer in quick
+FORCES = (2.0, 5.0, 10.0)  # [N]
+HELD, PAUSE = 0.5, 2.0  # [s] of a push, and after it
+PUSHES, QUICK_PUSHES = 10, 3  # of each force
+GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # [1/s] of the observer
+SECOND = 1_000_000_000  # [ns]
+SHIPPED, TEST = "contact test, 0.1 alarms in an hour", "contact test, as many alarms"
+LEARNED_OBSERVER, URDF_OBSERVER = "momentum observer, learned parameters", "momentum observer, URDF's parameters"
+
+
+def measure(seed: int, quick: bool) -> dict[str, Any]:
+    """Return the delays of both, as tables for the page."""
+    quiet, count = (QUIET / 2, QUICK_PUSHES) if quick else (QUIET, PUSHES)
+    rng = np.random.default_rng([seed, 34])
+    begins = LEARNED + quiet + (HELD + PAUSE) * np.arange(count * len(FORCES))
+    forces = rng.permutation(np.repeat(FORCES, count))
+    robot = replace(ZOO[ROBOT], clock=Clock(RATE, irregularity=0.05))
+    found = robot.record(float(begins[-1]) + HELD + PAUSE, seed)
+    settings = Settings(**found.settings, watch="always")
+    effects = LinkEffects(assembly.make_regressor(settings))
+    recording = found.recording
+    times = recording.joint_stamps * 1e-9
+    assert recording.effort is not None and recording.joint_arrivals is not None
+    effort = recording.effort.copy()
+    for begin, force in zip(begins, forces, strict=True):
+        direction = rng.standard_normal(3)
+        wrench = np.concatenate([force * direction / np.linalg.norm(direction), np.zeros(3)])
+        for row in np.flatnonzero((times >= begin) & (times < begin + HELD)):
+            effort[row] += effects(found.position[row], found.velocity[row], found.acceleration[row])[1] @ wrench
+    later = {name: getattr(recording, name) + SECOND for name in ("joint_stamps", "joint_arrivals")}  # none at 0
+    pushed = replace(recording, effort=effort, **later)
+    seen, momenta = _follow(pushed, settings, observe=True)
+    still = (times >= LEARNED) & (times < begins[0])
+    # As many alarms as observers may have whose threshold is just above what they show in the quiet time.
+    as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
+    detected = {SHIPPED: seen, TEST: _follow(pushed, as_many, observe=False)[0]}
+    alarms = {name: _alarms(shown[still]) for name, shown in detected.items()}
+    gains = {}
+    for name, (momentum, rate) in momenta.items():
+        for gain in GAINS:
+            residual = _residual(gain, momentum, rate, effort, times)
+            values = np.abs(residual) / np.maximum(np.abs(residual[still]).max(axis=0), 1e-12)
+            shown = values.max(axis=1) > _threshold(values[still].max(axis=1), alarms[TEST])
+            if name not in detected or _total(shown, times, begins) < _total(detected[name], times, begins):
+                detected[name], gains[name], alarms[name] = shown, gain, _alarms(shown[still])
+    rows = []
+    for name, shown in detected.items():
+        cells = [name]
+        for force in FORCES:
+            own = _delays(shown, times, begins[forces == force])
+            middle = float(np.median(own))
+            cells += [number(1e3 * middle) if np.isfinite(middle) else "missed", str(int(np.isfinite(own).sum()))]
+        rows.append([*cells, str(alarms[name]), number(gains[name]) if name in gains else "-"])
+    columns = (f"{force:g} N: {what}" for force in FORCES for what in ("delay [ms]", f"seen of {count}"))
+    head = ["", *columns, "alarms", "gain [1/s]"]
+    text = (
+        f"Simulated Panda, joint torques at {RATE:g} Hz; pushes of {HELD:g} s at the hand, in any direction, after "
+        f"{LEARNED:g} s of learning. Median delay; each observer with the gain that is best here, and with thresholds "
+        f"that make as many alarms in {quiet:g} s without pushes as the test that allows itself one in that time."
+    )
+    return {"alarms": alarms, "gains": gains, "tables": [["Contacts", text, head, rows]]}
+
+
+def _follow(
+    recording: Recording, settings: Settings, observe: bool
+) -> tuple[np.ndarray, dict[str, tuple[Array, Array]]]:
+    """Return at each joint state whether our test sees a contact, and momentum and its rate by both parameters."""
+    regressor = assembly.make_regressor(settings)
+    own = assembly.make_regressor(settings)  # its friction is as sharp as at the start
+    estimator: Any = assembly.make_estimator(settings, regressor)
+    stream = assembly.make_stream(settings, regressor, estimator)
+    watch: Any = stream.watch
+    seen = []
+    found: dict[str, list[tuple[Array, Array]]] = {LEARNED_OBSERVER: [], URDF_OBSERVER: []}
+    for event in recording.events():
+        assert isinstance(event, JointStateEvent)  # torques come with them
+        known = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort).known
+        stream.pair()
+        seen.append(watch.contact)
+        if observe:
+            momentum, rate = momentum_rows(own, known.position, known.velocity)
+            both = (LEARNED_OBSERVER, estimator.parametric.parameters), (URDF_OBSERVER, own.nominal_parameters)
+            for name, values in both:
+                found[name].append((momentum @ values, rate @ values))
+        stream.learn()
+    pairs = {name: (np.array([a for a, _ in each]), np.array([b for _, b in each])) for name, each in found.items()}
+    return np.array(seen), pairs
+
+
+def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: Array) -> Array:
+    """Return the residuals (n, n_joints), from half of the time of learning on: before, parameters move too much."""
+    observer = MomentumObserver(gain)
+    steps = np.diff(times, prepend=times[0])
+    begin = int(np.searchsorted(times, LEARNED / 2))
+    residual = np.zeros_like(momentum)
+    for row in range(begin, len(times)):
+        residual[row] = observer.update(momentum[row], rate[row], effort[row], float(steps[row]))
+    return residual
+
+
+def _threshold(values: Array, alarms: int) -> float:
+    """Return the smallest threshold down to which values (n,) exceed it in at most so many separate intervals."""
+    levels = np.unique(values)[::-1]
+    lower = (k for k, level in enumerate(levels) if _alarms(values > level) > alarms)
+    return float(levels[next(lower, len(levels)) - 1])
+
+
+def _alarms(seen: np.ndarray) -> int:
+    return int(np.sum(np.diff(np.append(0, seen.astype(int))) > 0))
+
+
+def _delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
+    """Return the time [s] from the beginning of each push until it is seen; inf for one that is not while it lasts."""
+    delays = []
+    for begin in begins:
+        rows = np.flatnonzero((times >= begin) & (times < begin + HELD) & seen)
+        delays.append(times[rows[0]] - begin if len(rows) else np.inf)
+    return np.array(delays)
+
+
+def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
+    return float(np.minimum(_delays(seen, times, begins), 2 * HELD).sum())

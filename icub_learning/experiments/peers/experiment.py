@@ -1,0 +1,100 @@
+"""`reproduce peers`: inverse dynamics, contacts and loads beside what others published."""
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.peers import contacts, loads, page, trial
+from icub_learning.experiments.peers.cases import Case, all_cases
+from icub_learning.experiments.peers.rivals import RIVALS
+from icub_learning.experiments.peers.tape import Tape, record
+from icub_learning.experiments.report.running import PACKAGE, digests
+from icub_learning.reporting.tables import save_figures
+
+SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
+QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
+QUICK = "lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ"  # of which the first is real, where it is at hand
+TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
+DESCRIPTION = """\
+Our learner of inverse dynamics (SP) with its defaults beside rivals that others published: rigid bodies by recursive
+least squares, LWPR, I-SSGPR, LoG-GP with both aggregations, a streaming sparse Gaussian process, a small network with
+replay, each alone and on top of rigid bodies, and identification off line. Each predicts a sample before it learns it;
+all learn the same samples at the same moment from the same motions, derived without delay. Each rival's settings are
+searched on the first 30 % of each recording; ours are the defaults everywhere.
+
+Recordings: those of real arms in $ICUB_LEARNING_DATA (arms/*.npz with URDFs beside them, ur10/*.db3), the robots of the
+zoo that judge, and a change of task of the simulated arm in both directions. Errors are nMSE, geometric means over the
+outputs, from 2 to 10 s after the start and in the last 30 %; after a change of task RMSE of force and torque.
+
+Contacts: pushes on a simulated arm, the test of this package beside the generalized momentum observer (De Luca and
+others 2006), thresholds at equal false alarms. Loads: our estimator beside batch least squares.
+
+What came of each rival on each recording is kept below --out, and an interrupted run goes on where it was. The full
+form takes some hours on one core, the quick one five minutes."""
+EXAMPLE = "example:\n  icub-learning reproduce peers --quick --page out/peers.md"
+add_options = options(
+    "all that is random",
+    quick=True,
+    recordings={"nargs": "+", "metavar": "NAME", "help": "recordings (default: all)"},
+    parts={"nargs": "+", "choices": ("learners", "contacts", "loads"), "default": ["learners", "contacts", "loads"],
+           "help": "default: all of them"},
+    seconds={"type": float, "help": f"of each robot of the zoo (default: {SIMULATED_SECONDS:g})"},
+    page={"type": Path, "metavar": "FILE", "help": "write the page as Markdown, its pictures in pictures/ beside it"},
+)  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run what is not kept yet, print the tables and draw."""
+    seed = checked_seed(args)
+    seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
+    folder = args.out / f"peers-{'quick' if args.quick else 'full'}"
+    figures: dict[str, Any] = {"seed": seed, "quick": args.quick, "seconds": seconds}
+    if "learners" in args.parts:
+        cases = all_cases(seconds, QUICK_PLANES if args.quick else PLANES, seed)
+        wanted = args.recordings or (QUICK if args.quick else [case.name for case in cases])
+        chosen = [case for case in cases if case.name in wanted]
+        figures["learners"] = {
+            case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
+            for case in tqdm(chosen, "recordings", disable=None)
+        }
+    source = sorted(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "experiments" / "peers").glob("*.py"))
+    key = json.dumps([args.quick, seed, digests([*source, *_sources()])])
+    for name, part in (("contacts", contacts), ("loads", loads)):
+        if name in args.parts:
+            figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, args.quick))
+    page.show(figures, args.out, args.page)
+    save_figures(args.json, figures)
+
+
+def _sources() -> list[str]:
+    found = (path for name in TAPED for path in (PACKAGE / name).rglob("*") if path.suffix in (".py", ".c", ".h"))
+    return sorted(str(path.relative_to(PACKAGE)) for path in found)
+
+
+def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -> dict[str, Any]:
+    """Return what came of each learner on a recording, from an earlier run where nothing changed that it depends on."""
+    recording, settings, noise = case.load()
+    key = json.dumps([case.name, len(recording.joint_stamps), seconds, seed, digests(_sources())])
+    path = folder / "tape.npz"
+    trial.kept(folder / "tape.json", key, lambda: record(recording, settings, noise).save(path))
+    tape = Tape.load(path)
+    found = {
+        page.OURS: {**trial.score(tape, tape.ours, case.changes_at), "microseconds": tape.microseconds},
+        page.RIGID: trial.score(tape, tape.rigid, case.changes_at),
+    }
+    if case.changes_at is None:
+        work = partial(trial.off_line, tape, recording, settings)
+        found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
+    for rival in tqdm(RIVALS, case.name, disable=None, leave=False):
+        names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
+        for on_top in (False, True)[: 1 + rival.on_top]:
+            name = page.name_of(rival.name, on_top)
+            key = json.dumps([tape.digest, repr(rival.choices), on_top, seed, quick, digests(names)])
+            work = partial(trial.compete, tape, rival, settings, on_top, seed, quick, case.changes_at)
+            found[name] = trial.kept(folder / f"{name.replace(' ', '_')}.json", key, work)
+    return {"kind": case.kind, "samples": len(tape.times), "outputs": int(tape.judged.sum()), "learners": found}

@@ -1,0 +1,44 @@
+"""Rigid bodies with friction by recursive least squares on base parameters, the classical way to learn on line."""
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.recursive import RecursiveLeastSquares
+
+
+class RigidBodies:
+    """Recursive least squares of base parameters (Gautier and Khalil 1992), with exponential forgetting.
+
+    Rows and columns are scaled, so that outputs of different units count alike and one number regularizes all.
+
+    Args:
+        regressor: of the robot, with friction and offsets.
+        motions: (n, 3 n_joints), from which columns are scaled.
+        scale: (n_outputs,) deviations of the outputs.
+        regularization: of the scaled parameters.
+        forgetting: factor on all earlier samples at each new one.
+    """
+
+    def __init__(
+        self, regressor: Regressor, motions: Array, scale: Array, regularization: float, forgetting: float
+    ) -> None:
+        self._regressor, self._scale = regressor, scale
+        projection = regressor.base_projection
+        # In the echelon form each row begins with the parameter whose own column stands for the base parameter.
+        self._columns = np.array([int(np.flatnonzero(row)[0]) for row in projection])
+        rows = np.array([self._scaled(motion) for motion in motions[:: max(1, len(motions) // 200)]])
+        length = np.sqrt((rows**2).mean(axis=(0, 1)))
+        self._length = np.where(length > 1e-9 * length.max(), length, np.inf)
+        self._rls = RecursiveLeastSquares(len(self._columns), 1, regularization, forgetting)
+
+    def _scaled(self, motion: Array) -> Array:
+        return np.asarray(self._regressor(*np.split(motion, 3))[:, self._columns] / self._scale[:, None])
+
+    def predict(self, motion: Array) -> Array:
+        """Return the outputs (n_outputs,) for a motion (3 n_joints,)."""
+        return np.asarray(self._rls.predict(self._scaled(motion) / self._length)[:, 0] * self._scale)
+
+    def learn(self, motion: Array, y: Array) -> None:
+        """Learn y (n_outputs,) for a motion (3 n_joints,)."""
+        self._rls.update(self._scaled(motion) / self._length, (y / self._scale)[:, None], same_instant=True)

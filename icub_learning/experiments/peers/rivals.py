@@ -1,0 +1,142 @@
+"""The rivals with their settings, and what each is told about a robot before it learns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel
+from icub_learning.experiments.peers.local_processes import LocalProcesses
+from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
+from icub_learning.experiments.peers.network import ReplayNetwork
+from icub_learning.experiments.peers.rigid_bodies import RigidBodies
+from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
+from icub_learning.experiments.peers.streaming_process import StreamingProcess
+
+Choices = Mapping[str, Sequence[Any]]
+
+
+class Learner(Protocol):
+    """What is compared: predicts the outputs of a motion, and learns them."""
+
+    def predict(self, motion: Array) -> Array: ...
+
+    def learn(self, motion: Array, y: Array) -> None: ...
+
+
+@dataclass(frozen=True)
+class Told:
+    """What rivals are told before they learn.
+
+    Attributes:
+        regressor: of the robot.
+        scales: mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole
+            recording: what its engineer knows about a robot's task.
+        motions: (n, 3 n_joints) of the part for choosing settings.
+        targets: (n, n_outputs), what is to be learned there.
+        seed: of all that is random.
+    """
+
+    regressor: Regressor
+    scales: tuple[Array, Array, Array, Array]
+    motions: Array
+    targets: Array
+    seed: int
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel of a process that makes the targets most likely."""
+        mean_x, scale_x, mean_y, scale_y = self.scales
+        return most_likely_kernel((self.motions - mean_x) / scale_x, (self.targets - mean_y) / scale_y, self.seed)
+
+
+class Scaled:
+    """A learner that is given motions and outputs in their deviations about their means."""
+
+    def __init__(self, learner: Learner, told: Told) -> None:
+        self._learner = learner
+        self._mean_x, self._scale_x, self._mean_y, self._scale_y = told.scales
+
+    def predict(self, motion: Array) -> Array:
+        """Return the outputs for a motion."""
+        return self._learner.predict((motion - self._mean_x) / self._scale_x) * self._scale_y + self._mean_y
+
+    def learn(self, motion: Array, y: Array) -> None:
+        """Learn the outputs of a motion."""
+        self._learner.learn((motion - self._mean_x) / self._scale_x, (y - self._mean_y) / self._scale_y)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One rival.
+
+    Attributes:
+        name: short one.
+        source: who published it.
+        module: file of this folder that it is in.
+        choices: what each of its settings is chosen from; the first one is where the search starts.
+        make: makes a learner from what it is told and its settings.
+        by_likelihood: whether length scales and noise are found by likelihood besides.
+        on_top: whether it is tried on top of rigid bodies as well.
+    """
+
+    name: str
+    source: str
+    module: str
+    choices: Choices
+    make: Callable[..., Learner]
+    by_likelihood: bool = False
+    on_top: bool = True
+
+
+def _n(told: Told) -> tuple[int, int]:
+    return told.motions.shape[1], told.targets.shape[1]
+
+
+def _spectrum(told: Told, length: float, noise: float, frequencies: int) -> Learner:
+    return Scaled(SparseSpectrumProcess(told.kernel.scaled(length, noise), _n(told)[1], frequencies, told.seed), told)
+
+
+def _local(aggregation: str) -> Callable[..., Learner]:
+    def make(told: Told, length: float, noise: float, size: int, overlap: float) -> Learner:
+        kernel = told.kernel.scaled(length, noise)
+        return Scaled(LocalProcesses(kernel, _n(told)[1], size, overlap, aggregation, told.seed), told)
+
+    return make
+
+
+def _streaming(told: Told, length: float, noise: float, inducing: int) -> Learner:
+    kernel = told.kernel.scaled(length, noise)
+    return Scaled(StreamingProcess(kernel, _n(told)[1], inducing, inducing // 2, told.seed), told)
+
+
+def _weighted(told: Told, distance: float, rate: float) -> Learner:
+    return Scaled(LocallyWeightedProjections(*_n(told), distance, rate), told)
+
+
+def _network(told: Told, width: int, rate: float, batch: int) -> Learner:
+    return Scaled(ReplayNetwork(*_n(told), width, rate, batch, told.seed), told)
+
+
+def _rigid(told: Told, regularization: float, forgetting: float) -> Learner:
+    return RigidBodies(told.regressor, told.motions, told.scales[3], regularization, forgetting)
+
+
+LENGTH, NOISE = (2.0, 4.0, 1.0, 8.0), (1.0, 0.1, 10.0)  # times what is most likely
+LOCAL: Choices = {"length": LENGTH, "noise": NOISE, "size": (200, 100), "overlap": (0.05, 0.2)}
+RIVALS = (
+    Rival("rigid-body RLS", "Gautier and Khalil 1992", "rigid_bodies",
+          {"regularization": (1e-2, 1e-4, 1.0), "forgetting": (1.0, 0.9999, 0.999, 0.99)}, _rigid, on_top=False),
+    Rival("LWPR", "Vijayakumar, D'Souza and Schaal 2005", "locally_weighted",
+          {"distance": (0.1, 0.03, 0.3, 0.01), "rate": (1.0, 10.0, 0.0)}, _weighted),
+    Rival("I-SSGPR", "Gijsberts and Metta 2013", "spectrum",
+          {"length": LENGTH, "noise": NOISE, "frequencies": (200, 100)}, _spectrum, True),
+    Rival("LoG-GP mixture", "Lederer and others 2021", "local_processes", LOCAL, _local("mixture"), True),
+    Rival("LoG-GP product", "Lederer and others 2021", "local_processes", LOCAL, _local("product"), True),
+    Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", "streaming_process",
+          {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _streaming, True),
+    Rival("network with replay", "two layers of tanh, Adam", "network",
+          {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)}, _network),
+)  # fmt: skip

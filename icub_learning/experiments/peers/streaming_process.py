@@ -1,0 +1,75 @@
+"""Streaming sparse Gaussian process regression (Bui, Nguyen and Turner, NeurIPS 2017), with a Gaussian likelihood."""
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from icub_learning.arrays import Array
+from icub_learning.experiments.peers.likelihood import Kernel
+from icub_learning.recursive import RecursiveLeastSquares
+
+JITTER = 1e-6
+REPLACED = 0.3  # share of the inducing points that new inputs replace at a time
+
+
+class StreamingProcess:
+    """A sparse process whose posterior at the inducing points is the only memory of the past.
+
+    What earlier samples said is kept as Gaussian pseudo-measurements of the old inducing points, which the new ones
+    are given as they are given samples (the paper's optimal posterior for fixed hyperparameters). Between two changes
+    of the inducing points each sample is a rank-one update.
+
+    Args:
+        kernel: of the process.
+        n_outputs: number of outputs, which share inducing points.
+        inducing: number of inducing points.
+        every: samples after which inducing points are replaced by some of the latest inputs.
+        seed: of the choice.
+    """
+
+    def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, every: int, seed: int) -> None:
+        self._kernel, self._m, self._most, self._every = kernel, n_outputs, inducing, every
+        self._rng = np.random.default_rng(seed)
+        self._points = np.zeros((0, len(kernel.length_scales)))
+        self._root = np.zeros((0, 0))
+        self._rls: RecursiveLeastSquares | None = None
+        self._latest: list[tuple[Array, Array]] = []
+
+    def predict(self, x: Array) -> Array:
+        """Return the mean (n_outputs,) at x (d,)."""
+        return np.zeros(self._m) if self._rls is None else self._rls.predict(self._whitened(x[None])[0])
+
+    def learn(self, x: Array, y: Array) -> None:
+        """Learn y (n_outputs,) at x (d,)."""
+        self._latest.append((x, y))
+        growing = len(self._points) < self._most
+        # While there is room each input becomes an inducing point: nothing is lost.
+        if growing:
+            self.induce(np.vstack([self._points, x]))
+        assert self._rls is not None
+        self._rls.update(self._whitened(x[None])[0], y)
+        if len(self._latest) >= self._every:
+            if not growing:
+                new = min(int(REPLACED * self._most), len(self._latest))
+                kept = self._rng.permutation(self._most)[: self._most - new]
+                chosen = self._rng.permutation(len(self._latest))[:new]
+                self.induce(np.vstack([self._points[kept], *(self._latest[i][0] for i in chosen)]))
+            self._latest.clear()
+
+    def induce(self, points: Array) -> None:
+        """Move to other inducing points (k, d)."""
+        root = cholesky(self._kernel(points, points) + JITTER * np.eye(len(points)), lower=True)
+        rls = RecursiveLeastSquares(len(points), self._m, self._kernel.noise)
+        if self._rls is not None:
+            factor, weights = self._rls.factor, self._rls.weights
+            gathered = factor.T @ factor
+            heard = gathered @ weights
+            values, vectors = eigh(gathered - self._kernel.noise * np.eye(len(gathered)))
+            said = values > 1e-9 * max(values[-1], 1e-300)
+            rows = np.sqrt(values[said])[:, None] * vectors[:, said].T
+            targets = vectors[:, said].T @ heard / np.sqrt(values[said])[:, None]
+            cross = solve_triangular(self._root, self._kernel(self._points, points), lower=True)
+            rls.update(rows @ solve_triangular(root, cross.T, lower=True).T, targets)
+        self._points, self._root, self._rls = points, root, rls
+
+    def _whitened(self, x: Array) -> Array:
+        return np.asarray(solve_triangular(self._root, self._kernel(self._points, x), lower=True, check_finite=False).T)

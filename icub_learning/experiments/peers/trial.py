@@ -1,0 +1,196 @@
+"""A rival over one tape: its settings are searched on the first part, then it predicts and learns all of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.judgement import geometric_mean
+from icub_learning.evaluation.metrics import mean_rmse, nmse
+from icub_learning.evaluation.off_line import identify_off_line
+from icub_learning.experiments.peers.rivals import Learner, Rival, Told
+from icub_learning.experiments.peers.tape import FIRST, SEARCH, Tape
+from icub_learning.recording.recording import Recording
+from icub_learning.reporting.tables import write_json
+
+START, STEADY = (FIRST, 10.0), 0.7  # [s] since the start; share of the recording
+WINDOWS = ((0.0, 0.15), (0.0, 1.0), (1.0, 2.0), (2.0, 4.0))  # [s] after the change of task
+CURVE = tuple(np.geomspace(0.5, 64.0, 15).tolist())  # [s] edges of the bins of errors over time
+AFTER = tuple(np.concatenate([[0.05, 0.15, 0.3], np.geomspace(0.5, 8.0, 9)]).tolist())  # [s] after a change
+WAITS = (2.0, 0.0, 5.0)  # [s] before a rival learns on top of rigid bodies, which are far off at first
+WORST = 1e6  # nMSE of a learner that diverged
+GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
+
+
+def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0) -> tuple[Array, float]:
+    """Return predictions (end, n_outputs) of the first joint states, and processor time for each [us].
+
+    Args:
+        tape: what passes.
+        learner: predicts each joint state before its measurement is learned.
+        base: (n, n_outputs) prediction on top of which it learns; None: none.
+        end: number of joint states.
+        wait: [s] before which nothing is learned.
+    """
+    made = np.full((end, tape.measured.shape[1]), np.nan)
+    targets = tape.measured if base is None else tape.measured - base
+    began = thread_time()
+    with np.errstate(all="ignore"):
+        for step in tape.order.tolist():
+            if step >= end:
+                break
+            if step >= 0:
+                made[step] = learner.predict(tape.motions[step])
+            elif tape.times[-1 - step] >= wait:
+                learner.learn(tape.motions[-1 - step], targets[-1 - step])
+    seconds = thread_time() - began
+    return made if base is None else made + base[:end], 1e6 * seconds / max(end, 1)
+
+
+def errors_between(tape: Tape, made: Array, begin: float, end: float) -> Array:
+    """Return the nMSE (n_outputs,) between two times [s]; WORST where predictions are not finite."""
+    rows = (tape.times[: len(made)] >= begin) & (tape.times[: len(made)] <= end)
+    rows &= np.isfinite(tape.measured[: len(made)]).all(axis=1)
+    measured, predicted = tape.measured[: len(made)][rows], made[rows]
+    if not len(measured):
+        return np.full(made.shape[1], np.nan)
+    with np.errstate(all="ignore"):
+        bad = ~(np.abs(predicted) < 1e6 * (1 + np.abs(measured).max())).all()
+    return np.full(made.shape[1], WORST) if bad else np.minimum(nmse(predicted - measured, measured), WORST)
+
+
+def mean_between(tape: Tape, made: Array, begin: float, end: float) -> float:
+    """Return the geometric mean over the judged outputs of the nMSE between two times [s]."""
+    errors = errors_between(tape, made, begin, end)[tape.judged]
+    return geometric_mean(errors[np.isfinite(errors)])
+
+
+def score(tape: Tape, made: Array, changes_at: float | None) -> dict[str, Any]:
+    """Return all errors of predictions (n, n_outputs): at the start, in the last part, over time, after a change."""
+    last = float(tape.times[-1])
+    found: dict[str, Any] = {
+        "start": mean_between(tape, made, *START),
+        "last": mean_between(tape, made, STEADY * last, last),
+        "curve": _curve(tape, made, CURVE, 0.0),
+    }
+    if changes_at is not None:
+        found["after"] = _curve(tape, made, AFTER, changes_at)
+        found["windows"] = [
+            [float(mean_rmse((made - tape.measured)[rows][:, group])) for group in GROUPS]
+            for begin, end in WINDOWS
+            for rows in [_rows(tape, changes_at + begin, changes_at + end)]
+        ]
+    return found
+
+
+def _rows(tape: Tape, begin: float, end: float) -> np.ndarray:
+    return (tape.times >= begin) & (tape.times < end) & np.isfinite(tape.measured).all(axis=1)
+
+
+def _curve(tape: Tape, made: Array, edges: tuple[float, ...], since: float) -> list[float]:
+    """Geometric means over outputs of mean squared errors in bins of time, over the variance of the whole recording."""
+    variance = np.nanvar(tape.measured, axis=0)[tape.judged]
+    values = []
+    for begin, end in pairwise(edges):
+        rows = _rows(tape, since + begin, since + end)
+        with np.errstate(all="ignore"):
+            squares = ((made - tape.measured)[rows][:, tape.judged] ** 2).mean(axis=0) if rows.any() else np.nan
+        values.append(float(np.exp(np.mean(np.log(np.clip(squares / variance, 1e-12, WORST))))))
+    return values
+
+
+def attempt(
+    tape: Tape, rival: Rival, told: Told, base: Array | None, settings: Mapping[str, Any], end: int
+) -> tuple[Array, float]:
+    """Return the predictions of a rival with some settings, and what they cost; see `predictions`."""
+    own = {name: value for name, value in settings.items() if name != "wait"}
+    return predictions(tape, rival.make(told, **own), base, end, settings.get("wait", 0.0))
+
+
+def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool) -> tuple[dict[str, Any], int]:
+    """Return the settings with the least error in the part for choosing them, and how many were tried.
+
+    One setting after the other takes the value that is best with the others as they are, twice; quick: once, and of
+    each setting the first two values.
+    """
+    more = {} if base is None else {"wait": WAITS}
+    choices = {name: tuple(values)[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}
+    best = {name: values[0] for name, values in choices.items()}
+    known: dict[tuple[Any, ...], float] = {}
+
+    def error(settings: Mapping[str, Any]) -> float:
+        key = tuple(settings.values())
+        if key not in known:
+            made, _ = attempt(tape, rival, told, base, settings, tape.search_end)
+            value = mean_between(tape, made, FIRST, SEARCH * float(tape.times[-1]))
+            known[key] = value if np.isfinite(value) else WORST
+        return known[key]
+
+    for _ in range(1 if quick else 2):
+        for name, values in choices.items():
+            tried = [{**best, name: value} for value in values]
+            best = min(tried, key=error)
+    return best, len(known)
+
+
+def compete(
+    tape: Tape, rival: Rival, settings: Settings, on_top: bool, seed: int, quick: bool, changes_at: float | None
+) -> dict[str, Any]:
+    """Search a rival's settings, run it over the tape, and return its errors, settings and cost."""
+    base = tape.rigid if on_top else None
+    targets = tape.measured if base is None else tape.measured - base
+    late = (tape.times >= FIRST) & np.isfinite(targets).all(axis=1)
+    mean_x, scale_x = _scale(tape.motions[late])
+    mean_y, scale_y = _scale(targets[late])
+    if on_top:
+        mean_y = np.zeros_like(mean_y)  # what rigid bodies leave is not expected to lie on one side
+    known = late & (np.arange(len(late)) < tape.search_end)
+    told = Told(
+        assembly.make_regressor(settings), (mean_x, scale_x, mean_y, scale_y), tape.motions[known], targets[known], seed
+    )
+    chosen, tried = search(tape, rival, told, base, quick)
+    made, microseconds = attempt(tape, rival, told, base, chosen, len(tape.times))
+    return {**score(tape, made, changes_at), "settings": chosen, "tried": tried, "microseconds": microseconds}
+
+
+def _scale(values: Array) -> tuple[Array, Array]:
+    """Return means and deviations of columns; those that hardly vary are as they come."""
+    deviation = values.std(axis=0)
+    return values.mean(axis=0), np.where(deviation > 1e-6 * max(deviation.max(), 1e-12), deviation, 1.0)
+
+
+def off_line(tape: Tape, recording: Recording, settings: Settings) -> dict[str, Any]:
+    """Identify on the first 70 % of a recording, off line, and predict the rest from the same motions as the others."""
+    found = identify_off_line(recording, settings, (0.0, STEADY))
+    made = np.full_like(tape.measured, np.nan)
+    for row in np.flatnonzero(tape.times >= STEADY * tape.times[-1]):
+        made[row] = found.regressor(*np.split(tape.motions[row], 3)) @ found.parameters
+    last = float(tape.times[-1])
+    errors = found.nmse(recording, (STEADY, 1.0))[tape.judged]
+    return {
+        "last": mean_between(tape, made, STEADY * last, last),
+        "last, motions filtered from both sides": geometric_mean(errors[np.isfinite(errors)]),
+        "settings": {"bandwidth": found.bandwidth_hz},
+    }
+
+
+def kept(path: Path, key: str, work: Any) -> dict[str, Any]:
+    """Return what `work` returned in an earlier run with the same key, or call it and keep that."""
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    try:
+        found = json.loads(path.read_text())
+        if found["key"] == digest:
+            return dict(found["outcome"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    outcome: dict[str, Any] = work()
+    write_json(path, {"key": digest, "outcome": outcome})
+    return outcome

@@ -1,0 +1,147 @@
+"""The comparison: all learners see what ours sees, nothing before it is due, and what is kept is what is asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics import assembly
+from icub_learning.dynamics.settings import Settings
+from icub_learning.evaluation.predict_then_learn import evaluate
+from icub_learning.experiments.peers import page, trial
+from icub_learning.experiments.peers.cases import REAL, all_cases
+from icub_learning.experiments.peers.rivals import RIVALS, Rival, Told
+from icub_learning.experiments.peers.tape import Tape, record
+from icub_learning.simulation.zoo import ZOO
+
+
+@pytest.fixture(scope="module")
+def case():
+    found = ZOO["icub_wrench_50hz"].record(6.0, 0)
+    settings = Settings(**found.settings)
+    return found.recording, settings, record(found.recording, settings)
+
+
+def test_ours_is_what_evaluate_says_of_the_same_recording(case):
+    recording, settings, tape = case
+    regressor = assembly.make_regressor(settings)
+    stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
+    expected = evaluate(stream, recording.events())
+    known = np.isfinite(tape.measured).all(axis=1)
+    np.testing.assert_allclose(tape.ours[known], expected.predicted, rtol=1e-9)
+    np.testing.assert_allclose(tape.rigid[known], expected.parametric, rtol=1e-9)
+    np.testing.assert_array_equal(tape.measured[known], expected.measured)
+    assert int((tape.order < 0).sum()) == expected.n_learned
+
+
+def test_a_sample_is_predicted_before_it_is_learned_and_learned_once(case):
+    tape = case[2]
+    places = {step: place for place, step in enumerate(tape.order.tolist())}
+    assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
+    learned = [-1 - step for step in places if step < 0]
+    assert len(learned) > 200
+    assert all(places[step] < places[-1 - step] for step in learned)
+
+
+class Last:
+    """Predicts the output learned last, plus a bias."""
+
+    def __init__(self, n_outputs, bias=0.0):
+        self.value, self.bias = np.zeros(n_outputs), bias
+
+    def predict(self, motion):
+        return self.value + self.bias
+
+    def learn(self, motion, y):
+        self.value = y
+
+
+def test_learners_predict_from_what_was_learned_by_then(case):
+    tape = case[2]
+    made, microseconds = trial.predictions(tape, Last(6), None, len(tape.times))
+    value = np.zeros(6)
+    for step in tape.order:
+        if step >= 0:
+            np.testing.assert_array_equal(made[step], value)
+        else:
+            value = tape.measured[-1 - step]
+    assert microseconds > 0
+    on_top, _ = trial.predictions(tape, Last(6), tape.rigid, len(tape.times), wait=100.0)
+    np.testing.assert_array_equal(on_top, tape.rigid)  # nothing is learned before the wait is over
+
+
+def test_the_search_finds_the_settings_with_the_least_error(case):
+    tape = replace(case[2], times=case[2].times * 4.0)  # the part for choosing begins after two seconds
+    rival = Rival("last", "", {"bias": (3.0, 0.5, 0.0), "other": (1, 2)}, lambda told, bias, other: Last(6, bias))
+    told = Told(None, (), tape.motions, tape.measured, 0)
+    chosen, tried = trial.search(tape, rival, told, None, quick=False)
+    assert chosen["bias"] == 0.0 and tried == 4
+    assert trial.search(tape, rival, told, None, quick=True)[0]["bias"] == 0.5
+
+
+def test_errors_are_nmse_and_what_diverges_is_worst(case):
+    tape = case[2]
+    rows = tape.times >= 2.0
+    made = tape.measured + 0.1
+    expected = 0.01 / tape.measured[rows].var(axis=0)
+    np.testing.assert_allclose(trial.errors_between(tape, made, 2.0, 100.0), expected, rtol=1e-9)
+    assert trial.mean_between(tape, made, 2.0, 100.0) == pytest.approx(np.exp(np.log(expected).mean()))
+    made[-1] = np.nan
+    assert trial.mean_between(tape, made, 2.0, 100.0) == pytest.approx(trial.WORST)
+    found = trial.score(tape, tape.measured + 0.1, changes_at=2.0)
+    np.testing.assert_allclose(found["windows"], 0.1, rtol=1e-9)
+
+
+def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, case):
+    calls = []
+    work = lambda: calls.append(1) or {"last": 0.5}  # noqa: E731
+    for key, expected in (("a", 1), ("a", 1), ("b", 2)):
+        assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5}
+        assert len(calls) == expected
+    (tmp_path / "x.json").write_text("{")
+    trial.kept(tmp_path / "x.json", "b", work)
+    assert len(calls) == 3
+    case[2].save(tmp_path / "tape.npz")
+    assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest
+    assert replace(case[2], measured=case[2].measured + 1.0).digest != case[2].digest
+
+
+def test_every_rival_learns_alone_and_on_top(case):
+    _, settings, tape = case
+    quick = [replace(one, choices={name: values[:1] for name, values in one.choices.items()}) for one in RIVALS]
+    for rival in quick:
+        for on_top in (False, True)[: 1 + rival.on_top]:
+            found = trial.compete(tape, rival, settings, on_top, 0, True, None)
+            assert 0.0 < found["last"] < 30.0, (rival.name, on_top)
+            assert set(found["settings"]) == set(rival.choices) | ({"wait"} if on_top else set())
+
+
+def test_recordings_that_are_missing_are_left_out(monkeypatch):
+    monkeypatch.delenv("ICUB_LEARNING_DATA", raising=False)
+    names = [case.name for case in all_cases(1.0, (1.0, 1.0), 0)]
+    assert not set(names) & set(REAL) and "panda_1khz" in names and names[-2:] == ["change XY to XZ", "change XZ to XY"]
+
+
+def learners(ours, first, second):
+    curve = [0.1] * (len(trial.CURVE) - 1)
+    return {
+        name: {"start": value, "last": value / 2, "curve": curve, "microseconds": 100.0}
+        for name, value in ((page.OURS, ours), (page.RIGID, 1.0), ("LWPR", first), ("I-SSGPR + P", second))
+    }
+
+
+def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
+    cases = {
+        "one": {"kind": "real", "learners": learners(0.1, 0.2, 0.4)},
+        "two": {"kind": "real", "learners": learners(0.3, 0.6, 0.2)},
+    }
+    figures = {"quick": True, "seconds": 1.0, "learners": cases}
+    page.show(figures, tmp_path, tmp_path / "docs" / "peers.md")
+    text = (tmp_path / "docs" / "peers.md").read_text()
+    assert "0.612 times the error of the best rival over all recordings (I-SSGPR + P)" in text
+    assert "0.866 times that of the best on each" in text and "on 1 of 2" in text
+    assert "1.50 (behind)" in text and "0.500 |" in text
+    assert all((tmp_path / "docs" / "pictures" / name).is_file() for name in (page.TIME, page.RATIOS))
+    rows = {row[0]: row for row in page.ranking(list(cases.values()))}
+    assert rows[page.OURS][1:4] == ["1.00", "1.50", "1"] and rows["I-SSGPR + P"][1:4] == ["1.63", "2.00", "1"]
+    assert "I-SSGPR + P" in capsys.readouterr().out
