@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         if name not in EXPERIMENTS:
             raise ParameterError("--only", name, f"one of {', '.join(EXPERIMENTS)}")
     modules = {name: importlib.import_module(EXPERIMENTS[name][0]) for name in names}
-    arguments = {name: _arguments(module, args.quick) for name, module in modules.items()}
+    arguments = {name: arguments_of(module, args.quick) for name, module in modules.items()}
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 
-def _arguments(module: ModuleType, quick: bool) -> tuple[str, ...]:
+def arguments_of(module: ModuleType, quick: bool) -> tuple[str, ...]:
     """Return the arguments of an experiment, at full length or in its quick form: its own, or the usual ones."""
     return getattr(module, "QUICK", ("--quick",)) if quick else getattr(module, "FULL", ())
 

@@ -36,7 +36,7 @@ PUBLISHED = {
     "Nyström": (80.38, None, 876.0),
 }
 SIZES = ((2000, 140), (4000, 200), (10_000, 316), (30_000, 548), (100_000, 1000))
-QUICK = ((500, 30), (1000, 60), (2000, 100))
+QUICK_SIZES = ((500, 30), (1000, 60), (2000, 100))
 SHORT = {
     "falkon": "FALKON", "nystrom": "Nyström", "sklearn": "sklearn", "features": "features",
     "preconditioned": "prec. KRLS", "krls": "KRLS",
@@ -48,7 +48,7 @@ add_options = options("samples and centres", quick=True)
 def run(args: argparse.Namespace) -> None:
     """Measure, print and draw."""
     seed = checked_seed(args)
-    sizes = QUICK if args.quick else SIZES
+    sizes = QUICK_SIZES if args.quick else SIZES
     with threadpool_limits(2, "blas"):
         theory = [measure_theory(n, seed) for n, _ in tqdm(sizes, "theory, n", disable=None, leave=False)]
         rows = [measure(n, m, seed) for n, m in tqdm(sizes, "n", disable=None, leave=False)]

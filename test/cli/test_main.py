@@ -16,6 +16,7 @@ import icub_learning
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.options import make_settings
 from icub_learning.cli.reproduce import EXPERIMENTS
+from icub_learning.cli.reproduce_all import arguments_of
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import number, table, write_json
@@ -28,6 +29,13 @@ def test_what_is_declared_is_found_without_importing_it():
         assert len(declared) == len(declaring) - (package == "cli")  # `reproduce all` is no command of its own
         for name, (module, summary) in declared.items():
             assert import_module(module).__doc__.partition(f" {name}`: ")[2].startswith(f"{summary}.")
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_each_experiment_takes_the_arguments_with_which_the_page_of_all_runs_it(name, quick):
+    arguments = arguments_of(import_module(EXPERIMENTS[name][0]), quick)
+    assert make_parser().parse_args(["reproduce", name, *arguments]).experiment == name
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])

@@ -18,7 +18,7 @@ from icub_learning.reporting.tables import save_figures
 
 SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
-QUICK = "lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ"  # of which the first is real, where it is at hand
+QUICK_CASES = "lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ"  # of which the first is real, where it is at hand
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
 DESCRIPTION = """\
 Our learner of inverse dynamics (SP) with its defaults beside rivals that others published: rigid bodies by recursive
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick, "seconds": seconds}
     if "learners" in args.parts:
         cases = all_cases(seconds, QUICK_PLANES if args.quick else PLANES, seed)
-        wanted = args.recordings or (QUICK if args.quick else [case.name for case in cases])
+        wanted = args.recordings or (QUICK_CASES if args.quick else [case.name for case in cases])
         chosen = [case for case in cases if case.name in wanted]
         figures["learners"] = {
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)

@@ -49,7 +49,7 @@ The picture has the regimes of figure 4.3, where each method is the cheapest by 
 best lambda, with the places of these data sets as `icub_learning.kernel_methods.diagnostics` estimates them, and in
 brackets the method that was the fastest. Theory's m is the one that surely suffices, often more than all samples."""
 METHODS = {"KOLS": "KOLS", "KRLS": "KRLS", "ES": "early stopping", "NKRLS": "Nyström KRLS", "NYTRO": "NYTRO"}
-FULL = ("KOLS", "KRLS", "ES")  # methods on the full kernel matrix
+FULL_MATRIX = ("KOLS", "KRLS", "ES")  # methods on the full kernel matrix
 # Seconds, RMSE and the chosen lambda or t.
 PUBLISHED: dict[str, dict[str, tuple[float, float, float | None]]] = {
     "insurance": {
@@ -145,7 +145,7 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
         and of the iteration that the stopping rule chooses "rule parameter", "rule rmse" and "rule loss", its held-out
         error over the least of the path.
     """
-    n = min(len(data.x), most) if method in FULL else len(data.x)
+    n = min(len(data.x), most) if method in FULL_MATRIX else len(data.x)
     order = np.random.default_rng(seed).permutation(len(data.x))[:n]
     held, learned = np.split(order, [n // 5])
     shared: dict[str, Any] = {"length_scale": scale}
