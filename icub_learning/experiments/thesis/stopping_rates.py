@@ -38,7 +38,7 @@ SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilo
 GRID = 400  # points of x that risks are summed over
 LOOKS = 24  # moments of a run at which the risk is taken
 FURTHER = 4  # times t* that a run goes on, to see what stopping there costs
-SIZES, QUICK = (250, 500, 1000, 2000, 4000), (100, 200, 400)
+SIZES, QUICK_SIZES = (250, 500, 1000, 2000, 4000), (100, 200, 400)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
     """Simulate, print exponents beside those of the bounds, and draw."""
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
-    sizes = QUICK if args.quick else SIZES
+    sizes = QUICK_SIZES if args.quick else SIZES
     cases: list[dict[str, Any]] = []
     for one in tqdm(COROLLARIES, "corollaries", disable=None, leave=False):
         for beta in one.betas:
