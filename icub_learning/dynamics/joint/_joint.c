@@ -106,7 +106,7 @@ static int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
     l->regularization = l->views[4].buf, l->initial = l->views[5].buf;
     l->features = length_of(&l->views[3]), l->size = (l->features + BLOCK - 1) / BLOCK * BLOCK, l->outputs = outputs;
     if (l->features > 0 && length_of(&l->views[0]) == PACKED(l->size) && length_of(&l->views[1]) == outputs * l->size &&
-        length_of(&l->views[2]) >= MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
+        length_of(&l->views[2]) == MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
         length_of(&l->views[5]) == l->features * outputs)
         return 1;
     PyErr_SetString(PyExc_ValueError, "a learner's arrays do not fit");
@@ -283,8 +283,9 @@ static PyObject *predict(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
         PyObject *maps, *places;
         double scale;
         Py_buffer learned, chosen = {.buf = NULL};
-        if (!(fit = PyArg_ParseTuple(PyTuple_GET_ITEM(args[6], m), "OOd", &maps, &places, &scale) && look(maps, &learned, "maps", 1)))
-            break;
+        PyObject *member = PyTuple_GET_ITEM(args[6], m);
+        fit = PyTuple_Check(member) && PyArg_ParseTuple(member, "OOd", &maps, &places, &scale) && look(maps, &learned, "maps", 1);
+        if (!fit) break;
         if (places != Py_None) fit = !PyObject_GetBuffer(places, &chosen, PyBUF_C_CONTIGUOUS) && chosen.itemsize == 8;
         const ptrdiff_t own = places == Py_None ? d : length_of(&chosen);
         const double *z = fit ? share_of(views[2].buf, &chosen, scale, work, d) : NULL;

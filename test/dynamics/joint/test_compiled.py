@@ -1,0 +1,75 @@
+"""The compiled loops of a joint process refuse what does not fit, before they read or write anything beyond it."""
+
+import numpy as np
+import pytest
+from helpers.robots import ICUB, RIGHT_ARM, random_state
+
+from icub_learning.dynamics import WrenchRegressor
+from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint.columns import BaseColumns
+from icub_learning.recursive import RecursiveLeastSquares
+
+T, D = 6, 12
+REGRESSOR = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+COLUMNS = BaseColumns(REGRESSOR, np.ones(REGRESSOR.n_parameters), np.zeros(REGRESSOR.n_parameters))
+P, ENTRIES = len(COLUMNS.kept), len(COLUMNS.entries)
+
+
+def arguments():
+    """Valid arguments of each function."""
+    rows = REGRESSOR(*random_state(REGRESSOR.n_joints, 0))
+    features = RecursiveLeastSquares(D, T + ENTRIES, forgetting=0.9)
+    rigid = RecursiveLeastSquares(P, 1, forgetting=0.9)
+    maps, places = np.zeros((2, T, D)), np.arange(0, D, 2)
+    return {
+        "learn": [
+            features.memory, rigid.memory, COLUMNS.memory, np.empty(T), maps.copy(), np.ones(D), COLUMNS.of(rows),
+            np.ones(T), np.ones(T), *features.foresee(), *rigid.foresee(), 0.9, 1.0,
+        ],
+        "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
+        "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
+        "predict": [
+            np.empty((5, T)), np.empty(D), np.ones(D), np.zeros(T), rows, np.ones((3, rows.shape[1])),
+            ((maps, None, 1.0), (maps[:, :, ::2].copy(), places, 2.0)),
+        ],
+    }  # fmt: skip
+
+
+def spoiled(value):
+    """What is near a valid argument and is none."""
+    if isinstance(value, tuple):
+        for place, entry in enumerate(value):
+            for other in spoiled(entry):
+                yield (*value[:place], other, *value[place + 1 :])
+        yield value[:-1]
+        yield list(value)
+    elif isinstance(value, np.ndarray):
+        yield value.ravel()[:-1].copy()
+        yield np.concatenate([value.ravel(), value.ravel()])
+        yield value.astype(np.float32 if value.dtype.kind == "f" else np.int32)
+        if value.dtype.kind == "i":
+            yield value + 10**6
+            yield value - 10**6
+    elif isinstance(value, int):
+        yield -1
+    yield "nothing of the kind"
+
+
+@pytest.mark.parametrize("version", _joint.available())
+@pytest.mark.parametrize("name", arguments())
+def test_what_does_not_fit_is_refused(name, version):
+    before = _joint.use(version)
+    try:
+        function = getattr(_joint, name)
+        assert function(*arguments()[name]) is None
+        for place, value in enumerate(arguments()[name]):
+            for other in spoiled(value):
+                given = arguments()[name]
+                given[place] = other
+                with pytest.raises((ValueError, IndexError, TypeError)):
+                    function(*given)
+                    pytest.fail(f"argument {place} was taken: {other!r:.200}")
+        with pytest.raises(TypeError):
+            function(*arguments()[name][:-1])
+    finally:
+        _joint.use(before)
