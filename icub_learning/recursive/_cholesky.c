@@ -89,27 +89,55 @@ static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args
 }
 
 PyDoc_STRVAR(observe_doc,
-             "observe(triangle, weights, work, errors, leverages, z, y, size, features, outputs, forgetting)\n--\n\n"
-             "As update, for arrays of the right kind; errors (n, outputs), leverages (n,): y - z W and z^T A^-1 z of the first n rows,\n"
-             "each before any of them was learned.");
+             "observe(memory, errors, leverages, estimates, rows, y, weights, order, first, due, forgetting, root)\n--\n\n"
+             "One sample, which counts root^2 times, of one target: rows (k, d), the columns of which are learned in `order` (d,), and y (k,),\n"
+             "both times weights (k,). errors (k,) of y and leverages (k,) before any was learned; estimates (k,): what they tell of the variance\n"
+             "of the noise. memory: RecursiveLeastSquares.memory; `due` coordinates from `first` on are refilled.");
 static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    Py_ssize_t size, features, outputs;
-    if (!check_count("observe", n_args, 11) || !take_sizes(args + 7, &size, &features, &outputs)) return NULL;
-    const double forgetting = PyFloat_AsDouble(args[10]);
-    Py_buffer views[7];
-    static const char *const names[] = {"triangle", "weights", "work", "errors", "leverages", "z", "y"};
-    const ptrdiff_t least[] = {PACKED(size), outputs * size, MAX_RANK * (2 * size + outputs), 0, 0, 0, 0};
-    if (PyErr_Occurred() || !take_all(args, views, names, least, 7, 5)) return NULL;
-    const ptrdiff_t count = length_of(&views[5]) / features, own = length_of(&views[4]);
-    const int fit = length_of(&views[5]) == count * features && length_of(&views[6]) == count * outputs && own <= count &&
-                    length_of(&views[3]) == own * outputs;
-    if (fit) {
-        observe_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, views[5].buf, views[6].buf, size, features,
-                    outputs, own, count, forgetting);
-    } else
-        PyErr_SetString(PyExc_ValueError, "errors, leverages, z and y do not fit");
-    release_all(views, 7);
-    if (!fit) return NULL;
+    if (!check_count("observe", n_args, 12)) return NULL;
+    const Py_ssize_t first = PyLong_AsSsize_t(args[8]), due = PyLong_AsSsize_t(args[9]);
+    const double forgetting = PyFloat_AsDouble(args[10]), root = PyFloat_AsDouble(args[11]);
+    static const char *const names[] = {"errors", "leverages", "estimates", "rows", "y", "weights"};
+    const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1};
+    Py_buffer views[6], columns;
+    if (PyErr_Occurred() || !take_all(args + 1, views, names, least, 6, 3)) return NULL;
+    const ptrdiff_t k = length_of(&views[0]);
+    const double *rows = views[3].buf, *y = views[4].buf, *weights = views[5].buf;
+    double *errors = views[0].buf, *leverages = views[1].buf, *estimates = views[2].buf, *memory = NULL;
+    LEARNER l;
+    if (take_learner(args[0], &l, 1)) {
+        const ptrdiff_t d = l.features, count = k + due;
+        if (!PyObject_GetBuffer(args[7], &columns, PyBUF_C_CONTIGUOUS)) {
+            const long long *order = columns.buf;
+            int fit = columns.itemsize == 8 && length_of(&columns) == d && are_below(order, d, d) && length_of(&views[3]) == k * d &&
+                      first >= 0 && due >= 0 && due <= d;
+            for (int i = 1; i < 6; i++) fit = fit && (i == 3 || length_of(&views[i]) == k);
+            if (!fit)
+                PyErr_SetString(PyExc_ValueError, "rows, y, weights, order and what is refilled do not fit");
+            else if (!(memory = PyMem_RawMalloc(count * (d + 1) * sizeof(double))))
+                PyErr_NoMemory();
+            else {
+                double *z = memory, *goals = memory + count * d;
+                for (ptrdiff_t i = 0; i < k; i++) {
+                    const double weight = root * weights[i];
+                    for (ptrdiff_t j = 0; j < d; j++) z[i * d + j] = weight * rows[i * d + order[j]];
+                    goals[i] = weight * y[i];
+                }
+                refill(&l, z + k * d, goals + k, first, due, forgetting);
+                observe_all(l.triangle, l.weights, l.work, errors, leverages, z, goals, l.size, d, 1, k, count, forgetting);
+                for (ptrdiff_t i = 0; i < k; i++) {
+                    errors[i] /= root * weights[i];
+                    leverages[i] /= root * root;
+                    estimates[i] = errors[i] * errors[i] / (1.0 + leverages[i]);
+                }
+            }
+            PyMem_RawFree(memory);
+            PyBuffer_Release(&columns);
+        }
+        release_all(l.views, 6);
+    }
+    release_all(views, 6);
+    if (!memory) return NULL;
     Py_RETURN_NONE;
 }
 

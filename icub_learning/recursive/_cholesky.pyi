@@ -1,5 +1,8 @@
 from typing import Any
 
+from numpy import intp
+from numpy.typing import NDArray
+
 from icub_learning.arrays import Array
 
 BLOCK: int
@@ -11,8 +14,8 @@ def update(
     forgetting: float, limit: float, /,
 ) -> int | None: ...  # fmt: skip
 def observe(
-    triangle: Array, weights: Array, work: Array, errors: Array, leverages: Array, z: Array, y: Array, size: int,
-    features: int, outputs: int, forgetting: float, /,
+    memory: tuple[Array, ...], errors: Array, leverages: Array, estimates: Array, rows: Array, y: Array, weights: Array,
+    order: NDArray[intp], first: int, due: int, forgetting: float, root: float, /,
 ) -> None: ...  # fmt: skip
 def absorb(
     triangle: Array, weights: Array, work: Array, left: Array, z: Array, y: Array, size: int, features: int,

@@ -126,7 +126,7 @@ static void residuals(double *left, const double *work, const double *z, ptrdiff
 }
 
 /* As learn_all; left (count, outputs): recursive residuals of the rows. */
-static void absorb_all(double *triangle, double *weights, double *work, double *left, const double *z, const double *y,
+UNUSED void absorb_all(double *triangle, double *weights, double *work, double *left, const double *z, const double *y,
                        ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
     const ptrdiff_t at_once = outputs < MAX_RANK ? outputs : MAX_RANK; /* with more rows than outputs no gains are formed */
     for (ptrdiff_t start = 0; start < count; start += at_once, z += at_once * features, y += at_once * outputs) {
@@ -138,3 +138,60 @@ static void absorb_all(double *triangle, double *weights, double *work, double *
 
 /* Features from which a step takes some 10 us, and other threads may run meanwhile: the hand-over pays. */
 enum { RELEASE_SIZE = 256 };
+
+UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (numbers[i] < 0 || numbers[i] >= limit) return 0;
+    return 1;
+}
+
+/* Opens a tuple of `count` buffers, the first `n_integers` of 8-byte integers, the others of float64; the first `n_written` for writing. */
+UNUSED int take_tuple(PyObject *tuple, Py_buffer *views, int count, int n_integers, int n_written) {
+    const int fits = PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count;
+    for (int i = 0; i < count; i++) {
+        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (i < n_written ? PyBUF_WRITABLE : 0);
+        if (fits && !PyObject_GetBuffer(PyTuple_GET_ITEM(tuple, i), &views[i], flags)) {
+            if (views[i].itemsize == 8 && views[i].format && strchr(i < n_integers ? "lq" : "d", views[i].format[0])) continue;
+            PyBuffer_Release(&views[i]);
+        }
+        release_all(views, fits ? i : 0);
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "expected %d arrays of 8-byte numbers", count);
+        return 0;
+    }
+    return 1;
+}
+
+/* RecursiveLeastSquares.memory. */
+typedef struct {
+    Py_buffer views[6];
+    ptrdiff_t size, features, outputs;
+    double *triangle, *weights, *work, *prior;
+    const double *regularization, *initial;
+} LEARNER;
+
+UNUSED int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
+    if (!take_tuple(tuple, l->views, 6, 0, 4)) return 0;
+    l->triangle = l->views[0].buf, l->weights = l->views[1].buf, l->work = l->views[2].buf, l->prior = l->views[3].buf;
+    l->regularization = l->views[4].buf, l->initial = l->views[5].buf;
+    l->features = length_of(&l->views[3]), l->size = (l->features + BLOCK - 1) / BLOCK * BLOCK, l->outputs = outputs;
+    if (l->features > 0 && length_of(&l->views[0]) == PACKED(l->size) && length_of(&l->views[1]) == outputs * l->size &&
+        length_of(&l->views[2]) == MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
+        length_of(&l->views[5]) == l->features * outputs)
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "a learner's arrays do not fit");
+    release_all(l->views, 6);
+    return 0;
+}
+
+/* Lets the prior fade; writes the rows z, y that bring `due` coordinates from `first` on back, see RecursiveLeastSquares. */
+UNUSED void refill(LEARNER *l, double *z, double *y, ptrdiff_t first, ptrdiff_t due, double forgetting) {
+    if (forgetting < 1.0)
+        for (ptrdiff_t j = 0; j < l->features; j++) l->prior[j] *= forgetting;
+    memset(z, 0, due * l->features * sizeof(double));
+    for (ptrdiff_t i = 0; i < due; i++, z += l->features, y += l->outputs) {
+        const ptrdiff_t place = (first + i) % l->features;
+        const double root = z[place] = sqrt(l->regularization[place] - l->prior[place]);
+        l->prior[place] = l->regularization[place];
+        for (ptrdiff_t o = 0; o < l->outputs; o++) y[o] = root * l->initial[place * l->outputs + o];
+    }
+}

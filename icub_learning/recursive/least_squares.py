@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, inf, log, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_solve
 
 from icub_learning.arrays import Array, finite, integer, real
@@ -206,31 +206,34 @@ class RecursiveLeastSquares:
         self.n_samples += 1
         return left
 
-    def observe(self, z: Array, y: Array, n_own: int | None = None) -> tuple[Array, Array]:
-        """Learn the rows of one sample as `update` does; return how wrong and how unsure the learner was of them.
+    def observe(
+        self, rows: Array, y: Array, weights: Array, order: NDArray[np.intp], count: int = 1
+    ) -> tuple[Array, Array, Array]:
+        """Learn the rows of one sample of one target; return how wrong and how unsure the learner was of them.
 
         Args:
-            z, y: rows of one instant.
-            n_own: how many of the rows, the first ones, to tell about; None: all.
+            rows: (k, d), the columns in any order.
+            y: (k,).
+            weights: (k,) of the rows and their targets.
+            order: (d,) indices of the columns, as they are learned.
+            count: how many samples this one stands for.
 
         Returns:
-            Errors (n_own, T), measured minus predicted, and leverages (n_own,), see `leverage`, before any was learned.
+            Errors (k,), measured minus predicted, and leverages (k,) of the weighted rows before any was learned; and
+            squared errors over 1 + leverage (k,), what they tell of the variance of the noise.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
         """
-        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
-        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
-        if len(z_rows) != len(y_rows):
-            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
-        count = len(z_rows)
-        own = count if n_own is None else min(n_own, count)
-        errors, leverages = np.empty((own, self.n_outputs)), np.empty(own)
-        rows = self._with_refill(z_rows, y_rows)
-        state = self._triangle, self._weights, self._work
-        _cholesky.observe(*state, errors, leverages, *rows, *self._sizes, self.forgetting)
-        self.n_samples += count
-        return errors, leverages
+        rows = finite_rows("rows", rows, self.n_features, LARGEST_VALUE)
+        y = finite_rows("y", y, len(rows), LARGEST_VALUE)
+        errors, leverages, estimates = np.empty((3, len(rows)))
+        self.n_samples += len(rows)
+        refill = self._next_refill()
+        _cholesky.observe(
+            self.memory, errors, leverages, estimates, rows, y, weights, order, *refill, self._forgetting, sqrt(count)
+        )
+        return errors, leverages, estimates
 
     def fade(self, count: int, factor: float) -> None:
         """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.

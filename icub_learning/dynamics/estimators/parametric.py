@@ -1,7 +1,6 @@
 """Inverse dynamics by rigid-body parameters alone."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -228,13 +227,8 @@ class ParametricEstimator:
     def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
         """Learn one measurement; return the error of the prediction made before it, and its leverage (n_outputs,)."""
         measured = vector("y", y, self.regressor.n_outputs)
-        weights = self._weights.value if count == 1 else sqrt(count) * self._weights.value
-        weighted = weights[:, None] * rows.take(self._order, axis=1)  # rows[:, order] would not be contiguous
-        errors, leverage = self._rls.observe(weighted, (weights * measured)[:, None])
-        if count > 1:
-            leverage /= count
-        innovation = errors[:, 0] / weights
-        self._noise.update(innovation, leverage)
+        innovation, leverage, told = self._rls.observe(rows, measured, self._weights.value, self._order, count)
+        self._noise.add(told)
         self._usual.update(leverage, self._rls.forgetting)
         self._weights.follow(self._noise)
         if self._offset_forgetting < 1.0:

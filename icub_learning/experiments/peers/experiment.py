@@ -18,7 +18,11 @@ from icub_learning.reporting.tables import save_figures
 
 SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
-QUICK_CASES = "lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ"  # of which the first is real, where it is at hand
+QUICK_CASES = (
+    "lbr_med7_exciting",
+    "icub_wrench_50hz",
+    "change XY to XZ",
+)  # of which the first is real, where it is at hand
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
 DESCRIPTION = """\
 Our learner of inverse dynamics (SP) with its defaults beside rivals that others published: rigid bodies by recursive
