@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
         if name not in EXPERIMENTS:
             raise ParameterError("--only", name, f"one of {', '.join(EXPERIMENTS)}")
     modules = {name: importlib.import_module(EXPERIMENTS[name][0]) for name in names}
-    arguments = {name: _arguments(module, args.quick) for name, module in modules.items()}
+    declared, usual = ("QUICK", ("--quick",)) if args.quick else ("FULL", ())
+    arguments = {name: getattr(module, declared, usual) for name, module in modules.items()}
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
@@ -64,11 +65,6 @@ def run(args: argparse.Namespace) -> int:
     minutes = sum(one.seconds for one in outcomes.values()) / 60
     print(f"{len(names)} experiments took {minutes:.0f} min, those that were kept included", flush=True)
     return int(any(one.status == FAILED for one in outcomes.values()))
-
-
-def _arguments(module: ModuleType, quick: bool) -> tuple[str, ...]:
-    """Return the arguments of an experiment, at full length or in its quick form: its own, or the usual ones."""
-    return getattr(module, "QUICK", ("--quick",)) if quick else getattr(module, "FULL", ())
 
 
 def _takes_out(module: ModuleType) -> bool:

@@ -32,13 +32,11 @@ def test_products_of_rows_are_the_mean_of_the_kernels():
     ("arguments", "error"),
     [
         ((np.array([1.0, 0.0, 1.0]), 8, LENGTHS), ParameterError),
-        ((np.array([1.0, np.nan, 1.0]), 8, LENGTHS), NotFiniteError),
-        ((SCALES, 7, LENGTHS), ParameterError),
-        ((SCALES, 0, LENGTHS), ParameterError),
-        ((SCALES, 8, (1.0, 0.0)), ParameterError),
+        ((np.array([1.0, np.nan, 1.0]), 8, LENGTHS), NotFiniteError), ((SCALES, 7, LENGTHS), ParameterError),
+        ((SCALES, 0, LENGTHS), ParameterError), ((SCALES, 8, (1.0, 0.0)), ParameterError),
         ((SCALES, 8, LENGTHS, -1), ParameterError),
     ],
-)
+)  # fmt: skip
 def test_bad_settings_are_refused(arguments, error):
     with pytest.raises(error):
         MultiscaleFourierFeatures(*arguments)
