@@ -7,9 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
-
 from helpers.limits import set_limits
 
 from icub_learning.cli import latency

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.processes import Process
-from helpers.robots import RIGHT_ARM
-
-pytest.importorskip("rclpy")
 import rclpy
 from helpers.fleet_robot import FleetRobot
+from helpers.processes import Process
+from helpers.robots import RIGHT_ARM
 from helpers.ros_probe import RosProbe
 from helpers.waiting import PATIENCE, wait_until
 from rclpy.executors import SingleThreadedExecutor

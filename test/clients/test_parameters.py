@@ -1,8 +1,6 @@
 """Parameters of another node: its values as Python has them, by name."""
 
 import pytest
-
-pytest.importorskip("rclpy")
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter

@@ -6,14 +6,11 @@ All of them talk at the same time, each in a namespace of its own: messages are 
 from types import SimpleNamespace
 
 import pytest
-from helpers.planted_faults import FAULTS, every, planted
-from helpers.sound_robots import cut, moved, zoo_robot
-
-pytest.importorskip("rclpy")
-
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from helpers.planted_faults import FAULTS, every, planted
 from helpers.ros_probe import RosProbe
+from helpers.sound_robots import cut, moved, zoo_robot
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String

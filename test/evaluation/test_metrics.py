@@ -84,15 +84,13 @@ def test_percentiles_have_names():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ShapeError):
-        rmse([1.0, 2.0])
-    with pytest.raises(ShapeError):
-        nmse(np.ones((3, 2)), np.ones((2, 2)))
-    with pytest.raises(ShapeError):
-        mean_rmse([1.0, 2.0])
-    with pytest.raises(ShapeError):
-        windowed_mean_rmse(np.ones((3, 0)), 2)
-    with pytest.raises(NotFiniteError):
-        windowed_rmse([[np.nan]], 3)
-    with pytest.raises(ParameterError):
-        windowed_rmse([[1.0]], 0)
+    for error, judge, *values in (
+        (ShapeError, rmse, [1.0, 2.0]),
+        (ShapeError, nmse, np.ones((3, 2)), np.ones((2, 2))),
+        (ShapeError, mean_rmse, [1.0, 2.0]),
+        (ShapeError, windowed_mean_rmse, np.ones((3, 0)), 2),
+        (NotFiniteError, windowed_rmse, [[np.nan]], 3),
+        (ParameterError, windowed_rmse, [[1.0]], 0),
+    ):
+        with pytest.raises(error):
+            judge(*values)

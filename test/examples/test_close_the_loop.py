@@ -3,10 +3,6 @@
 import sys
 
 import numpy as np
-import pytest
-
-pytest.importorskip("rclpy")
-
 from helpers.ros_probe import RosProbe
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter

@@ -3,9 +3,6 @@
 import sys
 
 import pytest
-
-pytest.importorskip("rclpy")
-
 from geometry_msgs.msg import WrenchStamped
 from helpers.ros_probe import RosProbe
 from std_msgs.msg import Bool

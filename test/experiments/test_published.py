@@ -16,13 +16,11 @@ from icub_learning.experiments.thesis import table_4_1, table_7_1
 
 # Sums of all figures of a table, added up from the source.
 SUMS = {
-    ("thesis.table_7_1", "PUBLISHED"): (2115.5, 2190.0),
-    ("thesis.table_6_2", "PUBLISHED"): (30.583, 117.0, 8669.493),
+    ("thesis.table_7_1", "PUBLISHED"): (2115.5, 2190.0), ("thesis.table_6_2", "PUBLISHED"): (30.583, 117.0, 8669.493),
     ("thesis.table_4_3", "PUBLISHED"): (1119.290141, 6336.083581),
     ("falkon", "PUBLISHED"): (135.30451, 289.00458, 817.35, 852.93, 956.38),
-    ("detection", "PUBLISHED"): (101.3, 88.1, 65.5),
-    ("tensor.selection", "PUBLISHED"): (234, 215, 197),
-}
+    ("detection", "PUBLISHED"): (101.3, 88.1, 65.5), ("tensor.selection", "PUBLISHED"): (234, 215, 197),
+}  # fmt: skip
 # Settings that the description of an experiment states too.
 STATED = {
     "detection": "FRAMES", "polk.convergence": "POINTS LAMBDA FIRST LOOKS", "polk.curves": "DENSE",

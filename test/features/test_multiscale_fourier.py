@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from icub_learning.errors import NotFiniteError, ParameterError
 from icub_learning.features import MultiscaleFourierFeatures
 
 SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)
@@ -26,32 +25,3 @@ def test_products_of_rows_are_the_mean_of_the_kernels():
         square = np.sum(((a - b) / SCALES) ** 2)
         expected = np.mean([np.exp(-square / (2 * length**2)) for length in LENGTHS])
         assert features.waves(a) @ features.waves(b) == pytest.approx(expected, abs=0.015)  # five standard errors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ((np.array([1.0, 0.0, 1.0]), 8, LENGTHS), ParameterError),
-        ((np.array([1.0, np.nan, 1.0]), 8, LENGTHS), NotFiniteError),
-        ((SCALES, 7, LENGTHS), ParameterError),
-        ((SCALES, 0, LENGTHS), ParameterError),
-        ((SCALES, 8, (1.0, 0.0)), ParameterError),
-        ((SCALES, 8, LENGTHS, -1), ParameterError),
-    ],
-)
-def test_bad_settings_are_refused(arguments, error):
-    with pytest.raises(error):
-        MultiscaleFourierFeatures(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("x", "error"),
-    [
-        (np.array([0.0, np.nan, 0.0]), NotFiniteError),
-        (np.array([0.0, np.inf, 0.0]), NotFiniteError),
-        (np.full(3, 1e308), ParameterError),
-    ],
-)
-def test_bad_inputs_are_refused(x, error):
-    with pytest.raises(error):
-        MultiscaleFourierFeatures(SCALES, 8, LENGTHS).waves(x)

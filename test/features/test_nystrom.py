@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.features import NystromFeatures
 
 
@@ -53,22 +52,3 @@ def test_centers_far_from_the_origin_do_not_cancel(offset):
     near, far = NystromFeatures(centers, 1.0), NystromFeatures(centers + offset, 1.0)
     a, b = near.transform(x), far.transform(x + offset)
     np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("centers", "length_scale", "error"),
-    [
-        (np.zeros((0, 2)), 1.0, ShapeError), (np.zeros(3), 1.0, ShapeError), (np.zeros((2, 0)), 1.0, ShapeError),
-        ([[0.0, np.nan]], 1.0, NotFiniteError), (np.zeros((2, 2)), 0.0, ParameterError),
-        (np.zeros((2, 2)), np.nan, ParameterError),
-    ],
-)  # fmt: skip
-def test_bad_settings_are_refused(centers, length_scale, error):
-    with pytest.raises(error):
-        NystromFeatures(centers, length_scale)
-
-
-@pytest.mark.parametrize(("x", "error"), [([1.0, np.nan], NotFiniteError), ([1.0], ShapeError), (1.0, ShapeError)])
-def test_bad_inputs_are_refused(x, error):
-    with pytest.raises(error, match="x"):
-        NystromFeatures(np.eye(2)).transform(x)

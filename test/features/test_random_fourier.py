@@ -6,7 +6,7 @@ from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.errors import NotFiniteError, ParameterError
 from icub_learning.features import RandomFourierFeatures, _fourier
 
 version = every_version(_fourier)
@@ -37,31 +37,6 @@ def test_inner_products_are_the_kernel_within_their_standard_error(length_scale)
     standardized = (features.transform(a) @ features.transform(b).T - exact) / error
     assert np.abs(standardized).max() < 5
     assert 0.5 < standardized.std() < 1.5
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"n_inputs": 0}, {"n_inputs": 1.5}, {"n_features": 7}, {"n_features": 0}, {"n_features": 10.0},
-        {"length_scale": 0.0}, {"length_scale": -1.0}, {"length_scale": np.nan}, {"length_scale": np.inf},
-        {"seed": -1}, {"seed": None},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_settings_are_refused_by_name(arguments):
-    with pytest.raises(ParameterError) as caught:
-        RandomFourierFeatures(**{"n_inputs": 2, "n_features": 4, **arguments})
-    assert caught.value.name == next(iter(arguments))
-
-
-@pytest.mark.parametrize(
-    ("x", "error"),
-    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError),
-     (np.zeros((2, 3)), ShapeError), (1.0, ShapeError)],
-)  # fmt: skip
-def test_bad_inputs_are_refused(x, error):
-    with pytest.raises(error, match="x"):
-        RandomFourierFeatures(2, 4).transform(x)
 
 
 def test_inputs_too_large_for_a_phase_are_refused_not_turned_into_nan():

@@ -36,12 +36,10 @@ def _environment(prefix: Path) -> dict[str, str]:
         return os.pathsep.join(filter(None, [str(folder), os.environ.get(name, "")]))
 
     return {
-        "PATH": before("PATH", prefix / "bin"),
-        "LD_LIBRARY_PATH": before("LD_LIBRARY_PATH", prefix / "lib"),
-        "GZ_CONFIG_PATH": str(prefix / "share" / "gz"),
-        "GZ_SIM_PHYSICS_ENGINE_PATH": str(engines),
+        "PATH": before("PATH", prefix / "bin"), "LD_LIBRARY_PATH": before("LD_LIBRARY_PATH", prefix / "lib"),
+        "GZ_CONFIG_PATH": str(prefix / "share" / "gz"), "GZ_SIM_PHYSICS_ENGINE_PATH": str(engines),
         "GZ_IP": "127.0.0.1",
-    }
+    }  # fmt: skip
 
 
 needs_gazebo = pytest.mark.skipif(

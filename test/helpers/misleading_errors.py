@@ -73,13 +73,11 @@ def sequences(rng, steps=1500, n=5):
         adversary[t, 0, follower.weights[:, 0].argmax()] = 1.0
         follower.update(adversary[t][:, :, None], fade=1 - 1 / MEMORY)
     return {
-        "noise": noise,
-        "the best one changes": noise * np.where(np.arange(n) == 0, turns, 1.1 - turns),
-        "rare errors a thousand times as large": noise * spikes,
-        "whoever leads is wrong next": adversary,
+        "noise": noise, "the best one changes": noise * np.where(np.arange(n) == 0, turns, 1.1 - turns),
+        "rare errors a thousand times as large": noise * spikes, "whoever leads is wrong next": adversary,
         "scales apart": noise * 10.0 ** np.arange(n),
         "opposite errors": np.stack([noise[:, 0] + 1, noise[:, 0] - 1], axis=1),
-    }
+    }  # fmt: skip
 
 
 CASES = sequences(np.random.default_rng(0))

@@ -61,24 +61,19 @@ def test_one_target_and_lengths_known_only_to_dask(kind, data):
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_blocks_are_refused(kind, data):
     x, y = (dask_array.from_array(values, chunks=(1000, -1)) for values in data)
-    with pytest.raises(DataError, match="Input X contains NaN"):
-        kind().fit(dask_array.where(x > 3, np.nan, x), y)
-    with pytest.raises(DataError, match="Input y contains"):
-        kind().fit(x, dask_array.where(y > 1, np.inf, y))
-    with pytest.raises(DataError, match="target 1 is constant at 0"):
-        kind().fit(x, y * np.array([1.0, 0.0]))
-    with pytest.raises(DataError, match="lengths 5000 and 4999"):
-        kind().fit(x, y[:-1])
-    with pytest.raises(DataError, match="dimensions"):
-        kind().fit(x[:, 0], y)
-    with pytest.raises(DataError, match="n_samples=1"):
-        kind().fit(x[:1], y[:1])
-    with pytest.raises(DataError, match="real numbers"):
-        kind().fit(x.astype(complex), y)
-    with pytest.raises(ParameterError, match="at most the number of samples, 5000"):
-        kind(n_centers=5001).fit(x, y)
-    with pytest.raises(DataError, match=r"\(n, 3\)"):
-        kind(n_centers=10).fit(x, y).predict(x[:, :2])
+    for error, words, bad in (
+        (DataError, "Input X contains NaN", lambda: kind().fit(dask_array.where(x > 3, np.nan, x), y)),
+        (DataError, "Input y contains", lambda: kind().fit(x, dask_array.where(y > 1, np.inf, y))),
+        (DataError, "target 1 is constant at 0", lambda: kind().fit(x, y * np.array([1.0, 0.0]))),
+        (DataError, "lengths 5000 and 4999", lambda: kind().fit(x, y[:-1])),
+        (DataError, "dimensions", lambda: kind().fit(x[:, 0], y)),
+        (DataError, "n_samples=1", lambda: kind().fit(x[:1], y[:1])),
+        (DataError, "real numbers", lambda: kind().fit(x.astype(complex), y)),
+        (ParameterError, "at most the number of samples, 5000", lambda: kind(n_centers=5001).fit(x, y)),
+        (DataError, r"\(n, 3\)", lambda: kind(n_centers=10).fit(x, y).predict(x[:, :2])),
+    ):
+        with pytest.raises(error, match=words):
+            bad()
 
 
 def dask_rows(n_blocks, size):
@@ -97,15 +92,9 @@ def dask_rows(n_blocks, size):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_killed_during_the_fit_changes_nothing(kind, tmp_path):
     """Two worker processes; one is killed (SIGKILL) once it has done some blocks; the fit ends with the same result."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=str(tmp_path),
-            memory_limit=0,
-        ) as cluster,
+        distributed.LocalCluster(local_directory=str(tmp_path), **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         x, y = dask_rows(10, 1000)

@@ -74,19 +74,15 @@ def test_costs_and_regimes_are_those_of_the_paper():
 
 def test_bad_input_is_named(x):
     y = np.sin(x[:, 0])
-    with pytest.raises(ParameterError, match="regularization"):
-        effective_dimensions(x, regularization=0.0)
-    with pytest.raises(ShapeError, match="X"):
-        effective_dimensions(x[0])
-    with pytest.raises(NotFiniteError, match="y"):
-        signal_to_noise(x, y * np.nan)
-    with pytest.raises(ShapeError, match="y"):
-        signal_to_noise(x, y[1:])
-    with pytest.raises(DataError, match="constant"):
-        signal_to_noise(x, np.ones(N))
-    with pytest.raises(ParameterError, match=r"at most min\(n, 1 / lambda\*\) = 10"):
-        costs(1000, 11.0, 0.01)
-    with pytest.raises(ShapeError, match="smoother"):
-        fixed_design_risk(np.eye(3), np.zeros(4), 1.0)
-    with pytest.raises(ParameterError, match="noise_variance"):
-        fixed_design_risk(np.eye(4), np.zeros(4), -1.0)
+    for error, words, bad in (
+        (ParameterError, "regularization", lambda: effective_dimensions(x, regularization=0.0)),
+        (ShapeError, "X", lambda: effective_dimensions(x[0])),
+        (NotFiniteError, "y", lambda: signal_to_noise(x, y * np.nan)),
+        (ShapeError, "y", lambda: signal_to_noise(x, y[1:])),
+        (DataError, "constant", lambda: signal_to_noise(x, np.ones(N))),
+        (ParameterError, r"at most min\(n, 1 / lambda\*\) = 10", lambda: costs(1000, 11.0, 0.01)),
+        (ShapeError, "smoother", lambda: fixed_design_risk(np.eye(3), np.zeros(4), 1.0)),
+        (ParameterError, "noise_variance", lambda: fixed_design_risk(np.eye(4), np.zeros(4), -1.0)),
+    ):
+        with pytest.raises(error, match=words):
+            bad()

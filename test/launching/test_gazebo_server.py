@@ -13,8 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
 from helpers.gazebo_servers import needs_bridge, needs_gazebo, servers
 from helpers.node_probe import NodeProbe
 from helpers.ros_probe import MANY

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.faulty_icub import FaultyIcub
+from helpers.node_probe import NodeProbe
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable
-
-pytest.importorskip("rclpy")
-from helpers.faulty_icub import FaultyIcub
-from helpers.node_probe import NodeProbe
 
 pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
 

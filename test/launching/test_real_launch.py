@@ -13,15 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from helpers.faulty_icub import FaultyIcub
 from helpers.gazebo_servers import needs_bridge, needs_gazebo, servers
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM
-from helpers.waiting import wait_until
-
-pytest.importorskip("rclpy")
-from diagnostic_msgs.msg import DiagnosticArray
-from helpers.faulty_icub import FaultyIcub
 from helpers.ros_probe import RosProbe
+from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable

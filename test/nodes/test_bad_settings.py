@@ -5,8 +5,7 @@ from helpers.driven_arm import SETTINGS as ARM
 
 BAD = [
     ("cnn_features", {"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
-    ("cnn_features", {"output": "fc7"}, "fc7"),
-    ("cnn_features", {"scale": [1.0, 2.0]}, "scale"),
+    ("cnn_features", {"output": "fc7"}, "fc7"), ("cnn_features", {"scale": [1.0, 2.0]}, "scale"),
     ("gazebo_joint_states", {"rate": 300.0}, "rate.*1000 divided by a whole number"),
     ("icub_simulation", {"rate": 300.0}, "rate.*a divisor of 1000"),
     ("icub_simulation", {"task": "dance"}, "task.*one of circle_xy"),
@@ -18,10 +17,9 @@ BAD = [
     ("inverse_dynamics", ARM | {"n_random_features": 7}, "even"),
     ("inverse_dynamics", ARM | {"output": "smell"}, "wrench.*joint_torque"),
     ("inverse_dynamics", ARM | {"velocity_delay": 2.0}, "velocity_delay"),
-    ("object_recognition", {"classifier": "magic"}, "rlsc"),
-    ("object_recognition", {"recoding": 1.5}, "recoding"),
+    ("object_recognition", {"classifier": "magic"}, "rlsc"), ("object_recognition", {"recoding": 1.5}, "recoding"),
     ("object_recognition", {"publish_rate": -1.0}, "publish_rate"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), BAD)

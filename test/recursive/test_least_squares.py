@@ -214,18 +214,16 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
         ([1.0, 0.0, 0.0], [1e200, 0.0], ParameterError, "y is 1e\\+200"),
         ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"),
         ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"),
-        ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"),
-        (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
+        ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"), (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
         (np.zeros((2, 3)), np.zeros((3, 2)), ShapeError, r"y has shape \(3, 2\)"),
         (np.zeros((3, 1)), np.zeros((1, 2)), ShapeError, r"z has shape \(3, 1\)"),
         (np.zeros((1, 1, 3)), np.zeros((1, 2)), ShapeError, r"z has shape \(1, 1, 3\)"),
         (np.zeros(3), np.zeros((2, 2)), ShapeError, "y has shape"),
-        (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"),
-        (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
+        (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"), (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
         ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
         (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
     ],
-)
+)  # fmt: skip
 def test_bad_samples_are_refused_by_name_and_change_nothing(forgetting, z, y, error, said):
     rng = np.random.default_rng(0)
     learner = RecursiveLeastSquares(3, 2, 0.1, forgetting)

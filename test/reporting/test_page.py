@@ -16,12 +16,10 @@ def test_a_page_asks_no_host_and_shows_text_as_text(tmp_path):
     pixels = np.uint8(255 * (smooth - smooth.min()) / np.ptp(smooth))
     Image.fromarray(pixels).save(tmp_path / "a.png")
     parts = [
-        page.section("<script>"),
-        page.paragraph("a & b", "note"),
-        page.table(["<i>", "x"], [["1", "2"], ["3", "4"]], [False, True]),
-        page.preformatted("x < y"),
+        page.section("<script>"), page.paragraph("a & b", "note"),
+        page.table(["<i>", "x"], [["1", "2"], ["3", "4"]], [False, True]), page.preformatted("x < y"),
         page.picture(tmp_path / "a.png"),
-    ]
+    ]  # fmt: skip
     text = page.page("T <1>", parts)
     assert not re.search(r"https?://|src=\"(?!data:)|<link|<script|@import|url\(", text)
     assert all(shown in text for shown in ("&lt;script&gt;", "a &amp; b", "&lt;i&gt;", "x &lt; y", "T &lt;1&gt;"))

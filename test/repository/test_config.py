@@ -5,16 +5,13 @@ from typing import Any
 
 import pytest
 import yaml
+from helpers.node_settings import PARAMETERS
 
 from icub_learning.dynamics import assembly
 from icub_learning.launching.table import SYSTEMS
+from icub_learning.nodes.common.parameters import ros_default
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
-
-pytest.importorskip("rclpy")
-from helpers.node_settings import PARAMETERS
-
-from icub_learning.nodes.common.parameters import ros_default
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")

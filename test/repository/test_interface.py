@@ -5,7 +5,6 @@ import re
 import pytest
 from helpers.loading import module_at
 
-pytest.importorskip("rclpy")
 pytestmark = pytest.mark.timeout(300)
 
 

@@ -38,12 +38,10 @@ def names(requirements: str) -> set[str]:
 def test_versions_agree(arguments: dict[str, Any], checkout: Path) -> None:
     messages = checkout / "icub_learning_msgs"
     versions = {
-        arguments["version"],
-        icub_learning.__version__,
-        package_xml(checkout).findtext("version"),
+        arguments["version"], icub_learning.__version__, package_xml(checkout).findtext("version"),
         package_xml(messages).findtext("version"),
         re.search(r'^version = "(.+)"$', (messages / "pyproject.toml").read_text(), re.MULTILINE)[1],
-    }
+    }  # fmt: skip
     assert versions == {arguments["version"]}
 
 

@@ -5,10 +5,8 @@ import importlib
 from dataclasses import make_dataclass
 
 import pytest
-from helpers.loading import module_at
-
-pytest.importorskip("rclpy")
 import rclpy
+from helpers.loading import module_at
 from rclpy.node import Node
 
 from icub_learning.cli.settings import add_settings

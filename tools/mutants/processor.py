@@ -7,7 +7,7 @@ from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, in a second
 INTERVAL = 1.0  # [s] between looks
-# Looks: five minutes. Tests that only wait do so for events, each for two minutes at most (test/helpers/waiting.py).
+# Looks: five minutes. Tests that only wait do so for events, each for four minutes at most (test/helpers/waiting.py).
 HUNG = 300
 # Of the looks. Programs that wait wake up now and then, for timers of ROS say; those that compute never rest, and want
 # the processor where they do not have it.

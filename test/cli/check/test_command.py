@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 import yaml
-
-pytest.importorskip("rclpy")
 from helpers.limits import set_limits
 from helpers.planted_faults import planted
 from helpers.ros_probe import RosProbe

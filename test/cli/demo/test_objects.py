@@ -9,8 +9,6 @@ from helpers.node_settings import PARAMETERS
 
 from icub_learning.cli.demo import objects_picture, objects_report
 from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
-
-pytest.importorskip("rclpy")
 from icub_learning.cli.demo.objects import PARAMETERS as DEMO_PARAMETERS
 from icub_learning.errors import IcubLearningError
 from icub_learning.recognition.assembly import Settings

@@ -83,14 +83,12 @@ def test_bad_messages_are_shown(tmp_path, capsys):
     ("options", "expected"),
     [
         (["--joints", "elbow_joint", "no_such_joint"], "no_such_joint"),
-        (["--urdf", "/no/such.urdf"], "/no/such.urdf"),
-        (["--output", "wrench"], "no wrench"),
+        (["--urdf", "/no/such.urdf"], "/no/such.urdf"), (["--output", "wrench"], "no wrench"),
         (["--n-random-features", "7"], "n_random_features is 7"),
-        (["--parametric-regularization", "nan"], "parametric_regularization"),
-        (["--joints", ","], "--joints"),
+        (["--parametric-regularization", "nan"], "parametric_regularization"), (["--joints", ","], "--joints"),
         (["--derivatives", "recorded", "--json", "/proc/none/x.json"], "--json"),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_one_line(rigid, options, expected, capsys):
     code, _, err = run(rigid, *UR10, *SMALL, *options, capsys=capsys)
     assert code == 2

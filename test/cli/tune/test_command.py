@@ -143,13 +143,11 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--sizes", "0"], "sizes"),
-        (["--regularizations", "-1"], "regularizations"),
-        (["--length-scales", "nan"], "length_scales"),
-        (["--folds", "200"], "n_folds"),
+        (["--sizes", "0"], "sizes"), (["--regularizations", "-1"], "regularizations"),
+        (["--length-scales", "nan"], "length_scales"), (["--folds", "200"], "n_folds"),
         (["--parameters", "/proc/none/x.yaml"], "--parameters"),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_one_line(pictures, tmp_path, options, expected, capsys):
     code, _, err = run(capsys, pictures, *GRID, "--parameters", tmp_path / "x.yaml", *options)
     assert code == 2

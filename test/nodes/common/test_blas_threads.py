@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("rclpy")
 SCRIPT = """
 import json
 from importlib import import_module

@@ -4,9 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-
-rclpy = pytest.importorskip("rclpy")
-
+import rclpy
 from rclpy.parameter import Parameter
 
 from icub_learning.errors import ParameterError

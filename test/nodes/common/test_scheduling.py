@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("rclpy")
 from icub_learning.nodes.common import scheduling
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

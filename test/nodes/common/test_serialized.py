@@ -5,8 +5,6 @@ import subprocess
 import sys
 
 import pytest
-
-pytest.importorskip("rclpy")
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String

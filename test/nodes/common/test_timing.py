@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.nodes.common import timing

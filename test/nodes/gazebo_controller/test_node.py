@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
 from helpers.robots import RIGHT_ARM as JOINTS
 from helpers.ros_probe import MANY, RosProbe
 from helpers.waiting import wait_until

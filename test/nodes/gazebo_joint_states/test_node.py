@@ -1,8 +1,5 @@
 """The node that samples Gazebo's joint states: which it passes on, and that it says what did not arrive."""
 
-import pytest
-
-pytest.importorskip("rclpy")
 from helpers.ros_probe import MANY, RosProbe
 from sensor_msgs.msg import JointState
 

@@ -44,12 +44,10 @@ def robot(beside):
     """Publishers of a learner's outputs and of wrenches."""
     make = beside.robot.create_publisher
     return {
-        "prediction": make(DynamicsPrediction, "~/prediction", DEEP),
-        "wrench": make(WrenchStamped, "wrench", DEEP),
+        "prediction": make(DynamicsPrediction, "~/prediction", DEEP), "wrench": make(WrenchStamped, "wrench", DEEP),
         "parameters": make(InertialParameters, "~/inertial_parameters", STATE),
-        "payload": make(InertiaStamped, "~/payload", STATE),
-        "contact": make(Bool, "~/contact", STATE),
-    }
+        "payload": make(InertiaStamped, "~/payload", STATE), "contact": make(Bool, "~/contact", STATE),
+    }  # fmt: skip
 
 
 def predicted(stamp: int, value: float) -> DynamicsPrediction:
