@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from icub_learning.errors import IcubLearningError, ParameterError
-
-OwnT = TypeVar("OwnT", bound="OwnClass")
 
 
 def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
@@ -74,7 +72,7 @@ class OwnClass:
 
     @classmethod
     @cache
-    def of(cls: type[OwnT], path: str) -> type[OwnT]:
+    def of(cls, path: str) -> Any:
         """Return the adapter of the class at a path, the same one at each call. Raises ParameterError."""
         kind = find_class(cls.SETTING, path, cls.METHODS)
         return type(kind.__name__, (cls,), {"path": path, "kind": kind, "__doc__": kind.__doc__})

@@ -15,7 +15,7 @@ from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
-AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator | OwnLearner
+AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator
 
 
 def make_regressor(settings: Settings) -> AnyRegressor:
@@ -33,10 +33,11 @@ def make_regressor(settings: Settings) -> AnyRegressor:
 
 
 def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
-    """A new estimator that has learned nothing. Raises ParameterError."""
+    """A new estimator that has learned nothing; of a user's class, an OwnLearner. Raises ParameterError."""
     s = settings
     if s.estimator not in ESTIMATORS:
-        return OwnLearner.of(s.estimator)(regressor)
+        own: AnyEstimator = OwnLearner.of(s.estimator)(regressor)
+        return own
     if s.estimator == "parametric":
         return ParametricEstimator(
             regressor, s.parametric_regularization, s.forgetting, s.prior, s.output_weights, s.offset_forgetting

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from icub_learning.dynamics.assembly import AnyEstimator, OwnLearner
+from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
@@ -25,24 +25,14 @@ SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of fea
 OWN_LEARNER = 2**30  # [bytes]: of a class from outside this package, whose state nobody here knows
 
 
-def estimator_of(state: dict[str, Any], named: str | None = None) -> AnyEstimator:
-    """Return the estimator of a saved state, for the robot that it describes.
-
-    Args:
-        state: the saved state.
-        named: import path of the only class from outside this package that the state may be of; never its own word.
-
-    Raises:
-        StateError: the state is none, or of another class.
-    """
-    if named is not None:
-        return OwnLearner.of(named).from_state(state)
+def estimator_of(state: dict[str, Any]) -> AnyEstimator:
+    """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
     kind = str(scalar(state, "estimator"))
     for name, made in ESTIMATORS.items():
         if kind.split("_")[0] == name:  # what follows says which of its methods it uses
             with reading_state(f"a {name} estimator"):
                 return made.from_state(state)
-    text = f"the state is that of a {kind!r} estimator; a file makes no program import a class: name it by `estimator`"
+    text = f"the state is that of a {kind!r} estimator, and no file makes this program import a class"
     raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
 
 

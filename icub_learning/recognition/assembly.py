@@ -12,7 +12,7 @@ __all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
-    """Return an untrained classifier. Raises ParameterError."""
+    """Return an untrained classifier; of a user's class, an OwnClassifier. Raises ParameterError."""
     recoding = settings.recoding if settings.weighting == "recoded" else 0.0
     if settings.classifier == "adaptive":
         return AdaptiveClassifier(n_features, recoding)
@@ -21,7 +21,8 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     if settings.classifier == "polk":
         s = settings
         return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, recoding)
-    return OwnClassifier.of(settings.classifier)(n_features)
+    own: AnyClassifier = OwnClassifier.of(settings.classifier)(n_features)
+    return own
 
 
 def make_recognizer(settings: Settings) -> ObjectRecognizer:

@@ -15,7 +15,6 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier, from_stat
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.feature_window import FeatureWindow, check_features
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
-from icub_learning.recognition.own_classifier import OwnClassifier
 from icub_learning.recognition.settings import DEFAULTS
 
 STATE_VERSION = 1  # of what is saved
@@ -71,7 +70,7 @@ class ObjectRecognizer:
         smoothing_window: number of newest vectors whose scores are averaged; 1: no smoothing.
         max_age: largest age of a vector in the average, relative to the newest one [s].
         reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1].
-        own: class of the classifiers, where it is none of KINDS; saved models of other classes are refused then.
+        own: class of the classifiers where it is none of KINDS, see OwnClassifier.of; models of others are refused.
 
     Attributes:
         classifier: None until a vector is learned.
@@ -90,7 +89,7 @@ class ObjectRecognizer:
         smoothing_window: int = DEFAULTS.smoothing_window,
         max_age: float = DEFAULTS.max_age,
         reject_known: float = DEFAULTS.reject_known,
-        own: type[OwnClassifier] | None = None,
+        own: Any = None,
     ) -> None:
         self._make_classifier, self._own = make_classifier, own
         self._window = FeatureWindow(smoothing_window, max_age)

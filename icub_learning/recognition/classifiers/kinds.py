@@ -11,9 +11,8 @@ from icub_learning.recognition.classifiers.class_moments import ClassMoments
 from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kept_views import KeptViews
-from icub_learning.recognition.own_classifier import OwnClassifier
 
-AnyClassifier = AdaptiveClassifier | IncrementalClassifier | DictionaryClassifier | OwnClassifier
+AnyClassifier = AdaptiveClassifier | IncrementalClassifier | DictionaryClassifier
 KINDS: dict[str, type[AnyClassifier]] = {
     "adaptive": AdaptiveClassifier,
     "rlsc": IncrementalClassifier,
@@ -23,13 +22,12 @@ KINDS: dict[str, type[AnyClassifier]] = {
 
 def kind_of(classifier: AnyClassifier) -> str:
     """Return the name of a classifier in KINDS, or the import path of a class from outside this package."""
-    if isinstance(classifier, OwnClassifier):
-        return classifier.path
-    return next(name for name, kind in KINDS.items() if type(classifier) is kind)
+    own: str | None = getattr(classifier, "path", None)
+    return own or next(name for name, kind in KINDS.items() if type(classifier) is kind)
 
 
-def from_state(kind: str, state: Mapping[str, Any], own: type[OwnClassifier] | None = None) -> AnyClassifier:
-    """Rebuild a classifier of a kind in KINDS from what its `state` returned; with `own`, of that class only.
+def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClassifier:
+    """Rebuild a classifier of a kind in KINDS from what its `state` returned; with `own`, see OwnClassifier.of, of that class only.
 
     Of models of earlier versions those of the kernel classifier are read too: all that it knew were the views that it
     kept, and these are learned anew.
@@ -40,7 +38,8 @@ def from_state(kind: str, state: Mapping[str, Any], own: type[OwnClassifier] | N
     if own is not None:
         if kind != own.path:
             raise StateError(f"saved classifier is {kind!r}, here it is {own.path!r}", name="kind", value=kind)
-        return own.from_state(state)
+        made: AnyClassifier = own.from_state(state)
+        return made
     if kind == "kernel":
         return _learned_from_kept_views(state)
     if kind == "rebalanced" or (kind == "adaptive" and "second" not in state):

@@ -1,9 +1,12 @@
 """`icub-learning evaluate` as a user runs it: tables, JSON and picture, on known and on real data."""
 
+import importlib
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.own_package import write_own_package
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import UR10_JOINTS
 from helpers.sound_robots import cut
@@ -137,6 +140,32 @@ def test_real_ur10(seconds, shared_data, tmp_path, capsys):
         ratios.append(errors["SP"] / min(errors["P"], errors["NP"]))
     assert max(ratios) <= 1.2
     assert np.exp(np.mean(np.log(ratios))) <= 1.05
+
+
+def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, capsys, monkeypatch):
+    """Its figures are those of the same class taught sample by sample; the others' are as without it."""
+    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
+    options = [*SMALL, "--derivatives", "recorded", "--output-filter", "none", "--json"]
+    code, _, _ = run(rigid, *UR10, *options, tmp_path / "without.json", capsys=capsys)
+    assert code == 0
+    own = ["--estimator", "my_package.learner.SineLearner"]
+    code, out, _ = run(rigid, *UR10, *options, tmp_path / "with.json", *own, capsys=capsys)
+    assert code == 0
+    assert "SineLearner recorded" in out
+    figures = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("without", "with")]
+    before, after = (one["results"]["recorded"] for one in figures)
+    assert list(after) == ["P", "NP", "SP", "SineLearner", "hold", "off-line"]
+    assert all(after[short]["steady"] == before[short]["steady"] for short in ("P", "NP", "SP"))
+
+    recording = read(rigid)
+    kind = importlib.import_module("my_package.learner").SineLearner
+    learner, errors = kind(SimpleNamespace(n_joints=3, n_outputs=3)), []
+    columns = (recording.position, recording.velocity, recording.acceleration, recording.effort)
+    for q, v, a, y in zip(*columns, strict=True):
+        errors.append(learner.predict(q, v, a) - y)
+        learner.update(q, v, a, y)
+    expected = np.sqrt(np.mean(np.square(errors)[-180:], axis=0))
+    np.testing.assert_allclose(list(after["SineLearner"]["steady"]["rmse"].values()), expected, rtol=1e-6)
 
 
 def test_another_recording_with_learning_off(rigid, tmp_path, capsys):
