@@ -163,9 +163,8 @@ class Calibration:
 
     def _tops(self, mixed: Array, kept: NDArray[np.intp]) -> Array:
         """Return top scores (m,) as of objects with many views, from those (m, T) by kept views (T,) or (m, T)."""
-        best = mixed.argmax(axis=1)[:, None]
-        k = np.take_along_axis(np.broadcast_to(kept, mixed.shape), best, axis=1)
-        return np.asarray((np.take_along_axis(mixed, best, axis=1) + self.lack / np.maximum(k, 1))[:, 0])
+        best = np.arange(len(mixed)), mixed.argmax(axis=1)
+        return np.asarray(mixed[best] + self.lack / np.maximum(np.broadcast_to(kept, mixed.shape)[best], 1))
 
     def _tops_held_back(self, parts: NDArray[np.intp]) -> Array:
         """Find `lack`, from machines that learned one of the parts (n,) beside those of two, and return `_tops`."""
