@@ -167,7 +167,7 @@ class Machine:
         """Return the scores of views with coordinates (m, r) and squared lengths (m,).
 
         Args:
-            names: whether those for names are asked for; else they are 0.
+            names: whether those by kept views are asked for; else they are 0.
             mixed: likewise those for typicality.
         """
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
