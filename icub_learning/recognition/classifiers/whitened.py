@@ -243,7 +243,7 @@ def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.in
 
 def _products(points: Any, x: Any) -> Any:
     """Return points (n, r) times x (m, r), (n, m): for few x one by one, because BLAS packs points to multiply more."""
-    return points @ x.T if len(x) > FEWEST else np.stack([points @ row for row in x], axis=1)
+    return np.stack([points @ row for row in x], axis=1) if 0 < len(x) <= FEWEST else points @ x.T
 
 
 def _single(x: Array) -> Any:
