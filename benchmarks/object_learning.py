@@ -1,4 +1,4 @@
-"""What an example costs a classifier: by number of classes, by number of examples, and beside the thesis' way.
+"""What an example costs a classifier to learn and to recognize, by number of classes and of examples.
 
 The thesis updates a Cholesky factor and solves for all columns of W at each example (Algorithm 2). Here that is done
 with the package's own compiled factor, so that only the way differs. All learn the same examples in turns.
@@ -19,7 +19,12 @@ from icub_learning.recursive import RegularizedCovariance
 SIZES = ((1280, 10), (1280, 100), (1280, 1000), (4096, 51))  # d, T
 N_EXAMPLES = 500  # of a cycle
 SECONDS_EACH = 8.0
-EARLY, LATE, TURN = (1_000, 11_000), (90_000, 100_000), 100  # examples
+FULL = 1000  # examples learned before times are taken: more than are kept
+# d, T and number of examples of which the costs are followed; the first FEW are learned before
+FOLLOWED = ((64, 20, 100_000), (256, 20, 100_000), (1280, 10, 30_000), (1280, 1000, 30_000))
+FEW, TURN = 100, 100  # examples
+RECOGNIZED = (2, 100, 1000)  # objects, of 1280 features and three views each
+N_RECOGNIZED = 1000  # views
 
 
 class Resolving:
@@ -48,7 +53,8 @@ def run_learn(quick: bool) -> Result:
             smallest = first.setdefault((row["d"], row["step"]), row["µs"])
             row["x fewest classes"] = round(row["µs"] / smallest, 3)
     remarks = [
-        "µs: median of one step and its quartiles; learn: one example; then scores: and what it says of the next one.",
+        "µs: median of one step and its quartiles; learn: one example; then scores: and what it says of the next one;",
+        f"{FULL} examples and at least one of each class were learned before.",
         "x re-solving: how many times faster than learning by re-solving all columns.",
     ]
     return Result(rows, remarks)
@@ -60,10 +66,12 @@ def _time_one_size(d: int, n_classes: int, seconds_each: float) -> list[dict[str
     labels = [str(place) for place in range(n_classes)]
     plain, scoring, adaptive = IncrementalClassifier(d), IncrementalClassifier(d), AdaptiveClassifier(d)
     resolving = Resolving(d, n_classes)
+    first = x[np.arange(max(FULL, n_classes)) % N_EXAMPLES]
+    targets = np.arange(len(first)) % n_classes
     for classifier in (plain, scoring, adaptive):
-        classifier.learn(x[np.arange(n_classes) % N_EXAMPLES], labels)
-    resolving.covariance.update(x[np.arange(n_classes) % N_EXAMPLES])
-    resolving.sums += x[np.arange(n_classes) % N_EXAMPLES]
+        classifier.learn(first, [labels[target] for target in targets])
+    resolving.covariance.update(first)
+    np.add.at(resolving.sums, targets, first)
     learned = 0
 
     def resolve(i: int) -> None:
@@ -83,7 +91,7 @@ def _time_one_size(d: int, n_classes: int, seconds_each: float) -> list[dict[str
     }
     spreads = time_in_turns(steps, seconds_each, 2000)
     twin = IncrementalClassifier(d)
-    twin.learn(x[np.arange(n_classes) % N_EXAMPLES], labels)
+    twin.learn(first, [labels[target] for target in targets])
     for i in range(learned):
         twin.learn(x[i % N_EXAMPLES], labels[i % n_classes])
     error = np.abs(twin.weights - resolving.weights).max() / np.abs(resolving.weights).max()
@@ -108,13 +116,12 @@ def _time_one_size(d: int, n_classes: int, seconds_each: float) -> list[dict[str
 
 
 def run_history(quick: bool) -> Result:
-    """Follow 100 000 examples (quick: a tenth of that), beside a classifier that is kept young."""
-    scale = 10 if quick else 1
-    rows = [_follow(kind, d, scale) for d in ((64,) if quick else (64, 256)) for kind in KINDS]
+    """Follow 30 000 and 100 000 examples (quick: a tenth of that, of 64 features), beside a classifier kept young."""
+    cases = ((*FOLLOWED[0][:2], FOLLOWED[0][2] // 10),) if quick else FOLLOWED
+    rows = [_follow(kind, *case) for case in cases for kind in KINDS]
     remarks = [
-        f"early, late: median µs of the examples {EARLY[0] // scale}..{EARLY[1] // scale} and "
-        f"{LATE[0] // scale}..{LATE[1] // scale}; 20 classes.",
-        "noise: the same ratio for a classifier that is given back its first state every 1000 examples: the machine's.",
+        f"early, late: median µs of the first and of the last tenth of the examples, after {FEW} others.",
+        f"noise: the same ratio for a classifier that is given back its state after {FEW} every 1000: the machine's.",
     ]
     return Result(rows, remarks)
 
@@ -122,18 +129,17 @@ def run_history(quick: bool) -> Result:
 KINDS = {"IncrementalClassifier": IncrementalClassifier, "AdaptiveClassifier": AdaptiveClassifier}
 
 
-def _follow(kind: str, d: int, scale: int) -> dict[str, Any]:
+def _follow(kind: str, d: int, n_classes: int, total: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    x, labels = rng.normal(size=(1000, d)) / np.sqrt(d), [f"object {i % 20}" for i in range(1000)]
-    total = LATE[1] // scale
+    x, labels = rng.normal(size=(1000, d)) / np.sqrt(d), [f"object {i % n_classes}" for i in range(1000)]
     times = np.empty((2, total))  # old, young
     old = KINDS[kind](d)
-    old.learn(x, labels)
+    old.learn(x[-FEW:], labels[-FEW:])
     first, young = old.state(), old
     gc.collect()
     gc.disable()
     try:
-        for start in tqdm(range(0, total, TURN), unit="turn", desc=f"{kind}, d = {d}"):
+        for start in tqdm(range(0, total, TURN), unit="turn", desc=f"{kind}, d = {d}, T = {n_classes}"):
             if start % 1000 == 0:
                 young = KINDS[kind].from_state(first)
             for which, classifier in enumerate((old, young)):
@@ -144,14 +150,48 @@ def _follow(kind: str, d: int, scale: int) -> dict[str, Any]:
                     times[which, i] = perf_counter() - begin
     finally:
         gc.enable()
-    early, late = (slice(window[0] // scale, window[1] // scale) for window in (EARLY, LATE))
-    before, after = np.median(times[:, early], axis=1), np.median(times[:, late], axis=1)
+    before, after = (np.median(part, axis=1) for part in (times[:, : total // 10], times[:, -total // 10 :]))
     return {
         "classifier": kind,
         "d": d,
+        "T": n_classes,
+        "examples": total,
         "early µs": round(1e6 * before[0], 3),
         "late µs": round(1e6 * after[0], 3),
         "late / early": round(float(after[0] / before[0]), 4),
         "noise": round(float(after[1] / before[1]), 4),
         "corrected": round(float(after[0] / before[0] / (after[1] / before[1])), 4),
+    }
+
+
+def run_recognize(quick: bool) -> Result:
+    """Time the recognition of one view by an AdaptiveClassifier, beside 2 to 1000 objects (quick: to 100)."""
+    remarks = ["ms: of one view, label, confidence and typicality; the fastest, the first tenth, the median."]
+    return Result([_recognize(n_classes) for n_classes in (RECOGNIZED[:-1] if quick else RECOGNIZED)], remarks)
+
+
+def _recognize(n_classes: int) -> dict[str, Any]:
+    rng, classifier = np.random.default_rng(0), AdaptiveClassifier(1280)
+    objects = np.abs(rng.normal(size=(n_classes, 1280)))
+
+    def view(place: int) -> np.ndarray:
+        return np.asarray(objects[place] + 0.5 * np.abs(rng.normal(size=1280)))
+
+    for place in range(3 * n_classes):
+        classifier.learn(view(place % n_classes), str(place % n_classes))
+    begin = perf_counter()
+    classifier.calibrate()
+    calibrating, times = perf_counter() - begin, []
+    for place in range(N_RECOGNIZED):
+        x = view(place % n_classes)
+        begin = perf_counter()
+        classifier.judge(x)
+        times.append(perf_counter() - begin)
+    fastest, tenth, median = 1e3 * np.quantile(times, [0.0, 0.1, 0.5])
+    return {
+        "T": n_classes,
+        "fastest ms": round(float(fastest), 3),
+        "tenth ms": round(float(tenth), 3),
+        "median ms": round(float(median), 3),
+        "calibrating s": round(calibrating, 2),
     }

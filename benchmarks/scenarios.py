@@ -56,8 +56,9 @@ SCENARIOS = {
     ),
     "objects-learn": Scenario("one example of an object, over d and T, beside re-solving", object_learning.run_learn),
     "objects-history": Scenario(
-        "cost of the 100 000th example of an object beside the first ones", object_learning.run_history
+        "cost of the 30 000th and the 100 000th example of an object beside the first ones", object_learning.run_history
     ),
+    "objects-recognize": Scenario("one view beside 2 to 1000 objects", object_learning.run_recognize),
     "camera-recognition": Scenario("from camera to recognition over two nodes, while learning", recognition.run),
     "recognition-settings": Scenario(
         "objects taught in a few seconds each: what is named right, over the settings of the node",

@@ -118,4 +118,5 @@ class AdaptiveClassifier(SettableRecoding):
 
     def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array, Array]:
         scores, mixed = calibration.all_scores(z)
-        return np.pad(scores, ((0, 0), (0, len(self._moments) - calibration.n_classes))), self._factors(), mixed
+        since = np.zeros((len(z), len(self._moments) - calibration.n_classes))
+        return np.concatenate([scores, since], axis=1), self._factors(), mixed

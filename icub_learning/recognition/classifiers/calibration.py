@@ -12,11 +12,11 @@ from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews
 from icub_learning.recognition.classifiers.whitened import Machine, Portion, Scores, Statistics
 
-SHRINKAGES = (0.05, 0.5, 0.8)  # candidates: of covariances within classes
-MEAN_WEIGHTS = (0.3, 1.0, 3.0, 10.0)  # candidates: of the class means beside the kept views
+SHRINKAGES = (0.05, 0.5, 1.0)  # candidates: of covariances within classes; 1 whitens nothing
+MEAN_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0)  # candidates: of the class means beside the kept views
 CANDIDATES = tuple(product(range(len(SHRINKAGES)), range(len(MEAN_WEIGHTS))))
-DEFAULT = CANDIDATES.index((1, 0))  # in force until another one is clearly better
-MARGIN = 1.5  # standard errors by which it has to be
+DEFAULT = CANDIDATES.index((1, 1))  # in force until another one is clearly better
+MARGIN = 1.0  # standard errors by which it has to be
 SMALLEST_WIDTH = 0.001  # of the smoothing of the distribution of top scores, which are about 0 to 2
 
 
@@ -67,7 +67,8 @@ class Calibration:
     """The kept views, each judged by a machine that learned all views but those of its part of its class.
 
     Of shrinkages and weights of the means that pair is in force which names most of the held-back views right, if the
-    views on which it and the default differ show that by MARGIN; what chance prefers is not taken.
+    views on which it and the default differ show that by MARGIN; what chance prefers is not taken. These views are held
+    back in random thirds, so that settings do not depend on the order of teaching.
 
     Top scores grow with the number k of views of an object about as c - b / k. Typicality is that of c: a view held
     back is judged by fewer views than a new one will be, and objects with three views stand beside others with twenty.
@@ -86,7 +87,7 @@ class Calibration:
     """
 
     def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
-        self._known, self.n_classes, parts = known, len(factors), kept.parts()
+        self._known, self.n_classes, parts = known, len(factors), kept.random_parts()
         self._factors = factors / factors.min(initial=np.inf)  # those of means need none
         self.judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
         place, weight = CANDIDATES[self._choose(found)]
@@ -163,9 +164,8 @@ class Calibration:
 
     def _tops(self, mixed: Array, kept: NDArray[np.intp]) -> Array:
         """Return top scores (m,) as of objects with many views, from those (m, T) by kept views (T,) or (m, T)."""
-        best = mixed.argmax(axis=1)[:, None]
-        k = np.take_along_axis(np.broadcast_to(kept, mixed.shape), best, axis=1)
-        return np.asarray((np.take_along_axis(mixed, best, axis=1) + self.lack / np.maximum(k, 1))[:, 0])
+        best = np.arange(len(mixed)), mixed.argmax(axis=1)
+        return np.asarray(mixed[best] + self.lack / np.maximum(np.broadcast_to(kept, mixed.shape)[best], 1))
 
     def _tops_held_back(self, parts: NDArray[np.intp]) -> Array:
         """Find `lack`, from machines that learned one of the parts (n,) beside those of two, and return `_tops`."""

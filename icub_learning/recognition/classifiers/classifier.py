@@ -192,7 +192,7 @@ class Classifier(ABC):
         z = self._mapped(rows)
         unrecoded, factors, mixed = self._judged_scores(z, calibration)
         scores = (unrecoded * factors).mean(axis=0)
-        nearest = self.classes[int(scores.argmax())]
+        nearest = self._moments.labels[int(scores.argmax())]
         typicality = float(calibration.typicality(mixed.mean(axis=0, keepdims=True))[0])
         return Judgement(nearest, scores, confidence(scores, factors), typicality)
 

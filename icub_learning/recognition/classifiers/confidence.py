@@ -63,7 +63,7 @@ def _regressors(scores: Array, factors: Array) -> Array:
     best = scores[first]
     if best <= 0.0:  # the scores support no class
         return np.array([1.0, 0.0, 0.0])
-    second = max(0.0, float(np.max(np.delete(scores, first)))) if len(scores) > 1 else 0.0
+    second = max(0.0, float(np.partition(scores, -2)[-2])) if len(scores) > 1 else 0.0
     return np.array([1.0, (best - second) / best, min(best / factors[first], 2.0)])
 
 

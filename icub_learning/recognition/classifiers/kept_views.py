@@ -113,6 +113,11 @@ class KeptViews:
         """
         return self._divided(lambda places: places, N_PARTS)
 
+    def random_parts(self) -> NDArray[np.intp]:
+        """Return thirds of each class, (n,), in the order of hashes: the same in whatever order the views came."""
+        hashes = self._hashes[self._order]
+        return self._divided(lambda places: places[np.argsort(hashes[places], kind="stable")], N_PARTS)
+
     def separate_parts(self) -> NDArray[np.intp]:
         """Return thirds of each class, (n,), none of which has a view much like one in another.
 

@@ -14,9 +14,9 @@ from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import unit
 
 LENGTH_SCALE = 0.5  # of the Gaussian kernel, between directions: unit vectors
-REGULARIZATION = 0.3  # lambda of the scores for names, of a kernel with k(x, x) = 1
-MIXED_REGULARIZATION = 0.1  # likewise under the mixed kernel
-MIXED_MEANS = 0.3  # weight of class means beside kept views, under the mixed kernel
+REGULARIZATION = 0.1  # lambda of kernel ridge regression, with k(x, x) = 1
+MIXED_MEANS = 0.3  # weight of class means beside kept views, for typicality
+FEWEST = 3  # vectors that a matrix is multiplied with one by one
 FEW = 30  # vectors that an inverse is multiplied with
 SMALLEST = 1e-30  # length to divide by
 NEGLIGIBLE = 1e-12  # variance within classes, beside the squared length 1 of the views, that counts as none
@@ -29,7 +29,7 @@ class Scores:
     Attributes:
         views: kernel ridge regression on the kept views.
         means: kernel with the means of the classes.
-        mixed: a weighted sum of both under the mixed kernel, for typicality.
+        mixed: a weighted sum of kernel ridge regression under the mixed kernel and of `means`, for typicality.
     """
 
     views: Array
@@ -111,12 +111,12 @@ class Machine:
     means. Directions in which one object varies between its views count little. The score of class t is
     (f_t(x) + a k(x, m_t)) / (1 + a): kernel ridge regression f of the class indicators on the kept views, which knows
     the shape of each class, and the kernel with the mean m_t of all its views, of which few views say less than many
-    (`_allowances`). For typicality the kernel is that of the mean of whitened and plain squared distances: what is
-    unknown may differ from all known objects in a direction in which these vary too.
+    (`_allowances`). For typicality the kernel between views is that of the mean of whitened and plain squared
+    distances: what is unknown may differ from all known objects in a direction in which these vary too.
 
     The covariance is computed in double precision, what follows in single precision: twice as fast, and as C is shrunk
-    its condition number is some thousands. Both kernels of a view take one product with the points (views and means)
-    and symmetric inverses, of which half is read: recognizing one view takes as long as reading these from memory.
+    its condition number is some thousands. A view takes products with the points (views and means) and with symmetric
+    inverses, of which half is read: recognizing it takes as long as reading these from memory.
 
     Args:
         portion: what is known.
@@ -137,11 +137,8 @@ class Machine:
         factor = cholesky(shrunk, overwrite_a=True, check_finite=False)
         # Of one object no other is known to differ from, directions are those from 0.
         center = means.mean(axis=0) * (len(means) > 1)
-        points = np.concatenate([portion.rows, means])
-        self._plain_scales = np.ones(len(points), np.float32)
-        self._plain_scales[len(portion.rows) :] = 1.0 / np.maximum(np.linalg.norm(means, axis=1), SMALLEST)
-        self._plain_offsets = _single(points @ center)
-        self._center, self._points = _single(center), _single(points - center)
+        self._plain_offsets = _single(portion.rows @ center)
+        self._center, self._points = _single(center), _single(np.concatenate([portion.rows, means]) - center)
         white = solve_triangular(factor, self._points.T, trans=1, check_finite=False).T
         self._precision = Inverse(factor)
         n = self._n = len(portion.rows)
@@ -154,12 +151,12 @@ class Machine:
 
     @cached_property
     def _inverse(self) -> "Inverse":
-        return _regularized(self._gram.copy(), REGULARIZATION)
+        return _regularized(self._gram.copy())
 
     @cached_property
     def _mixed_inverse(self) -> "Inverse":
         rows = _single(self.portion.rows)
-        return _regularized(_mixed(self._gram, rows @ rows.T), MIXED_REGULARIZATION)
+        return _regularized(_mixed(self._gram, rows @ rows.T))
 
     def scores(self, z: Array) -> Scores:
         """Return the scores of any views (m, d)."""
@@ -170,35 +167,31 @@ class Machine:
         """Return the scores of views with coordinates (m, r) and squared lengths (m,).
 
         Args:
-            names: whether those for names are asked for; else they are 0.
+            names: whether those by kept views are asked for; else they are 0.
             mixed: likewise those for typicality.
         """
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
         single, n = _single(x) - self._center, self._n
         towards = (self._precision @ single.T).T
         lengths = np.sqrt(np.maximum((single * towards).sum(axis=1), 0.0) + outside).astype(np.float32)
-        products = self._points @ (np.concatenate([towards, single]) if mixed else towards).T
-        kernel, plain = products[:, : len(x)], products[:, len(x) :]
+        kernel = _products(self._points, towards)
         kernel *= self._scales[:, None]
         kernel /= np.maximum(lengths, np.float32(SMALLEST))
         kernel = _kernel(kernel)
-        present = self.portion.present
-        by_views, by_means, under_mixed = np.zeros((3, len(present), len(x)))
+        by_views, by_means, under_mixed = np.zeros((3, len(self.portion.present), len(x)))
+        by_means[self.portion.present] = kernel[n:]
         if names:
-            by_means[present] = kernel[n:]
-            self._add_by_class(self._inverse, kernel, by_views)
+            self._add_by_class(self._inverse, kernel[:n], by_views)
         if mixed:
-            plain += self._plain_offsets[:, None] + single @ self._center
-            plain *= self._plain_scales[:, None]
-            kernel = _mixed(kernel, plain)
-            under_mixed[present] = MIXED_MEANS * kernel[n:]
-            self._add_by_class(self._mixed_inverse, kernel, under_mixed)
+            under_mixed += MIXED_MEANS * by_means
+            plain = _products(self._points[:n], single) + self._plain_offsets[:, None] + single @ self._center
+            self._add_by_class(self._mixed_inverse, _mixed(kernel[:n], plain), under_mixed)
         return Scores(by_views.T, by_means.T, under_mixed.T)
 
     def _add_by_class(self, inverse: "Inverse", kernel: Any, scores: Array) -> None:
         """Add the ridge regression on the rows, of each of which one class has the indicator 1, to scores (T, m)."""
         if self._n:
-            scores[self.portion.kinds] += np.add.reduceat(inverse @ kernel[: self._n], self.portion.starts)
+            scores[self.portion.kinds] += np.add.reduceat(inverse @ kernel, self.portion.starts)
 
 
 class Inverse:
@@ -248,6 +241,11 @@ def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.in
     return np.asarray(np.sqrt((length + variance / counts) / (length + variance / counts.max())))
 
 
+def _products(points: Any, x: Any) -> Any:
+    """Return points (n, r) times x (m, r), (n, m): for few x one by one, because BLAS packs points to multiply more."""
+    return np.stack([points @ row for row in x], axis=1) if 0 < len(x) <= FEWEST else points @ x.T
+
+
 def _single(x: Array) -> Any:
     return x.astype(np.float32)
 
@@ -263,7 +261,7 @@ def _mixed(kernel: Any, products: Any) -> Any:
     return np.sqrt(kernel) * np.exp((products - np.float32(1.0)) / np.float32(2.0 * LENGTH_SCALE**2))
 
 
-def _regularized(kernel: Any, regularization: float) -> Inverse:
-    """Return the inverse of a kernel matrix, which is overwritten, and regularization times the identity."""
-    kernel.flat[:: len(kernel) + 1] += np.float32(regularization)
+def _regularized(kernel: Any) -> Inverse:
+    """Return the inverse of a kernel matrix, which is overwritten, and REGULARIZATION times the identity."""
+    kernel.flat[:: len(kernel) + 1] += np.float32(REGULARIZATION)
     return Inverse(cholesky(kernel.T, overwrite_a=True, check_finite=False))

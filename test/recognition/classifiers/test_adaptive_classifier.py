@@ -73,6 +73,7 @@ def test_the_order_of_views_changes_nothing_of_what_is_known_of_all_of_them():
     asked = np.concatenate([views(rng, 100, k) for k in range(3)])
     named = np.array([a == b for a, b in zip(one.predict(asked), other.predict(asked), strict=True)])
     assert named.mean() > 0.98
+    assert (one.shrinkage, one.mean_weight) == (other.shrinkage, other.mean_weight)
 
 
 @pytest.mark.parametrize("n", [1, 5, 40])
@@ -122,7 +123,7 @@ def test_what_names_more_held_back_views_right_is_chosen():
         loud.learn(centres[k] + (10.0 * rng.normal(size=(30, 30))) @ along + 0.1 * rng.normal(size=(30, 60)), str(k))
     assert loud.shrinkage == min(SHRINKAGES)
     stayed = 0
-    for _ in range(20):  # the best of twelve pairs would be the default in two of them
+    for _ in range(20):  # the best of fifteen pairs would be the default in one or two of them
         noise = AdaptiveClassifier(D)
         for k in range(4):
             noise.learn(rng.normal(size=(12, D)), str(k))

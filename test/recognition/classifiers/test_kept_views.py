@@ -75,6 +75,20 @@ def test_parts_are_thirds_in_the_order_of_learning():
     assert parts[targets == 3].tolist() == [0, 1]
 
 
+def test_random_parts_are_thirds_and_the_same_in_any_order():
+    rng = np.random.default_rng(3)
+    x, labels = rng.normal(size=(23, D)), np.repeat([0, 1, 2], [12, 8, 3])
+    found = []
+    for order in (np.arange(23), rng.permutation(23)):
+        kept = KeptViews(D)
+        for place in order:
+            kept.add(x[place], int(labels[place]))
+        found.append(kept.random_parts()[np.argsort(order)])
+    np.testing.assert_array_equal(found[0], found[1])
+    assert [np.bincount(found[0][labels == k]).tolist() for k in range(3)] == [[4, 4, 4], [3, 3, 2], [1, 1, 1]]
+    assert (np.diff(found[0][:12]) < 0).any()  # not in the order of learning
+
+
 def test_a_full_memory_knows_the_order_of_learning():
     kept, d = KeptViews(50_000), 50_000
     for place in range(200):

@@ -8,7 +8,6 @@ from icub_learning.recognition.classifiers.kept_views import rounded, unit
 from icub_learning.recognition.classifiers.whitened import (
     LENGTH_SCALE,
     MIXED_MEANS,
-    MIXED_REGULARIZATION,
     REGULARIZATION,
     Machine,
     Portion,
@@ -42,19 +41,17 @@ def by_definition(rows, targets, kept, x, shrinkage):
     wm = wm * allowances(rows, targets, kept, shrunk, shrinkage, (means - center) @ root)[:, None]
     indicators = np.eye(n_classes)[targets[kept]]
 
-    def ridge(k, regularization):
-        return np.linalg.solve(k + regularization * np.eye(len(k)), indicators)
+    def ridge(k):
+        return np.linalg.solve(k + REGULARIZATION * np.eye(len(k)), indicators)
 
     def mixed(white, other_white, plain, other_plain):
         squares = ((plain[:, None] - other_plain[None]) ** 2).sum(axis=2)
         return np.sqrt(kernel(white, other_white) * np.exp(-squares / (2 * LENGTH_SCALE**2)))
 
     to_white_means = np.exp((np.minimum(wx @ wm.T, 1.0) - 1.0) / LENGTH_SCALE**2)
-    views = kernel(wx, wk) @ ridge(kernel(wk, wk), REGULARIZATION)
-    inside = ridge(mixed(wk, wk, rows[kept], rows[kept]), MIXED_REGULARIZATION)
-    plain = np.exp((unit(x) @ unit(means).T - 1.0) / (2 * LENGTH_SCALE**2))
-    to_means = MIXED_MEANS * np.sqrt(to_white_means) * plain
-    return views, to_white_means, mixed(wx, wk, unit(x), rows[kept]) @ inside + to_means
+    views = kernel(wx, wk) @ ridge(kernel(wk, wk))
+    inside = mixed(wx, wk, unit(x), rows[kept]) @ ridge(mixed(wk, wk, rows[kept], rows[kept]))
+    return views, to_white_means, inside + MIXED_MEANS * to_white_means
 
 
 def allowances(rows, targets, kept, shrunk, shrinkage, white_means):
