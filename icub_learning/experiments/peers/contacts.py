@@ -16,19 +16,19 @@ from icub_learning.simulation.zoo import ZOO
 from icub_learning.simulation.zoo.sensing import Clock
 
 ROBOT, RATE = "panda_1khz", 250.0  # [Hz]: its joint torques, read as often as our monitor looks at them
-LEARNED, QUIET = 30.0, 60.0  # [s] to learn; without pushes from there on, which set the thresholds, or fewer in quick
+LEARNED, QUIET = 30.0, 30.0  # [s] to learn; without pushes from there on, which set the thresholds
 FORCES = (2.0, 5.0, 10.0)  # [N]
 HELD, PAUSE = 0.5, 2.0  # [s] of a push, and after it
-PUSHES, QUICK_PUSHES = 10, 3  # of each force
+PUSHES = 3  # of each force in each draw
 GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # [1/s] of the observer
 SECOND = 1_000_000_000  # [ns]
 SHIPPED, TEST = "contact test, 0.1 alarms in an hour", "contact test, as many alarms"
 LEARNED_OBSERVER, URDF_OBSERVER = "momentum observer, learned parameters", "momentum observer, URDF's parameters"
 
 
-def measure(seed: int, quick: bool) -> dict[str, Any]:
+def measure(seed: int, draws: int) -> dict[str, Any]:
     """Return the delays of both, as tables for the page."""
-    quiet, count = (QUIET / 2, QUICK_PUSHES) if quick else (QUIET, PUSHES)
+    quiet, count = QUIET * draws, PUSHES * draws
     rng = np.random.default_rng([seed, 34])
     begins = LEARNED + quiet + (HELD + PAUSE) * np.arange(count * len(FORCES))
     forces = rng.permutation(np.repeat(FORCES, count))

@@ -44,6 +44,7 @@ EXAMPLE = "example:\n  icub-learning reproduce peers --quick --page out/peers.md
 add_options = options(
     "all that is random",
     quick=True,
+    draws=1,
     recordings={"nargs": "+", "metavar": "NAME", "help": "recordings (default: all)"},
     parts={"nargs": "+", "choices": ("learners", "contacts", "loads"), "default": ["learners", "contacts", "loads"],
            "help": "default: all of them"},
@@ -66,11 +67,11 @@ def run(args: argparse.Namespace) -> None:
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
             for case in tqdm(chosen, "recordings", disable=None)
         }
-    source = sorted(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "experiments" / "peers").glob("*.py"))
-    key = json.dumps([args.quick, seed, digests([*source, *_sources()])])
+    own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads", "momentum_observer")]
+    key = json.dumps([args.draws, seed, digests([*own, *_sources()])])
     for name, part in (("contacts", contacts), ("loads", loads)):
         if name in args.parts:
-            figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, args.quick))
+            figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, args.draws))
     page.show(figures, args.out, args.page)
     save_figures(args.json, figures)
 
