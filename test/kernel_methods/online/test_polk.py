@@ -8,6 +8,7 @@ from helpers.polk_data import multidist
 
 from icub_learning.errors import DataError, IcubLearningError, ParameterError
 from icub_learning.kernel_methods import Kernel, POLKClassifier, POLKRegressor, functional_sgd
+from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES, square
 
 LOSSES = ["logistic", "hinge", "squared_hinge"]
 
@@ -42,6 +43,17 @@ def slopes(loss, scores, codes):
             step = np.eye(len(row))[j] * 1e-6
             out[i, j] = (value(row + step, codes[i]) - value(row - step, codes[i])) / 2e-6
     return out
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "square"])
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_derivatives_are_those_of_the_losses(loss, n_columns):
+    """Also where a margin is wide enough, which the learned functions below are too small for."""
+    rng = np.random.default_rng(0)
+    scores = 2 * rng.normal(size=(30, n_columns))
+    targets = rng.normal(size=(30, n_columns)) if loss == "square" else rng.integers(max(2, n_columns), size=30)
+    _, found = square(scores, targets) if loss == "square" else MARGIN_LOSSES[loss](scores, targets)
+    np.testing.assert_allclose(found, slopes(loss, scores, targets), atol=1e-7)
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, "square"])
