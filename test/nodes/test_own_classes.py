@@ -5,7 +5,7 @@ import pytest
 from helpers.camera_probe import CameraProbe
 from helpers.detection_probe import DetectionProbe
 from helpers.driven_arm import SETTINGS as ARM
-from helpers.driven_arm import Arm, drive, settle
+from helpers.driven_arm import Arm, drive, settle, taken_in
 from helpers.node_probe import NodeProbe
 from helpers.own_package import write_own_package
 from helpers.recognition_probe import RecognitionProbe
@@ -68,9 +68,11 @@ def test_a_learner_predicts_learns_and_is_kept(node_here, regressor, tmp_path):
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
         drive(probe, arm, range(1))
+        taken_in(probe, 1)
         assert np.abs(probe.predictions[0].total).max() > 0.1
         assert probe.call(Trigger, "reset").success
         drive(probe, arm, range(1, 2))
+        taken_in(probe, 2)
         assert np.abs(probe.predictions[1].total).max() == 0.0
     assert node.stop() == 0
 

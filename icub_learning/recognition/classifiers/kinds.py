@@ -27,9 +27,7 @@ def kind_of(classifier: AnyClassifier) -> str:
 
 
 def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClassifier:
-    """Rebuild a classifier of a kind in KINDS from what its `state` returned; with `own` of that class only.
-
-    See OwnClassifier.of for `own`.
+    """Rebuild a classifier of a kind in KINDS, or of `own` only (see OwnClassifier.of), from what its `state` returned.
 
     Of models of earlier versions those of the kernel classifier are read too: all that it knew were the views that it
     kept, and these are learned anew.

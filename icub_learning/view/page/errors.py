@@ -95,6 +95,8 @@ def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:
         return [("P", chosen, "predicted")]
     if estimator == "nonparametric":
         return [("NP", chosen, "predicted")]
+    if "." in estimator:  # a class of the user's, which has no parts
+        return [(estimator.rpartition(".")[2], chosen, "predicted")]
     return [("P", chosen, "parametric"), ("SP", chosen, "predicted")]
 
 
