@@ -113,10 +113,10 @@ class AdaptiveClassifier(SettableRecoding):
         return self._calibration.held_back(parts)
 
     def _unrecoded_scores(self, z: Array) -> Array:
-        scores = self._calibration.machine_scores(np.atleast_2d(z))
+        scores = self._calibration.scores_of(np.atleast_2d(z))[0]
         return np.asarray(scores[0] if z.ndim == 1 else scores)
 
     def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array, Array]:
-        scores, mixed = calibration.all_scores(z)
+        scores, mixed = calibration.scores_of(z)
         since = np.zeros((len(z), len(self._moments) - calibration.n_classes))
         return np.concatenate([scores, since], axis=1), self._factors(), mixed

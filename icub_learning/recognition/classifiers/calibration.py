@@ -103,16 +103,8 @@ class Calibration:
         judged, (scores,) = self._hold_back([self.shrinkage], [parts != part for part in np.unique(parts)], True)
         return self._combined(scores, self.mean_weight), judged
 
-    def machine_scores(self, z: Array) -> Array:
-        """Return the recoded scores (m, T) of z (m, d) under all views; (m, 0) without any."""
-        return self.all_scores(z)[0]
-
-    def mixed_scores(self, z: Array) -> Array:
-        """Return the scores (m, T) of z (m, d) under the mixed kernel."""
-        return self.all_scores(z)[1]
-
-    def all_scores(self, z: Array) -> tuple[Array, Array]:
-        """Return what `machine_scores` and `mixed_scores` return, which costs half as much as both."""
+    def scores_of(self, z: Array) -> tuple[Array, Array]:
+        """Return recoded scores (m, T) of z (m, d) under all views, and those for typicality; (m, 0) without any."""
         if self._machine is None:
             return np.zeros((len(z), 0)), np.zeros((len(z), 0))
         found = self._machine.scores(z)

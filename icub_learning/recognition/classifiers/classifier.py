@@ -167,7 +167,7 @@ class Classifier(ABC):
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration
-        found = calibration.typicality(calibration.mixed_scores(self._mapped(np.atleast_2d(rows))))
+        found = calibration.typicality(calibration.scores_of(self._mapped(np.atleast_2d(rows)))[1])
         return float(found[0]) if rows.ndim == 1 else found
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
@@ -337,7 +337,7 @@ class Classifier(ABC):
 
     def _judged_scores(self, z: Array, calibration: Calibration) -> tuple[Array, Array, Array]:
         """Return the scores (n, T) of mapped examples before recoding, the recoding factors (T,), and mixed scores."""
-        return self._unrecoded_scores(z), self._factors(), calibration.mixed_scores(z)
+        return self._unrecoded_scores(z), self._factors(), calibration.scores_of(z)[1]
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.

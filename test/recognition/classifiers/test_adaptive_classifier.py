@@ -157,7 +157,7 @@ def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches(mo
         calibration = classifier._calibration
         expected.append(calibration._typicality._top.mean() - calibration.lack / 6)
         asked = np.concatenate([views(rng, 60, k) for k in range(5)])
-        top.append(calibration.mixed_scores(asked).max(axis=1).mean())
+        top.append(calibration.scores_of(asked)[1].max(axis=1).mean())
         parts = classifier._kept.separate_parts()
         known = Calibration(classifier._kept, classifier._statistics(), np.ones(5))
         _, (held,) = known._hold_back([0.2], [parts != part for part in range(3)], False)
