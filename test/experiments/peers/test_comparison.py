@@ -140,7 +140,7 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
         "one": {"kind": "real", "learners": learners(0.1, 0.2, 0.4)},
         "two": {"kind": "real", "learners": learners(0.3, 0.6, 0.2)},
     }
-    figures = {"quick": True, "seconds": 1.0, "learners": cases}
+    figures = {"quick": True, "seconds": 1.0, "command": "icub-learning", "learners": cases}
     page.show(figures, tmp_path, tmp_path / "docs" / "peers.md")
     text = (tmp_path / "docs" / "peers.md").read_text()
     assert "0.612 times the error of the best rival over all recordings (I-SSGPR + P)" in text
