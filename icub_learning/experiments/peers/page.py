@@ -198,7 +198,9 @@ def draw(cases: Mapping[str, Found], out: Path) -> list[tuple[Path, str]]:
     changes = {name: case for name, case in cases.items() if case["kind"] == "change"}
     made: list[tuple[Path, str]] = []
     if plain:
-        caption = "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
+        caption = (
+            "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
+        )
         _draw_time(list(plain.values()), "curve", CURVE, "seconds since the start", out / TIME, caption)
         made.append((out / TIME, caption))
         caption = "Error of SP over that of the best rival on each recording: left of the line ours is better"
@@ -248,7 +250,9 @@ def _draw_time(cases: Sequence[Found], key: str, edges: Sequence[float], label: 
     )
     dashes = ("-", ":", "-", "-", "-", "-", "--", "--", "--")
     for (name, curve), colour, dash in zip(shown.items(), colours, dashes, strict=False):
-        axes.plot(middle, np.minimum(curve, MOST_SHOWN), dash, color=colour, linewidth=3 if name == OURS else 1.4, label=name)
+        axes.plot(
+            middle, np.minimum(curve, MOST_SHOWN), dash, color=colour, linewidth=3 if name == OURS else 1.4, label=name
+        )
     plots.log_scale(axes, "x")
     plots.log_scale(axes, "y")
     over = "that of SP" if key == "curve" else "the variance of the output"
