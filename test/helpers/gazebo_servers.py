@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from icub_learning.errors import ParameterError
-from icub_learning.launching.installation import find_executable
-
 PREFIXES = "ICUB_LEARNING_GAZEBO"  # folders with bin/gz, separated as those of the PATH are
 
 
@@ -19,14 +16,6 @@ def servers() -> dict[str, dict[str, str]]:
         if Path(prefix, "bin", "gz").is_file():
             found[Path(prefix).name] = _environment(Path(prefix))
     return found
-
-
-def needs_bridge() -> None:
-    """Skip the test where ros_gz_bridge is not installed."""
-    try:
-        find_executable("ros_gz_bridge", "parameter_bridge")
-    except ParameterError as error:
-        pytest.skip(str(error))
 
 
 def _environment(prefix: Path) -> dict[str, str]:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     seed = checked_seed(args)
     seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
     folder = args.out / f"peers-{'quick' if args.quick else 'full'}"
-    figures: dict[str, Any] = {"seed": seed, "quick": args.quick, "seconds": seconds}
+    figures: dict[str, Any] = {"seed": seed, "quick": args.quick, "seconds": seconds, "command": _command(args)}
     if "learners" in args.parts:
         cases = all_cases(seconds, QUICK_PLANES if args.quick else PLANES, seed)
         wanted = args.recordings or (QUICK_CASES if args.quick else [case.name for case in cases])
@@ -74,6 +74,15 @@ def run(args: argparse.Namespace) -> None:
             figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, args.draws))
     page.show(figures, args.out, args.page)
     save_figures(args.json, figures)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """Return the command that was given, as far as its figures depend on it."""
+    words = ["icub-learning reproduce peers", *(["--quick"] if args.quick else [])]
+    for name in ("recordings", "parts"):
+        if getattr(args, name):
+            words += [f"--{name}", *(f'"{one}"' if " " in one else one for one in getattr(args, name))]
+    return " ".join([*words, f"--draws {args.draws} --seed {args.seed} --page docs/peers.md"])
 
 
 def _sources() -> list[str]:
