@@ -178,11 +178,11 @@ same samples, at the same moment, from the same motions, derived without delay. 
 told the robot's URDF, joints and kind of output. Rivals are told means and deviations of motions and outputs over the
 whole recording besides. Their settings are searched on its first 30 %, one after the other, twice (quick form: once,
 and two values of each); length scales and noise of Gaussian processes, shared by all outputs, are first found by
-likelihood there. On top of P means: what P of this package predicts at each moment is taken away, and the rival
-learns the rest, after a wait that is searched too. Off-line identification has learned the first 70 %, filtered from
-both sides in time, and predicts the rest from motions that are not. Simulated robots move for {seconds:g} s. Costs
-are processor time of Python with NumPy; ours, I-SSGPR and least squares use the compiled core of this package. Ours
-is without the motion filter, which all share.
+likelihood there. On top of P means: what P of this package predicts at each moment is taken away, and the rival learns
+the rest, after a wait that is searched too. Off-line identification has learned the first 70 %, filtered from both
+sides in time, and predicts the rest from motions that are not. Simulated robots move for {seconds:g} s. Costs are
+processor time of Python with NumPy; ours, I-SSGPR and least squares use the compiled core of this package. Ours is
+without the motion filter, which all share.
 
 The rivals were written from their papers; they are not their authors' programs. Checked in `test/experiments/peers`:
 I-SSGPR is ridge regression on its features, a tree with one leaf and a streaming process with all inputs are exact
