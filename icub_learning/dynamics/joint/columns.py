@@ -1,11 +1,13 @@
 """The entries of a regressor that a joint model learns: those that tell something which the others do not."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.dynamics.regressors.base_parameters import SPARE, base_projection
 from icub_learning.dynamics.regressors.regressor import Regressor
 
 
@@ -46,8 +48,7 @@ class BaseColumns:
         self.root = np.linalg.cholesky(self.projection @ spread)
         self.back = solve_triangular(self.root, spread.T, lower=True).T
         self.offset: Array = self.projection @ start
-        size = regressor.n_outputs * len(self.kept)
-        learned = base_projection(lambda *motion: self.of(regressor(*motion)).reshape(1, -1), regressor.n_joints, size)
+        learned = _independent_entries(regressor)
         self.entries: NDArray[np.intp] = np.argmax(learned != 0.0, axis=1)
         self.sources, flat = np.nonzero(learned)
         self.outputs, self.places = np.divmod(flat, len(self.kept))
@@ -66,3 +67,21 @@ class BaseColumns:
     def coefficients(self, gamma: Array) -> Array:
         """Return beta (n_base,)."""
         return np.asarray(self.offset + self.root @ gamma)
+
+
+# Of regressors that are in use: a model, its copies and what is restored from files share one.
+_KNOWN: WeakKeyDictionary[Regressor, Array] = WeakKeyDictionary()
+
+
+def _independent_entries(regressor: Regressor) -> Array:
+    """Return the row echelon form (n_entries, n_outputs n_base) of the entries of Y_b as functions of the motion."""
+    if regressor not in _KNOWN:
+        kept = np.argmax(regressor.base_projection != 0.0, axis=1)
+        size = regressor.n_outputs * len(kept)
+        _KNOWN[regressor] = base_projection(
+            lambda *motion: regressor(*motion).take(kept, axis=1).reshape(1, -1),
+            regressor.n_joints,
+            size,
+            n_states=size + SPARE,
+        )
+    return _KNOWN[regressor]

@@ -13,10 +13,15 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 # around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
 # shorter than the longest one is rounding as well.
 _DEPENDENT = 1e-9
+SPARE = 20  # states beyond those that are needed, so that none of them decides
 
 
 def base_projection(
-    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int = 0
+    regressor: Callable[[Array, Array, Array], Array],
+    n_joints: int,
+    n_parameters: int,
+    seed: int = 0,
+    n_states: int | None = None,
 ) -> Array:
     """Return the identifiable combinations of the parameters of `regressor`, one in a row.
 
@@ -35,11 +40,13 @@ def base_projection(
         n_joints: number of joints.
         n_parameters: number of parameters.
         seed: seed of the sample of states.
+        n_states: how many; None: twice the number of parameters and some more, since a joint's own row may be all that
+            shows a parameter. Where each row shows all of them as many as parameters and some more are enough.
 
     Returns:
         (n_base, n_parameters), n_base the rank.
     """
-    heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_parameters, seed)
+    heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE, seed)
     kept: list[int] = []
     directions = np.zeros((len(heard), len(heard)))
     for index in range(len(heard)):
@@ -66,14 +73,13 @@ def base_values(regressor: Regressor, parameters: Array) -> Array:
 
 
 def _scaled_triangle(
-    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, seed: int
+    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_states: int, seed: int
 ) -> tuple[NDArray[np.intp], Array, Array]:
     """Return which columns are not zero, R of the QR factorization of these over many states, and their lengths.
 
     The columns are scaled to unit length before the factorization.
     """
     random = np.random.default_rng(seed)
-    n_states = 2 * n_parameters + 20  # a joint's own row may be all that shows a parameter: count states, not rows
     q = random.uniform(-np.pi, np.pi, (n_states, n_joints))
     v = random.normal(0.0, 3.0, (n_states, n_joints))  # [rad/s] with a, makes motion weigh about as much as gravity
     a = random.normal(0.0, 10.0, (n_states, n_joints))  # [rad/s^2]
