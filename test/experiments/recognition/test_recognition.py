@@ -124,13 +124,13 @@ def test_accuracies_of_the_comparison_are_those_of_each_contender():
 def test_a_learner_that_predicts_zero_or_swaps_columns_is_found_out(spoiled, monkeypatch):
     good = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     known = unknown.judge(clouds(noise=0.15), 4, 2, 10, 0)
-    whole = Calibration.all_scores
+    whole = Calibration.scores_of
 
     def spoil(self, z):
         scores, mixed = whole(self, z)
         return spoiled(scores), mixed
 
-    monkeypatch.setattr(Calibration, "all_scores", spoil)
+    monkeypatch.setattr(Calibration, "scores_of", spoil)
     bad = few_views.compare(clouds(noise=0.15), 6, (0,), (5,))
     assert bad[few_views.DEFAULT][0, 0] < 0.3 < 0.9 < good[few_views.DEFAULT][0, 0]
     assert unknown.judge(clouds(noise=0.15), 4, 2, 10, 0).largest < 0.4 < 0.9 < known.largest
