@@ -47,11 +47,8 @@ def _all_finite(flat: Array) -> bool:
 
 def vector(name: str, values: ArrayLike, size: int) -> Array:
     """Return `values` as a finite float64 array of shape (size,). Raises ShapeError, NotFiniteError."""
-    usual = type(values) is np.ndarray and values.shape == (size,) and values.dtype == np.float64 and size <= FEW
-    if usual and all(map(isfinite, values.tolist())):  # type: ignore[union-attr]
-        return values  # type: ignore[return-value]
     array = finite(name, values)
-    if np.shape(values) != (size,):
+    if getattr(values, "shape", None) != (size,) and np.shape(values) != (size,):
         raise ShapeError(name, np.shape(values), f"({size},)")
     return array
 

@@ -19,7 +19,9 @@ def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
     root = Path(__file__).parents[1]
     found = {}
     for path in sorted((root / package).rglob("*.py")):
-        if match := re.match(rf'"""`{prefix} (\S+)`: (.+)\.(\n|""")', path.read_text(encoding="utf-8")):
+        with path.open(encoding="utf-8") as file:
+            match = re.match(rf'"""`{prefix} (\S+)`: (.+)\.(\n|""")', file.readline())
+        if match:
             module = ".".join([root.name, *path.relative_to(root).with_suffix("").parts])
             found[match[1]] = module, match[2]
     return dict(sorted(found.items()))

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def arguments_of(module: ModuleType, quick: bool) -> tuple[str, ...]:
-    """Return the arguments of an experiment, at full length or in its quick form: its own, or the usual ones."""
+    """Return the arguments with which the page runs an experiment: those that it declares, or the usual ones."""
     return getattr(module, "QUICK", ("--quick",)) if quick else getattr(module, "FULL", ())
 
 

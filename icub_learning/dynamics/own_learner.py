@@ -46,7 +46,7 @@ class OwnPredictor:
 
 
 class OwnLearner(OwnClass):
-    """What a class lacks beside `predict`, `update`, `state` and `from_state`; `of` gives that of a class.
+    """Adapter of a class that has `predict`, `update`, `state` and `from_state`; see OwnClass.of.
 
     The learner is called with what predictions are made from: the motion as it was known before the measurement came.
     Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean

@@ -19,7 +19,7 @@ KEPT = 200  # outcomes: a share of 5 % is then known within 1.5 points
 
 
 class OwnClassifier(OwnClass):
-    """What a class lacks beside `learn`, `scores`, `classes`, `state` and `from_state`; `of` gives that of a class.
+    """Adapter of a class that has `learn`, `scores`, `classes`, `state` and `from_state`; see OwnClass.of.
 
     Confidence and typicality come from the newest 200 examples of classes known by then, each scored before it was
     learned; see Confidence and Typicality. `forget(label)`, `rename(old, new)` and `merge(other)` are those of the

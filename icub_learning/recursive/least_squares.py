@@ -118,7 +118,7 @@ class RecursiveLeastSquares:
         return *own, self.regularization, self._initial_weights
 
     def foresee(self) -> tuple[int, int]:
-        """Count a sample that a compiled function learns; return from which coordinate on how many it is to refill."""
+        """Count a sample that a compiled function will learn; return the first coordinate it refills, and how many."""
         self.n_samples += 1
         return self._next_refill()
 

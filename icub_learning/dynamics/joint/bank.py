@@ -115,7 +115,6 @@ class JointBank:
             JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
             for share, one in zip(self.shares, MEMBERS, strict=True)
         ]
-        self._members: tuple[MemberWeights, ...] | None = None  # until something is learned
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
@@ -137,7 +136,6 @@ class JointBank:
             forgetting: in (0, 1], of all members, on top of their own.
             count: how many samples this one stands for.
         """
-        self._members = None
         base = None if rows is None or self.columns is None else self.columns.of(rows)
         for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
             own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
@@ -145,10 +143,8 @@ class JointBank:
 
     def members(self) -> tuple[MemberWeights, ...]:
         """Return the weights of each member's features."""
-        if self._members is None:
-            pairs = zip(self.processes, self.shares, strict=True)
-            self._members = tuple(MemberWeights(process.maps(), share.places, share.scale) for process, share in pairs)
-        return self._members
+        pairs = zip(self.processes, self.shares, strict=True)
+        return tuple(MemberWeights(process.maps(), share.places, share.scale) for process, share in pairs)
 
     def parameters(self) -> list[Array]:
         """Rigid-body parameters (n_parameters,) of each member; [] without rigid bodies."""
@@ -180,7 +176,7 @@ class JointBank:
         for place, (mine, theirs, member) in enumerate(zip(made, other.processes, MEMBERS, strict=True)):
             if member.memory == inf:  # the last seconds of a robot are its own
                 mine.merge(theirs, None if common is None else common.processes[place])
-        self.processes, self._members, self._certainty = made, None, None
+        self.processes, self._certainty = made, None
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.base_parameters import SPARE, base_projection
+from icub_learning.dynamics.regressors.base_parameters import SPARE, base_columns, base_projection
 from icub_learning.dynamics.regressors.regressor import Regressor
 
 
@@ -42,14 +42,14 @@ class BaseColumns:
 
     def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
         self.projection: Array = regressor.base_projection
-        self.kept: NDArray[np.intp] = np.argmax(self.projection != 0.0, axis=1)
+        self.kept: NDArray[np.intp] = base_columns(self.projection)
         self.start = start.copy()
         spread = self.projection.T / precision[:, None]  # D^-1 B'
         self.root = np.linalg.cholesky(self.projection @ spread)
         self.back = solve_triangular(self.root, spread.T, lower=True).T
         self.offset: Array = self.projection @ start
         learned = _independent_entries(regressor)
-        self.entries: NDArray[np.intp] = np.argmax(learned != 0.0, axis=1)
+        self.entries: NDArray[np.intp] = base_columns(learned)
         self.sources, flat = np.nonzero(learned)
         self.outputs, self.places = np.divmod(flat, len(self.kept))
         self.scales: Array = learned[self.sources, flat]
@@ -76,7 +76,7 @@ _KNOWN: WeakKeyDictionary[Regressor, Array] = WeakKeyDictionary()
 def _independent_entries(regressor: Regressor) -> Array:
     """Return the row echelon form (n_entries, n_outputs n_base) of the entries of Y_b as functions of the motion."""
     if regressor not in _KNOWN:
-        kept = np.argmax(regressor.base_projection != 0.0, axis=1)
+        kept = base_columns(regressor.base_projection)
         size = regressor.n_outputs * len(kept)
         _KNOWN[regressor] = base_projection(
             lambda *motion: regressor(*motion).take(kept, axis=1).reshape(1, -1),

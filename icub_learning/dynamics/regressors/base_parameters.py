@@ -67,6 +67,12 @@ def base_projection(
     return projection
 
 
+def base_columns(projection: Array) -> NDArray[np.intp]:
+    """Return the columns (n_base,) of a regressor that stand for its base parameters: where the rows of B begin."""
+    columns: NDArray[np.intp] = np.argmax(projection != 0.0, axis=1)
+    return columns
+
+
 def base_values(regressor: Regressor, parameters: Array) -> Array:
     """Return the values (n_base,) of the identifiable combinations of parameters (n_parameters,)."""
     return regressor.base_projection @ parameters

@@ -128,7 +128,7 @@ def _alarms(seen: np.ndarray) -> int:
 
 
 def _delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
-    """Return the time [s] from the beginning of each push until it is seen; inf for one that is not while it lasts."""
+    """Return for each push the time [s] from its beginning until it is detected; inf if it ends undetected."""
     delays = []
     for begin in begins:
         rows = np.flatnonzero((times >= begin) & (times < begin + HELD) & seen)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.base_parameters import base_columns
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.recursive import RecursiveLeastSquares
 
@@ -24,9 +25,7 @@ class RigidBodies:
         self, regressor: Regressor, motions: Array, scale: Array, regularization: float, forgetting: float
     ) -> None:
         self._regressor, self._scale = regressor, scale
-        projection = regressor.base_projection
-        # In the echelon form each row begins with the parameter whose own column stands for the base parameter.
-        self._columns = np.array([int(np.flatnonzero(row)[0]) for row in projection])
+        self._columns = base_columns(regressor.base_projection)
         rows = np.array([self._scaled(motion) for motion in motions[:: max(1, len(motions) // 200)]])
         length = np.sqrt((rows**2).mean(axis=(0, 1)))
         self._length = np.where(length > 1e-9 * length.max(), length, np.inf)

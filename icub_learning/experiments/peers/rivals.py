@@ -53,7 +53,7 @@ class Told:
 
 
 class Scaled:
-    """A learner that is given motions and outputs in their deviations about their means."""
+    """A learner whose motions and outputs are standardized: less their means, over their standard deviations."""
 
     def __init__(self, learner: Learner, told: Told) -> None:
         self._learner = learner

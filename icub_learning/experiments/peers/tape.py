@@ -49,7 +49,7 @@ class Tape:
 
     @cached_property
     def digest(self) -> str:
-        """What a rival's outcome depends on, as a SHA-256."""
+        """SHA-256 of everything on which a rival's outcome depends."""
         hashed = hashlib.sha256()
         for values in (self.times, self.motions, self.measured, self.order, self.rigid, self.judged):
             hashed.update(np.ascontiguousarray(values).tobytes())

@@ -11,7 +11,9 @@ TRIED = (480, 640, 3)  # shape of the grey image on which it is tried before any
 
 
 class OwnFeatures(OwnClass):
-    """Features of a class that has `transform(image)`; `of` gives that of a class. It is called without arguments.
+    """Computes features with a class from outside this package, which has `transform(image)`; see OwnClass.of.
+
+    The class is made without arguments.
 
     Attributes:
         n_features: length of a feature vector, that of a grey image.
