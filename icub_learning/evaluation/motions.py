@@ -41,6 +41,10 @@ class KnownMotions:
         assert self._newest is not None  # a stream calls `add` first
         return self._newest
 
+    def known(self) -> bool:
+        """Return True: recorded motions are as well known everywhere."""
+        return True
+
     def deviation(self) -> Array:
         """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
         return np.zeros((3, len(self.newest().position)))

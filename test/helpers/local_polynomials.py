@@ -45,6 +45,9 @@ class LocalPolynomials:
         """Return the motion `delay` samples before the newest, or None while the window is not full."""
         return self._read(self.window - 1 - self.delay) if len(self._samples) == self.window else None
 
+    def known(self):
+        return True
+
     def deviation(self):
         """Return zeros, as a stream takes deviations."""
         return np.zeros((3, self.n_joints))

@@ -9,6 +9,7 @@ from icub_learning.dynamics.changes.error_model import Step
 from icub_learning.dynamics.changes.event import BLOCK, Block
 
 GAP = 0.5  # [s] without samples after which evidence starts anew
+USUAL_BLOCKS = 16  # over which the time from one block to the next is averaged
 REMEMBERED = 200  # blocks, more than LONG of Suspicion: an event may have begun as long ago
 
 
@@ -18,12 +19,14 @@ class Blocks:
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.
         number: number of the last block.
+        passed: time from the block before to the last one, in usual times between two: above 1 where samples were lost.
         history: the latest blocks, the newest last.
     """
 
     def __init__(self, n_outputs: int) -> None:
         self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
-        self.last, self.number = 0, 0
+        self.last, self.number, self.passed = 0, 0, 1.0
+        self._ended, self._interval = 0, 0.0  # stamp of the last block [ns], usual time between two of them [s]
         self.history: deque[Block] = deque(maxlen=REMEMBERED)
 
     def paused(self, stamp: int) -> bool:
@@ -46,14 +49,25 @@ class Blocks:
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return None
+        self._passes(stamp)
         means: Array = self._sum / self._count
         self._sum, self._count = np.zeros_like(self._sum), 0
         return means
 
-    def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array) -> Block:
+    def _passes(self, stamp: int) -> None:
+        """Find how many blocks' time has passed with the block that ends now [ns]."""
+        ended, self._ended, self.passed = self._ended, stamp, 1.0
+        if not 0 < ended < stamp:  # the first block, or the time was set back
+            return
+        since = (stamp - ended) * 1e-9
+        usual = self._interval or since
+        self.passed = max(1.0, since / usual)
+        self._interval = usual + (min(since, 2.0 * usual) - usual) / USUAL_BLOCKS
+
+    def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""
         self.number += 1
-        self.history.append(Block(self.number, stamp, error, columns, step, state))
+        self.history.append(Block(self.number, stamp, error, columns, step, state, novelty, self.passed))
         return self.history[-1]
 
     def latest(self, count: int) -> list[Block]:

@@ -113,25 +113,26 @@ class ErrorModel:
         self._covariance[:m, :m], self._covariance[m:, m:] = self.fast, self.slow
         return np.zeros(2 * m)
 
-    def step(self, novelty: Array | None = None, wandering: bool = True) -> "Step":
+    def step(self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0) -> "Step":
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
 
         Args:
             novelty: (m,), by how much the variance of the body's prediction exceeds the usual one; None: nowhere.
             wandering: whether offsets follow errors of a motion that is new; otherwise they count as noise.
+            passed: periods since the block before, in which what lasts has faded: more than 1 where samples were lost.
         """
         m = self.n_outputs
         gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
-        slow, noise = self.slow, self.noise
+        kept, slow, noise = self._kept**passed, self.slow, self.noise
         if not wandering:
             self._novel = None
             if novelty is not None:
                 noise = noise + np.diag(novelty / self.scale)
         elif novelty is not None or self._novel is not None:
             # `predict` multiplies what it is given by 1 - kept^2, and the covariance of innovations by the scale.
-            slow = slow + np.diag(self._wandering(novelty) / (1.0 - self._kept[1] ** 2) / self.scale)
-        _evidence.predict(self._covariance, gain, whole, root, self._kept, self.fast, slow, noise, m, self.scale)
-        return Step(self._kept, gain, whole, root)
+            slow = slow + np.diag(self._wandering(novelty) / (1.0 - kept[1] ** 2) / self.scale)
+        _evidence.predict(self._covariance, gain, whole, root, kept, self.fast, slow, noise, m, self.scale)
+        return Step(kept, gain, whole, root)
 
     def _wandering(self, novelty: Array | None) -> Array:
         """Return by what variance (m,) offsets change during one block, because the motion is new.

@@ -8,6 +8,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import ErrorModel, Step
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
 BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
@@ -35,6 +36,8 @@ class Block:
         columns: (m, 16) what the load's parameters and a push add.
         step: step of the filter.
         state: (2 m, 1) of the filter before it, with what was known of the load then.
+        novelty: (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere.
+        passed: periods since the block before.
     """
 
     number: int
@@ -43,6 +46,8 @@ class Block:
     columns: Array
     step: Step
     state: Array
+    novelty: Array | None
+    passed: float
 
     @property
     def load_columns(self) -> Array:
@@ -67,12 +72,20 @@ class Attempt:
     Attributes:
         bare, loaded: evidence on top of nothing, and on top of the load before the event; the same without that.
         bare_state, loaded_state: (2 m, 1) of the filters that feed them.
+        unknown_before: log likelihood of UnknownMotion when it began.
+        log_roots: sum of the logarithms of the determinants of the roots of all blocks of `bare`.
     """
 
     bare: Evidence
     loaded: Evidence
     bare_state: Array
     loaded_state: Array
+    unknown_before: float = 0.0
+    log_roots: float = 0.0
+
+    def log_likelihood(self, cause: int) -> float:
+        """Return the log likelihood of all errors with a cause and nothing else, as that of UnknownMotion counts."""
+        return self.bare.log_ratio(cause) - 0.5 * self.bare.squares - self.log_roots
 
 
 @dataclass
@@ -85,6 +98,7 @@ class Event:
         state: (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not.
         noise: (m,) standard deviations of the errors of a block.
         precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
+        unknown: evidence that nothing was added, and that the body does not know the motion.
         attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
         n_blocks: since its beginning.
     """
@@ -94,6 +108,7 @@ class Event:
     state: Array
     noise: Array
     precision: Array
+    unknown: UnknownMotion
     attempts: list[Attempt]
     n_blocks: int = 0
 
@@ -137,7 +152,7 @@ class EvidenceOfCauses:
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(ENDED)), dtype=np.float64)
-        event = Event(first.stamp, before, offsets, noise, precision, [])
+        event = Event(first.stamp, before, offsets, noise, precision, UnknownMotion(errors.spread(1), BLOCK), [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 
@@ -146,7 +161,8 @@ class EvidenceOfCauses:
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
         deviations = [np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)]
         bare = Evidence(self._n_outputs, deviations)
-        return Attempt(bare, bare if event.before is None else Evidence(self._n_outputs, deviations), state, state)
+        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations)
+        return Attempt(bare, loaded, state, state, event.unknown.log_likelihood)
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, which also begins again now and then."""
@@ -156,11 +172,14 @@ class EvidenceOfCauses:
             event.attempts[1:] = [*event.attempts[1:], again][-ATTEMPTS:]
         for attempt in event.attempts:
             self._follow(attempt, block, event.before)
+        error = block.error if event.before is None else block.without(event.before)
+        event.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
 
     def _follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
         step = self.step(attempt.bare, block)
         attempt.bare_state, white = step(attempt.bare_state, block.error[:, None])
         self.add(attempt.bare, block, step, white[:, 0])
+        attempt.log_roots += float(np.log(step.root.diagonal()).sum())
         if before is not None:
             attempt.loaded_state, white = step(attempt.loaded_state, block.without(before)[:, None])
             self.add(attempt.loaded, block, step, white[:, 0])

@@ -130,8 +130,9 @@ class ChangeMonitor:
     def _judge(self, stamp: int, means: Array, columns: Array) -> None:
         error, told = means
         # What grips or lets go jolts the arm: that is new too for a moment, but must not pass for an offset.
-        step = self._errors.step(self._errors.novelty(told), wandering=self.state is State.QUIET)
-        block = self._blocks.add(stamp, error, columns, step, self._filter)
+        novelty = self._errors.novelty(told)
+        step = self._errors.step(novelty, wandering=self.state is State.QUIET, passed=self._blocks.passed)
+        block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
             self._examine(self._event, block)
             return
@@ -218,13 +219,15 @@ class ChangeMonitor:
     def _paused(self, stamp: int) -> None:
         """What was found stays, what was suspected is dropped."""
         self._withhold(self._blocks.last)
+        if self._event is not None:
+            self._filter = self._event.state
         if stamp < self._blocks.last:  # the time was set back: nothing that is to come was in doubt before
+            self._filter = self._errors.start()[:, None]
             self._withheld.clear()
             self._unrest = Unrest(stamp)
             if self._carried is not None:
                 self._carried.load = replace(self._carried.load, since=stamp)
         self._blocks.forget()
-        self._filter = self._errors.start()[:, None]
         after = {State.DISTURBED: State.QUIET, State.DISTURBED_CARRYING: State.CARRYING}
         self._enter(after.get(self.state, self.state), self._carried)
 

@@ -33,15 +33,30 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
 
 
 def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
-    """Whether a load explains the errors better than a push does, well enough, each latest block too, and can be."""
+    """Whether a load explains the errors better than a push or a motion that is not known, well enough, and can be.
+
+    It explains each latest block, too.
+    """
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
     as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
-    if as_load < as_push + MARGIN:
+    if as_load < as_push + MARGIN or attempt.log_likelihood(LOAD) < _as_unknown(event, attempt) + MARGIN:
         return False
     load = load_of(0, bare)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     return heavy and _fits(bare.left(LOAD), attempt) and all(_explains(load, event, block) for block in latest)
+
+
+def _as_unknown(event: Event, attempt: Attempt) -> float:
+    """Return the log likelihood of the errors since evidence began if nothing was added to those of the motion."""
+    return event.unknown.log_likelihood - attempt.unknown_before
+
+
+def _is_unknown(event: Event, attempt: Attempt) -> bool:
+    """Whether a motion that the body does not know explains the errors better than a load or a push do."""
+    as_push = attempt.loaded.log_ratio(PUSH) - 0.5 * attempt.loaded.squares - attempt.log_roots
+    causes = max(attempt.log_likelihood(LOAD), attempt.log_likelihood(PUSH), as_push)
+    return attempt.bare.n_blocks >= FEWEST and _as_unknown(event, attempt) > causes + MARGIN
 
 
 def _explains(load: Load, event: Event, block: Block) -> bool:
@@ -76,7 +91,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     """Tell whether a push is over: the latest errors are as before it, or as without any load, and no cause is in them.
 
     That is so if the causes that were estimated since its beginning would show in the latest errors, or if evidence
-    that began later is against any cause: what pushes for a while in changing directions has no constant estimate.
+    that began later is against any cause: what pushes for a while in changing directions has no constant estimate. It
+    is also over, and never was, if a motion that the body does not know explains the errors better than any cause.
 
     Args:
         event: what began.
@@ -89,6 +105,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False
+    if any(_is_unknown(event, attempt) for attempt in event.attempts):
+        return True, True
     without, mean = _latest(event, recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
     with_before = without if event.before is None else without - load_columns @ event.before.parameters

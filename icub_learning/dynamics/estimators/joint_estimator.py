@@ -175,7 +175,7 @@ class JointEstimator:
             self.weights.judge(experts, measured, elapsed)
         left = inner if self._rigid is None else measured - experts.parametric
         self._signal.update(np.concatenate([inner, left]), elapsed)
-        factor = self._factor(experts.values, measured, novelty, elapsed)
+        factor = self._factor(experts.values, measured, novelty, elapsed, count)
         self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
         self._predictor = None
 
@@ -184,10 +184,10 @@ class JointEstimator:
         experts: ExpertPredictions | None = None if published is None else published.experts
         return experts if experts is not None and experts.weighed_by is self.weights else None
 
-    def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float) -> float:
+    def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
         """Return by what all that was learned is to fade: the number given, or as the first member's errors show."""
         if self._adaptive is None:
-            return self._forgetting
+            return self._forgetting**count
         slow = values[0 if self._rigid is None else 2]  # NP, or SP, of the member that forgets nothing by itself
         factor = self._adaptive.follow(slow - measured, novelty / MEMBERS[0].regularization, elapsed)
         if self._rigid is not None:

@@ -133,13 +133,13 @@ class JointBank:
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
             y: (n_outputs,).
             elapsed: time since the last sample [s].
-            forgetting: in (0, 1], of all members, on top of their own.
+            forgetting: in (0, 1], by which the past of all members fades, on top of their own.
             count: how many samples this one stands for.
         """
         base = None if rows is None or self.columns is None else self.columns.of(rows)
         for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
             own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
-            process.learn(share.of(phi), base, y, forgetting**count * own, count)
+            process.learn(share.of(phi), base, y, forgetting * own, count)
 
     def members(self) -> tuple[MemberWeights, ...]:
         """Return the weights of each member's features."""

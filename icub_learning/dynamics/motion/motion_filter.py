@@ -26,6 +26,9 @@ PRIOR = (
 LEAST_SAMPLES = 4  # between two gaps: so many positions it takes to tell velocity, acceleration and jerk
 FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
+# [samples] over which the deviation of accelerations is averaged, and how much more than that a motion may be uncertain
+# to count as known: with twice the deviation most of what is measured is still told from what the motion does.
+USUAL_SAMPLES, UNUSUAL = 16, 2.0
 MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 
 
@@ -62,6 +65,7 @@ class MotionFilter:
         self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
         self._newest = 0, False  # stamp of the newest sample [ns], whether its velocities were measured
         self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
+        self._usual: Array | None = None  # (n_joints,) standard deviations of accelerations of late
         self._use()
 
     def reset(self) -> None:
@@ -131,6 +135,18 @@ class MotionFilter:
         deviation = np.empty((3, self.n_joints))
         self._filter.read(None, deviation, HERE)
         return deviation
+
+    def known(self) -> bool:
+        """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
+
+        To be called once for each sample, as what is usual follows from these calls.
+        """
+        deviation = self.deviation()[2]
+        if self._usual is None:
+            self._usual = deviation
+        bound = UNUSUAL * self._usual
+        self._usual = self._usual + (np.minimum(deviation, bound) - self._usual) / USUAL_SAMPLES
+        return bool((deviation <= bound).all())
 
     def report(self) -> dict[str, Array | float]:
         """Return what was found about noise and motion.

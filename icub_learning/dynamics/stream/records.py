@@ -39,7 +39,7 @@ class StateRecord:
     body: Prediction  # the part of it without the load; the same where none is carried
     made: Prediction  # the same before it was filtered: what the model itself predicted
     load: Array | None = None  # (n_outputs,) what a load adds
-    settled: bool = True  # whether what is known of this very motion is found, and its error is looked at
+    settled: bool = True  # whether this very motion and what is known of it were found, so that its error is looked at
     motion: Motion | None = None  # at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # of the sensor, see SensorFaults

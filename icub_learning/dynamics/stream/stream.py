@@ -82,6 +82,8 @@ class MotionSource(Protocol):
 
     def deviation(self) -> Array: ...
 
+    def known(self) -> bool: ...
+
     def report(self) -> dict[str, Array | float]: ...
 
 
@@ -317,6 +319,7 @@ class InverseDynamicsStream:
             return
         (record, effort), self._deferred = self._deferred, None
         record.made.settle()
+        record.settled = self._motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look += min(self.counts.predicted, MOST_BETWEEN_LOOKS)
             self._follow_velocity_noise(self._motions.deviation()[1])

@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal
 
 from icub_learning.dynamics.changes.error_model import NEW, ErrorModel
 from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 
 PERIOD, M = 0.01, 2
 CAUSES = [0, 1, 2], [0, 3]  # columns of each
@@ -21,10 +22,10 @@ def model(fast_time=0.1):
     return made
 
 
-def joint_covariance(made, n):
-    """Covariance (n m, n m) of n blocks of errors."""
-    whole = np.kron(np.eye(n), made.noise)
-    lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+def joint_covariance(made, times):
+    """Covariance (n m, n m) of blocks of errors at times (n,), in periods."""
+    whole = np.kron(np.eye(len(times)), made.noise)
+    lags = np.abs(np.subtract.outer(times, times))
     return whole + np.kron(made._kept[0] ** lags, made.fast) + np.kron(made._kept[1] ** lags, made.slow)
 
 
@@ -34,7 +35,7 @@ def blocks():
     rng, made, n = np.random.default_rng(0), model(), 25
     columns = rng.standard_normal((n, M, 4))
     deviations = np.array([1.0, 2.0, 1.5, 0.7])
-    covariance = joint_covariance(made, n)
+    covariance = joint_covariance(made, np.arange(n))
     errors = rng.multivariate_normal(np.zeros(n * M), covariance) + columns.reshape(-1, 4)[:, :3] @ [0.5, -1.0, 0.8]
     evidence = Evidence(M, [deviations[places] for places in CAUSES])
     state = made.start()[:, None]
@@ -92,11 +93,11 @@ def wandering_covariance(made, novelties):
     return whole
 
 
-def whitened(made, errors, novelties, wandering=True):
+def whitened(made, errors, novelties, wandering=True, passed=1.0):
     """Sum of the squares of the whitened innovations, and of their logarithms of the determinants."""
     state, squares, logarithms = made.start()[:, None], 0.0, 0.0
-    for error, novelty in zip(errors, novelties, strict=True):
-        step = made.step(novelty if novelty.any() else None, wandering)
+    for error, novelty, periods in zip(errors, novelties, passed * np.ones(len(errors)), strict=True):
+        step = made.step(novelty if novelty.any() else None, wandering, periods)
         state, white = step(state, error[:, None])
         squares += float((white**2).sum())
         logarithms += 2.0 * np.log(np.diag(step.root)).sum()
@@ -117,11 +118,38 @@ def test_offsets_that_move_with_a_new_motion_have_the_joint_distribution():
 def test_novelty_without_wandering_is_noise():
     rng, made, n = np.random.default_rng(5), model(), 20
     novelties = rng.uniform(0.0, 5.0, (n, M))
-    covariance = joint_covariance(made, n) + np.diag(novelties.ravel())
+    covariance = joint_covariance(made, np.arange(n)) + np.diag(novelties.ravel())
     errors = rng.standard_normal(n * M)
     squares, logarithms = whitened(made, errors.reshape(n, M), novelties, wandering=False)
     assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
     assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+
+
+def test_what_lasts_has_faded_where_blocks_were_lost():
+    rng, made, n = np.random.default_rng(7), model(), 20
+    passed = rng.choice([1.0, 1.3, 4.0, 60.0], n)
+    covariance = joint_covariance(made, np.cumsum(passed))
+    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
+    squares, logarithms = whitened(made, errors.reshape(n, M), np.zeros((n, M)), passed=passed)
+    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
+    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+
+
+def test_errors_of_an_unknown_motion_have_the_joint_distribution():
+    """Those of a process of unit variance, times what the body tells, and usual errors besides."""
+    rng, n, usual = np.random.default_rng(8), 12, np.array([[0.5, 0.2], [0.2, 0.4]])
+    novelties, passed = rng.uniform(0.0, 20.0, (n, M)), rng.choice([1.0, 5.0], n)
+    novelties[4:6] = 0.0
+    times = np.cumsum(passed) * PERIOD
+    alike = np.exp(-np.abs(np.subtract.outer(times, times)) / NEW)
+    told = np.sqrt(novelties).ravel()
+    covariance = np.kron(np.eye(n), usual) + np.kron(alike, np.eye(M)) * np.outer(told, told)
+    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
+    unknown = UnknownMotion(usual, PERIOD)
+    for error, novelty, periods in zip(errors.reshape(n, M), novelties, passed, strict=True):
+        unknown.add(error, novelty if novelty.any() else None, periods)
+    expected = multivariate_normal(cov=covariance).logpdf(errors) + 0.5 * n * M * np.log(2.0 * np.pi)
+    assert unknown.log_likelihood == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -133,7 +161,7 @@ def test_errors_of_a_new_motion_pass_for_a_push_only_where_nobody_told_of_them(t
     for _ in range(20):
         made = model()
         made.start()
-        errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, n)).reshape(n, M)
+        errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, np.arange(n))).reshape(n, M)
         moved, state = np.zeros(M), made.start()[:, None]
         found = Evidence(M, [np.full(M, 7.0)])
         for error in errors:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.watched_hand import LOAD, PUSH, USUAL, Hand
+from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand
 
 from icub_learning.dynamics.estimators.prediction import Prediction
 
@@ -128,6 +128,21 @@ def test_errors_that_the_body_tells_itself_are_no_contacts():
     hand.run(40.0, variance=1.0)  # by now such errors are usual
     assert not hand.monitor.counts
     assert "contact" in hand.run(1.0, push=4 * PUSH, variance=1.0)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 10])
+def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
+    """After a push of .05 s come errors of 20 N that are alike for .2 s, as the body tells; they had become a load."""
+    hand, rng = Hand(seed), np.random.default_rng(seed)
+    hand.run(USUAL, variance=1.0)
+    assert hand.run(0.05, push=PUSH, variance=1.0)[-1] == "contact"
+    deviation, kept = 50.0 * np.array([0.4] * 3 + [0.01] * 3), np.exp(-PERIOD / 0.2)
+    z, phases = rng.standard_normal(6), []
+    for _ in range(300):
+        z = kept * z + np.sqrt(1.0 - kept**2) * rng.standard_normal(6)
+        phases += hand.run(PERIOD, measured=deviation * z, variance=2500.0)
+    assert "load" not in phases
+    assert set(phases[30:]) == {"nothing"}
 
 
 def test_what_is_never_settled_is_a_change_of_the_body():

@@ -120,6 +120,25 @@ def test_a_sample_that_stands_for_three_is_learned_like_three_of_the_same_instan
     assert found.unlearned.novelty == pytest.approx(expected.unlearned.novelty, rel=1e-9)
 
 
+@KINDS
+def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind):
+    """After a change the past fades with time: with .04 s at once as with ten times .004 s."""
+    rng = np.random.default_rng(7)
+    states = motions(80, rng)
+    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(80, 1))
+    once, often = made(kind, forgetting="auto"), made(kind, forgetting="auto")
+    for k, (state, target) in enumerate(zip(states, y, strict=True)):
+        if k == 40:
+            for one in (once, often):
+                one.body_changed(1000.0)
+        once.update(*state, target, stamp=40_000_000 * (k + 1), count=10)
+        for part in range(10):
+            often.update(*state, target, stamp=40_000_000 * k + 4_000_000 * (part + 1))
+    found, expected = (np.array([one.predict(*x).experts.unlearned.novelty for x in states]) for one in (once, often))
+    assert expected[:40].mean() > 2.0 * expected[40:].mean()  # what was before has faded
+    np.testing.assert_allclose(found, expected, rtol=0.1)
+
+
 def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     rng = np.random.default_rng(6)
     states = motions(300, rng)

@@ -287,3 +287,27 @@ def test_a_rest_to_the_last_bit_and_what_comes_after_it(jitter):
         assert np.isfinite(newest.position).all() and np.isfinite(newest.velocity).all()
     assert max(errors[:1600]) < 1e-3
     assert np.sqrt(np.mean(np.square(errors[2200:]))) < 0.05  # of accelerations up to 15 rad/s^2
+
+
+@pytest.mark.parametrize("rate, highest", [(50, 1.0), (200, 3.0), (1000, 3.0)])
+def test_motion_is_known_less_well_for_a_while_after_lost_samples(rate, highest):
+    """The filter says where errors of accelerations exceed the usual ones by far; before the loss it never does."""
+    rng = np.random.default_rng(rate)
+    stamps = np.cumsum(rng.uniform(0.8e9, 1.2e9, 12 * rate) / rate).astype(np.int64)
+    stamps = stamps[(stamps < 8e9) | (stamps > 8.6e9)]
+    truth = np.stack([sines(stamps * 1e-9, rng, highest) for _ in range(2)], axis=-1)  # (3, n, 2)
+    position = truth[0] + 3e-5 * rng.standard_normal(truth[0].shape)
+    velocity = truth[1] + 7e-3 * rng.standard_normal(truth[0].shape)
+    filter, known, error = MotionFilter(2), [], []
+    for stamp, q, v, a in zip(stamps, position, velocity, truth[2], strict=True):
+        filter.add(int(stamp), q, v)
+        known.append(filter.known())
+        error.append(np.abs(filter.newest().acceleration - a).max())
+    known, error = np.array(known), np.array(error)
+    lost = int(np.argmax(stamps > 8e9))
+    assert known[2 * rate : lost].all()
+    assert not known[lost]
+    assert known[lost:].mean() > 0.75
+    usual = error[2 * rate : lost]
+    assert rms(error[lost:][~known[lost:]]) > 2.0 * rms(usual)
+    assert rms(error[lost:][known[lost:]]) < 1.5 * rms(usual)
