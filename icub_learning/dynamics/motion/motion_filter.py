@@ -26,10 +26,10 @@ PRIOR = (
 LEAST_SAMPLES = 4  # between two gaps: so many positions it takes to tell velocity, acceleration and jerk
 FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
+MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 # [samples] over which the deviation of accelerations is averaged, and how much more than that a motion may be uncertain
 # to count as known: with twice the deviation most of what is measured is still told from what the motion does.
 USUAL_SAMPLES, UNUSUAL = 16, 2.0
-MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
 
 
 class MotionFilter:
