@@ -566,6 +566,31 @@ static PyObject *read_state(Filter *f, PyObject *args) {
     return PyLong_FromLongLong(f->stamp);
 }
 
+PyDoc_STRVAR(follow_usual_doc, "follow_usual(usual, share, most, group=0)\n\n"
+             "Whether no standard deviation of the newest accelerations of a group exceeds the usual one (joints,) by the factor `most`;\n"
+             "the usual one then goes `share` of the way there, or to that bound. Usual deviations of 0 are set, and not exceeded.");
+static PyObject *follow_usual(Filter *f, PyObject *args) {
+    PyObject *object;
+    double share, most;
+    Py_ssize_t group = 0;
+    if (!PyArg_ParseTuple(args, "Odd|n", &object, &share, &most, &group)) return NULL;
+    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %zd", group);
+    if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet");
+    Py_buffer view;
+    double *usual = take(object, &view, "usual", f->joints);
+    if (!usual) return NULL;
+    int within = 1;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        const double variance = f->p[P22 * f->lanes + group * f->width + j], deviation = variance > 0.0 ? sqrt(variance) : 0.0;
+        if (usual[j] <= 0.0) usual[j] = deviation;
+        const double bound = most * usual[j];
+        within &= deviation <= bound;
+        usual[j] += share * ((deviation < bound ? deviation : bound) - usual[j]);
+    }
+    PyBuffer_Release(&view);
+    return PyBool_FromLong(within);
+}
+
 PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon, surprise=inf)\n\n"
              "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
              "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s]; standard\n"
@@ -705,6 +730,7 @@ static PyMethodDef methods[] = {
     {"smooth", (PyCFunction)smooth, METH_O, smooth_doc},
     {"restart", (PyCFunction)restart, METH_NOARGS, restart_doc},
     {"read", (PyCFunction)read_state, METH_VARARGS, read_doc},
+    {"follow_usual", (PyCFunction)follow_usual, METH_VARARGS, follow_usual_doc},
     {"set_levels", (PyCFunction)set_levels, METH_VARARGS, set_levels_doc},
     {"evidence", (PyCFunction)evidence, METH_VARARGS, evidence_doc},
     {NULL, NULL, 0, NULL},

@@ -65,7 +65,7 @@ class MotionFilter:
         self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
         self._newest = 0, False  # stamp of the newest sample [ns], whether its velocities were measured
         self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
-        self._usual: Array | None = None  # (n_joints,) standard deviations of accelerations of late
+        self._usual = np.zeros(self.n_joints)  # standard deviations of accelerations of late
         self._use()
 
     def reset(self) -> None:
@@ -139,14 +139,9 @@ class MotionFilter:
     def known(self) -> bool:
         """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
 
-        To be called once for each sample, as what is usual follows from these calls.
+        To be called once for each sample, as what is usual follows from these calls. Raises ValueError before the first.
         """
-        deviation = self.deviation()[2]
-        if self._usual is None:
-            self._usual = deviation
-        bound = UNUSUAL * self._usual
-        self._usual = self._usual + (np.minimum(deviation, bound) - self._usual) / USUAL_SAMPLES
-        return bool((deviation <= bound).all())
+        return self._filter.follow_usual(self._usual, 1.0 / USUAL_SAMPLES, UNUSUAL, HERE)
 
     def report(self) -> dict[str, Array | float]:
         """Return what was found about noise and motion.

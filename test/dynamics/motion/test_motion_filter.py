@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, MotionFilter
+from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, MotionFilter
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)
@@ -207,8 +207,9 @@ def test_reset_keeps_what_was_found_about_the_noise():
     follow(filter, stamps, position, velocity)
     before = filter.report()
     filter.reset()
-    with pytest.raises(ValueError, match="no sample"):
-        filter.newest()
+    for unknown in (filter.newest, filter.known):
+        with pytest.raises(ValueError, match="no sample"):
+            unknown()
     filter.add(1, position[0], velocity[0])
     np.testing.assert_array_equal(filter.report()["velocity_noise"], before["velocity_noise"])
 
@@ -298,10 +299,14 @@ def test_motion_is_known_less_well_for_a_while_after_lost_samples(rate, highest)
     truth = np.stack([sines(stamps * 1e-9, rng, highest) for _ in range(2)], axis=-1)  # (3, n, 2)
     position = truth[0] + 3e-5 * rng.standard_normal(truth[0].shape)
     velocity = truth[1] + 7e-3 * rng.standard_normal(truth[0].shape)
-    filter, known, error = MotionFilter(2), [], []
+    filter, known, error, usual = MotionFilter(2), [], [], None
     for stamp, q, v, a in zip(stamps, position, velocity, truth[2], strict=True):
         filter.add(int(stamp), q, v)
         known.append(filter.known())
+        deviation = filter.deviation()[2]
+        usual = deviation if usual is None else usual
+        assert known[-1] == (deviation <= UNUSUAL * usual).all()
+        usual = usual + (np.minimum(deviation, UNUSUAL * usual) - usual) / USUAL_SAMPLES
         error.append(np.abs(filter.newest().acceleration - a).max())
     known, error = np.array(known), np.array(error)
     lost = int(np.argmax(stamps > 8e9))
@@ -311,3 +316,15 @@ def test_motion_is_known_less_well_for_a_while_after_lost_samples(rate, highest)
     usual = error[2 * rate : lost]
     assert rms(error[lost:][~known[lost:]]) > 2.0 * rms(usual)
     assert rms(error[lost:][known[lost:]]) < 1.5 * rms(usual)
+
+
+def test_what_is_usual_must_fit_the_joints():
+    filter = Filter(2, 1, 0, 1.0, PRIOR)
+    filter.set_levels(np.ones((4, 1, 2)), np.zeros(1), 0.5, 0.1)
+    filter.add(1, np.zeros(2), None)
+    for usual, group in ((np.zeros(1), 0), (np.zeros(2, np.float32), 0), (np.zeros(2), 1), (np.zeros(2), -1)):
+        with pytest.raises(ValueError, match="usual|group"):
+            filter.follow_usual(usual, 0.1, 2.0, group)
+    usual = np.zeros(2)
+    assert filter.follow_usual(usual, 0.1, 2.0)
+    np.testing.assert_array_equal(usual, np.full(2, 30.0))  # the prior's
