@@ -22,7 +22,7 @@ class UnknownMotion:
         period: time of one block [s].
 
     Attributes:
-        log_likelihood: of all errors, without the constant -m/2 ln(2 pi) of each block.
+        log_likelihood: logarithm of the density of all errors, less the constant -m/2 ln(2 pi) of each block.
     """
 
     def __init__(self, usual: Array, period: float) -> None:
