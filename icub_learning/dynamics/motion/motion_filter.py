@@ -139,7 +139,7 @@ class MotionFilter:
     def known(self) -> bool:
         """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
 
-        To be called once for each sample, as what is usual follows from these calls. Raises ValueError before the first.
+        To be called once for each sample: what is usual follows from these calls. Raises ValueError before the first.
         """
         return self._filter.follow_usual(self._usual, 1.0 / USUAL_SAMPLES, UNUSUAL, HERE)
 

@@ -323,7 +323,7 @@ def test_what_is_usual_must_fit_the_joints():
     filter.set_levels(np.ones((4, 1, 2)), np.zeros(1), 0.5, 0.1)
     filter.add(1, np.zeros(2), None)
     for usual, group in ((np.zeros(1), 0), (np.zeros(2, np.float32), 0), (np.zeros(2), 1), (np.zeros(2), -1)):
-        with pytest.raises(ValueError, match="usual|group"):
+        with pytest.raises(ValueError, match=r"usual|group"):
             filter.follow_usual(usual, 0.1, 2.0, group)
     usual = np.zeros(2)
     assert filter.follow_usual(usual, 0.1, 2.0)
