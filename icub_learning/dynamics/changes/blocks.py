@@ -9,7 +9,7 @@ from icub_learning.dynamics.changes.error_model import Step
 from icub_learning.dynamics.changes.event import BLOCK, Block
 
 GAP = 0.5  # [s] without samples after which evidence starts anew
-USUAL_BLOCKS = 16  # over which the time from one block to the next is averaged
+USUAL_BLOCKS = 16  # averaged in the usual time between two: a quarter of the jitter of stamps is left in it
 REMEMBERED = 200  # blocks, more than LONG of Suspicion: an event may have begun as long ago
 
 
@@ -49,13 +49,13 @@ class Blocks:
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return None
-        self._passes(stamp)
+        self._measure_time(stamp)
         means: Array = self._sum / self._count
         self._sum, self._count = np.zeros_like(self._sum), 0
         return means
 
-    def _passes(self, stamp: int) -> None:
-        """Find how many blocks' time has passed with the block that ends now [ns]."""
+    def _measure_time(self, stamp: int) -> None:
+        """Find how much time has passed since the block before; the new one ends at `stamp` [ns]."""
         ended, self._ended, self.passed = self._ended, stamp, 1.0
         if not 0 < ended < stamp:  # the first block, or the time was set back
             return

@@ -83,10 +83,6 @@ class Attempt:
     unknown_before: float = 0.0
     log_roots: float = 0.0
 
-    def log_likelihood(self, cause: int) -> float:
-        """Return the log likelihood of all errors with a cause and nothing else, as that of UnknownMotion counts."""
-        return self.bare.log_ratio(cause) - 0.5 * self.bare.squares - self.log_roots
-
 
 @dataclass
 class Event:

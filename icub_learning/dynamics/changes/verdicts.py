@@ -37,26 +37,32 @@ def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
 
     It explains each latest block, too.
     """
-    bare, loaded = attempt.bare, attempt.loaded
-    as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
-    as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
-    if as_load < as_push + MARGIN or attempt.log_likelihood(LOAD) < _as_unknown(event, attempt) + MARGIN:
+    as_load, as_push, as_unknown = _log_likelihoods(event, attempt)
+    if as_load < max(as_push, as_unknown) + MARGIN:
         return False
+    bare = attempt.bare
     load = load_of(0, bare)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     return heavy and _fits(bare.left(LOAD), attempt) and all(_explains(load, event, block) for block in latest)
 
 
-def _as_unknown(event: Event, attempt: Attempt) -> float:
-    """Return the log likelihood of the errors since evidence began if nothing was added to those of the motion."""
-    return event.unknown.log_likelihood - attempt.unknown_before
+def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, float]:
+    """Return how likely the errors since evidence began are: with a load, with a push, in a motion that is not known.
+
+    All three are logarithms and lack the same constant. A push may come with the load before the event or without it.
+    """
+    bare, loaded = attempt.bare, attempt.loaded
+    as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
+    as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
+    return as_load, as_push, event.unknown.log_likelihood - attempt.unknown_before + attempt.log_roots
 
 
 def _is_unknown(event: Event, attempt: Attempt) -> bool:
-    """Whether a motion that the body does not know explains the errors better than a load or a push do."""
-    as_push = attempt.loaded.log_ratio(PUSH) - 0.5 * attempt.loaded.squares - attempt.log_roots
-    causes = max(attempt.log_likelihood(LOAD), attempt.log_likelihood(PUSH), as_push)
-    return attempt.bare.n_blocks >= FEWEST and _as_unknown(event, attempt) > causes + MARGIN
+    """Whether a motion that the body does not know explains the errors better than a load or a push does."""
+    if attempt.bare.n_blocks < FEWEST:
+        return False
+    as_load, as_push, as_unknown = _log_likelihoods(event, attempt)
+    return as_unknown > max(as_load, as_push) + MARGIN
 
 
 def _explains(load: Load, event: Event, block: Block) -> bool:

@@ -13,57 +13,62 @@ from icub_learning.simulation.arm.settings import SimulationSettings
 RATE = 200  # [Hz]
 
 
+class Arm:
+    """A simulated arm on circles, and the stream that hears of it."""
+
+    def __init__(self, task):
+        self.simulation = ArmSimulation(SimulationSettings(task=task))
+        settings = Settings(urdf=find_urdf("icub"), joints=RIGHT_ARM, sensor="r_arm_ft_sensor")
+        regressor = assembly.make_regressor(settings)
+        self.stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
+
+    def move(self):
+        for _ in range(1000 // RATE):
+            self.simulation.step()
+
+    def hear(self):
+        shown = self.simulation.sensors()
+        self.stream.joint_state(shown.stamp, RIGHT_ARM, shown.position, shown.velocity)
+        self.stream.measurement(shown.stamp, shown.wrench)
+        self.stream.pair()
+
+    def run(self, seconds):
+        for _ in range(round(seconds * RATE)):
+            self.move()
+            self.hear()
+            self.stream.learn()
+
+
 @pytest.mark.parametrize(
     "first, second", [("circle_xy", "circle_xz"), ("circle_xz", "circle_xy")], ids=["xy to xz", "xz to xy"]
 )
 def test_circles_in_another_plane_are_learned_soon(first, second):
     """After 12 s in one plane the errors of the next one were taken for a load, and nothing was learned for seconds."""
-    simulation = ArmSimulation(SimulationSettings(task=first))
-    settings = Settings(urdf=find_urdf("icub"), joints=RIGHT_ARM, sensor="r_arm_ft_sensor")
-    regressor = assembly.make_regressor(settings)
-    stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
-
-    def run(seconds: float) -> None:
-        for _ in range(round(seconds * RATE)):
-            for _ in range(1000 // RATE):
-                simulation.step()
-            shown = simulation.sensors()
-            stream.joint_state(shown.stamp, RIGHT_ARM, shown.position, shown.velocity)
-            stream.measurement(shown.stamp, shown.wrench)
-            stream.pair()
-            stream.learn()
-
-    run(12.0)
-    assert stream.watch.ready
-    simulation.set_task(second)
-    run(6.0)
-    withheld = stream.counts.withheld
+    arm = Arm(first)
+    arm.run(12.0)
+    assert arm.stream.watch.ready
+    arm.simulation.set_task(second)
+    arm.run(6.0)
+    withheld = arm.stream.counts.withheld
     assert withheld < 1.0 * RATE
-    run(2.0)
-    assert stream.counts.withheld == withheld  # it learns
+    arm.run(2.0)
+    assert arm.stream.counts.withheld == withheld  # it learns
 
 
 def test_lost_samples_are_no_contacts():
     """Up to .6 s are lost again and again, one in four of the others is learned, and the circles change their plane."""
-    rng, simulation = np.random.default_rng(5), ArmSimulation(SimulationSettings(task="circle_xy"))
-    settings = Settings(urdf=find_urdf("icub"), joints=RIGHT_ARM, sensor="r_arm_ft_sensor")
-    regressor = assembly.make_regressor(settings)
-    stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
-    lost, complete = 0, 0
+    rng, arm = np.random.default_rng(5), Arm("circle_xy")
+    stream, lost, complete = arm.stream, 0, 0
     for k in range(22 * RATE):
-        for _ in range(1000 // RATE):
-            simulation.step()
+        arm.move()
         if k == 14 * RATE:
-            simulation.set_task("circle_xz")
+            arm.simulation.set_task("circle_xz")
         if k > 12 * RATE and k % (3 * RATE // 4) == 0:
             lost = int(rng.uniform(0.1, 0.6) * RATE)
         lost -= 1
         if lost >= 0:
             continue
-        shown = simulation.sensors()
-        stream.joint_state(shown.stamp, RIGHT_ARM, shown.position, shown.velocity)
-        stream.measurement(shown.stamp, shown.wrench)
-        stream.pair()
+        arm.hear()
         for sample in stream.complete():
             complete += 1
             if complete % 4 == 0:
