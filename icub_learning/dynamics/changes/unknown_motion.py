@@ -44,8 +44,9 @@ class UnknownMotion:
         s = np.zeros_like(error) if novelty is None else np.sqrt(novelty)
         shown = self._covariance * s  # z with the errors
         root = np.linalg.cholesky(s[:, None] * shown + self._usual)
-        white = solve_triangular(root, error - s * self._mean, lower=True)
-        gain = solve_triangular(root, shown.T, lower=True)  # the transposed gain of whitened innovations
+        both = np.column_stack([error - s * self._mean, shown.T])
+        whitened = solve_triangular(root, both, lower=True, check_finite=False)
+        white, gain = whitened[:, 0], whitened[:, 1:]  # the innovations, and the transposed gain of them
         self._mean = self._mean + gain.T @ white
         self._covariance = self._covariance - gain.T @ gain
         self.log_likelihood -= float(0.5 * white @ white + np.log(root.diagonal()).sum())
