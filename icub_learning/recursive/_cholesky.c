@@ -89,14 +89,13 @@ static PyObject *update(PyObject *self, PyObject *const *args, Py_ssize_t n_args
 }
 
 PyDoc_STRVAR(observe_doc,
-             "observe(memory, errors, leverages, estimates, rows, y, weights, order, first, due, forgetting, root)\n--\n\n"
+             "observe(learner, errors, leverages, estimates, rows, y, weights, order, root)\n--\n\n"
              "One sample, which counts root^2 times, of one target: rows (k, d), the columns of which are learned in `order` (d,), and y (k,),\n"
              "both times weights (k,). errors (k,) of y and leverages (k,) before any was learned; estimates (k,): what they tell of the variance\n"
-             "of the noise. memory: RecursiveLeastSquares.memory; `due` coordinates from `first` on are refilled.");
+             "of the noise. learner: RecursiveLeastSquares.ahead.");
 static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    if (!check_count("observe", n_args, 12)) return NULL;
-    const Py_ssize_t first = PyLong_AsSsize_t(args[8]), due = PyLong_AsSsize_t(args[9]);
-    const double forgetting = PyFloat_AsDouble(args[10]), root = PyFloat_AsDouble(args[11]);
+    if (!check_count("observe", n_args, 9)) return NULL;
+    const double root = PyFloat_AsDouble(args[8]);
     static const char *const names[] = {"errors", "leverages", "estimates", "rows", "y", "weights"};
     const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1};
     Py_buffer views[6], columns;
@@ -105,15 +104,14 @@ static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
     const double *rows = views[3].buf, *y = views[4].buf, *weights = views[5].buf;
     double *errors = views[0].buf, *leverages = views[1].buf, *estimates = views[2].buf, *memory = NULL;
     LEARNER l;
-    if (take_learner(args[0], &l, 1)) {
-        const ptrdiff_t d = l.features, count = k + due;
+    if (take_ahead(args[0], &l, 1)) {
+        const ptrdiff_t d = l.features, count = k + l.due;
         if (!PyObject_GetBuffer(args[7], &columns, PyBUF_C_CONTIGUOUS)) {
             const long long *order = columns.buf;
-            int fit = columns.itemsize == 8 && length_of(&columns) == d && are_below(order, d, d) && length_of(&views[3]) == k * d &&
-                      first >= 0 && due >= 0 && due <= d;
+            int fit = columns.itemsize == 8 && length_of(&columns) == d && are_below(order, d, d) && length_of(&views[3]) == k * d;
             for (int i = 1; i < 6; i++) fit = fit && (i == 3 || length_of(&views[i]) == k);
             if (!fit)
-                PyErr_SetString(PyExc_ValueError, "rows, y, weights, order and what is refilled do not fit");
+                PyErr_SetString(PyExc_ValueError, "rows, y, weights and order do not fit");
             else if (!(memory = PyMem_RawMalloc(count * (d + 1) * sizeof(double))))
                 PyErr_NoMemory();
             else {
@@ -123,8 +121,8 @@ static PyObject *observe(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
                     for (ptrdiff_t j = 0; j < d; j++) z[i * d + j] = weight * rows[i * d + order[j]];
                     goals[i] = weight * y[i];
                 }
-                refill(&l, z + k * d, goals + k, first, due, forgetting);
-                observe_all(l.triangle, l.weights, l.work, errors, leverages, z, goals, l.size, d, 1, k, count, forgetting);
+                refill(&l, z + k * d, goals + k);
+                observe_all(l.triangle, l.weights, l.work, errors, leverages, z, goals, l.size, d, 1, k, count, l.forgetting);
                 for (ptrdiff_t i = 0; i < k; i++) {
                     errors[i] /= root * weights[i];
                     leverages[i] /= root * root;

@@ -14,8 +14,8 @@ def update(
     forgetting: float, limit: float, /,
 ) -> int | None: ...  # fmt: skip
 def observe(
-    memory: tuple[Array, ...], errors: Array, leverages: Array, estimates: Array, rows: Array, y: Array, weights: Array,
-    order: NDArray[intp], first: int, due: int, forgetting: float, root: float, /,
+    learner: tuple[tuple[Array, ...], int, int, float], errors: Array, leverages: Array, estimates: Array, rows: Array,
+    y: Array, weights: Array, order: NDArray[intp], root: float, /,
 ) -> None: ...  # fmt: skip
 def absorb(
     triangle: Array, weights: Array, work: Array, left: Array, z: Array, y: Array, size: int, features: int,

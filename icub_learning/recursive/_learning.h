@@ -167,6 +167,8 @@ typedef struct {
     ptrdiff_t size, features, outputs;
     double *triangle, *weights, *work, *prior;
     const double *regularization, *initial;
+    Py_ssize_t first, due; /* coordinates that are refilled, from RecursiveLeastSquares.ahead */
+    double forgetting;
 } LEARNER;
 
 UNUSED int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
@@ -183,13 +185,24 @@ UNUSED int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
     return 0;
 }
 
+/* RecursiveLeastSquares.ahead: the same, and what is due with its next sample. */
+UNUSED int take_ahead(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
+    PyObject *memory;
+    if (!PyTuple_Check(tuple)) return PyErr_Format(PyExc_TypeError, "a learner is a tuple"), 0;
+    if (!PyArg_ParseTuple(tuple, "Onnd", &memory, &l->first, &l->due, &l->forgetting) || !take_learner(memory, l, outputs)) return 0;
+    if (l->first >= 0 && l->due >= 0 && l->due <= l->features) return 1;
+    PyErr_SetString(PyExc_ValueError, "what is refilled does not fit the learner");
+    release_all(l->views, 6);
+    return 0;
+}
+
 /* Lets the prior fade; writes the rows z, y that bring `due` coordinates from `first` on back, see RecursiveLeastSquares. */
-UNUSED void refill(LEARNER *l, double *z, double *y, ptrdiff_t first, ptrdiff_t due, double forgetting) {
-    if (forgetting < 1.0)
-        for (ptrdiff_t j = 0; j < l->features; j++) l->prior[j] *= forgetting;
-    memset(z, 0, due * l->features * sizeof(double));
-    for (ptrdiff_t i = 0; i < due; i++, z += l->features, y += l->outputs) {
-        const ptrdiff_t place = (first + i) % l->features;
+UNUSED void refill(LEARNER *l, double *z, double *y) {
+    if (l->forgetting < 1.0)
+        for (ptrdiff_t j = 0; j < l->features; j++) l->prior[j] *= l->forgetting;
+    memset(z, 0, l->due * l->features * sizeof(double));
+    for (ptrdiff_t i = 0; i < l->due; i++, z += l->features, y += l->outputs) {
+        const ptrdiff_t place = (l->first + i) % l->features;
         const double root = z[place] = sqrt(l->regularization[place] - l->prior[place]);
         l->prior[place] = l->regularization[place];
         for (ptrdiff_t o = 0; o < l->outputs; o++) y[o] = root * l->initial[place * l->outputs + o];

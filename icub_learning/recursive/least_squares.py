@@ -77,6 +77,7 @@ class RecursiveLeastSquares:
             self._weights[:, :d] = self._initial_weights.T
         self._prior = self.regularization.copy()
         self._turn = 0.0  # of the coordinates to be refilled: those before it were
+        self._forgetting, self._fading = 1.0, 0.0
         self.forgetting = forgetting
 
     @property
@@ -90,6 +91,8 @@ class RecursiveLeastSquares:
 
     @forgetting.setter
     def forgetting(self, value: float) -> None:
+        if value == self._forgetting:
+            return
         self._forgetting = real("forgetting", value, 0.0, 1.0, low_open=True)
         # Coordinates to refill with each sample.
         self._fading = self.n_features * log(self._forgetting) / log(0.5) if self._forgetting < 1.0 else 0.0
@@ -117,10 +120,10 @@ class RecursiveLeastSquares:
         own = self._triangle, self._weights, self._work, self._prior
         return *own, self.regularization, self._initial_weights
 
-    def foresee(self) -> tuple[int, int]:
-        """Count a sample that a compiled function will learn; return the first coordinate it refills, and how many."""
-        self.n_samples += 1
-        return self._next_refill()
+    def ahead(self, n_samples: int = 1) -> tuple[tuple[Array, ...], int, int, float]:
+        """Count what a compiled function will learn; return memory, first coordinate refilled, how many, forgetting."""
+        self.n_samples += n_samples
+        return self.memory, *self._next_refill(), self._forgetting
 
     def _next_refill(self) -> tuple[int, int]:
         if not self._fading:
@@ -228,11 +231,8 @@ class RecursiveLeastSquares:
         rows = finite_rows("rows", rows, self.n_features, LARGEST_VALUE)
         y = finite_rows("y", y, len(rows), LARGEST_VALUE)
         errors, leverages, estimates = np.empty((3, len(rows)))
-        self.n_samples += len(rows)
-        refill = self._next_refill()
-        _cholesky.observe(
-            self.memory, errors, leverages, estimates, rows, y, weights, order, *refill, self._forgetting, sqrt(count)
-        )
+        learner = self.ahead(len(rows))
+        _cholesky.observe(learner, errors, leverages, estimates, rows, y, weights, order, sqrt(count))
         return errors, leverages, estimates
 
     def fade(self, count: int, factor: float) -> None:

@@ -12,11 +12,12 @@ from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator, ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
-from icub_learning.dynamics.joint.bank import MEMBERS, JointBank
+from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
 from icub_learning.dynamics.joint.process import ProcessCertainty
+from icub_learning.dynamics.joint.recent import BodyCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
@@ -25,7 +26,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 4  # of what is saved
+STATE_VERSION = 5  # of what is saved
 LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
@@ -33,11 +34,12 @@ EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 class JointEstimator:
     """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
 
-    The experts are P, rigid bodies alone, and NP and SP of each process: features alone, and features beside rigid
-    bodies that were learned together with them. Without rigid bodies they are NP of each process.
+    The experts are P, rigid bodies alone; NP and SP, features alone and features beside rigid bodies that were learned
+    together with them; and what the last seconds say, NP of a few features and rigid bodies alone. Without rigid bodies
+    they are the two NP.
 
-    Features and the processes' rigid bodies learn from the motion as it was known when the measurement had to be
-    predicted: the best answer to inputs with errors is not that to inputs without. P learns from the smoothed motion.
+    All but P learn from the motion as it was known when the measurement had to be predicted: the best answer to inputs
+    with errors is not that to inputs without. P learns from the smoothed motion.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -66,7 +68,7 @@ class JointEstimator:
         self._bank = JointBank(n, m, *_rigid_part(regressor, rigid), n_random_features, seed)
         self._forgetting = first_forgetting(forgetting)
         self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
-        self.weights = _weights(rigid is not None, m)
+        self.weights = _weights(self._bank)
         self._signal = SignalVariance(2 * m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
@@ -117,18 +119,22 @@ class JointEstimator:
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
             rigid = None if self._rigid is None else self._rigid.live_predictor()
-            self._predictor = self._made(self.regressor, rigid, self._bank.processes[0].live_certainty())
+            self._predictor = self._made(self.regressor, rigid, self._bank.live_certainty())
         return self._predictor
 
     def _made(
-        self, regressor: Regressor, rigid: ParametricPredictor | None, certainty: ProcessCertainty
+        self,
+        regressor: Regressor,
+        rigid: ParametricPredictor | None,
+        certainty: tuple[ProcessCertainty, list[BodyCertainty]],
     ) -> JointPredictor:
-        bank, signals = self._bank, self._signal.value.reshape(2, -1)
-        parameters = None if rigid is None else np.array([rigid.parameters, *bank.parameters()])
+        weights, signals = self._bank.weights(), self._signal.value.reshape(2, -1)
+        parameters = None
+        if rigid is not None and weights.parameters is not None:
+            parameters = np.concatenate([rigid.parameters[None], weights.parameters])
         return JointPredictor(
-            regressor, bank.features, bank.members(), rigid, parameters, certainty, MEMBERS[0].regularization, signals,
-            self.weights, self._tare,
-        )  # fmt: skip
+            regressor, self._bank.features, weights, rigid, parameters, *certainty, signals, self.weights, self._tare
+        )
 
     def update(
         self,
@@ -185,11 +191,11 @@ class JointEstimator:
         return experts if experts is not None and experts.weighed_by is self.weights else None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
-        """Return by what all that was learned is to fade: the number given, or as the first member's errors show."""
+        """Return by what all that was learned is to fade: the number given, or as errors show."""
         if self._adaptive is None:
             return self._forgetting**count
-        slow = values[0 if self._rigid is None else 2]  # NP, or SP, of the member that forgets nothing by itself
-        factor = self._adaptive.follow(slow - measured, novelty / MEMBERS[0].regularization, elapsed)
+        slow = values[0 if self._rigid is None else 2]  # NP, or SP, which forget nothing by themselves
+        factor = self._adaptive.follow(slow - measured, novelty / REGULARIZATION, elapsed)
         if self._rigid is not None:
             self._rigid.forget(factor)
         return factor
@@ -291,11 +297,9 @@ def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tupl
     return BaseColumns(regressor, *rigid.prior), rigid.output_weights
 
 
-def _weights(rigid: bool, n_outputs: int) -> ExpertWeights:
-    """Equal weights of the experts, named by kind, regularization, and memory [s]."""
-    kinds = ("NP", "SP") if rigid else ("NP",)
-    experts = [(f"{kind} {one.regularization:g} {one.memory:g} s", one.memory) for one in MEMBERS for kind in kinds]
-    if rigid:
-        experts.insert(0, ("P", inf))
+def _weights(bank: JointBank) -> ExpertWeights:
+    """Equal weights of the experts, named by kind and memory."""
+    experts = (*(() if bank.columns is None else (("P", inf),)), *bank.experts)
     lasting = [place for place, (_, memory) in enumerate(experts) if memory == inf]
-    return ExpertWeights([name for name, _ in experts], n_outputs, (0,) if rigid else (), lasting)
+    direct = () if bank.columns is None else (0,)
+    return ExpertWeights([name for name, _ in experts], bank.lasting.n_outputs, direct, lasting)

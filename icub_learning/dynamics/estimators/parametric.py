@@ -208,8 +208,7 @@ class ParametricEstimator:
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
-        if self._rls.forgetting != factor:
-            self._rls.forgetting = factor
+        self._rls.forgetting = factor
 
     def body_changed(self, ratio: float) -> None:
         """Forget at once what was learned before a change that is known, if forgetting is automatic.

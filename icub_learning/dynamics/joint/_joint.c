@@ -22,7 +22,8 @@ static int take_columns(PyObject *tuple, COLUMNS *c, ptrdiff_t T) {
     c->learned = length_of(&c->views[0]), c->terms = length_of(&c->views[1]), c->T = T, c->p = length_of(&c->views[6]);
     if (length_of(&c->views[2]) == c->terms && length_of(&c->views[3]) == c->terms && length_of(&c->views[4]) == c->terms &&
         length_of(&c->views[5]) == c->p * c->p && are_below(c->entry, c->learned, T * c->p) && are_below(c->output, c->terms, T) &&
-        are_below(c->place, c->terms, c->p) && are_below(c->source, c->terms, c->learned))
+        are_below(c->place, c->terms, c->p) && are_below(c->source, c->terms, c->learned) &&
+        c->terms && c->source[c->terms - 1] == c->learned - 1) /* they are sorted */
         return 1;
     PyErr_SetString(PyExc_ValueError, "an entry is outside of the columns, or arrays of the columns do not fit");
     release_all(c->views, 7);
@@ -90,17 +91,29 @@ static void make_maps(double *maps, double *learned, const double *gamma, const 
     }
 }
 
-/* One sample, see `learn`; due[0] coordinates of the features from first[0] on are refilled, due[1] of the parameters. */
+/* Learns T rows of gamma and what is due besides; estimates (T,): what the rows tell of the variance of the noise. work (2 T,). */
+static void learn_body(LEARNER *rigid, const double *z, const double *goals, ptrdiff_t count, const double *weights, ptrdiff_t T,
+                       double root, double *estimates, double *work) {
+    double *errors = work, *leverages = work + T;
+    observe_all(rigid->triangle, rigid->weights, rigid->work, errors, leverages, z, goals, rigid->size, rigid->features, 1, T, count,
+                rigid->forgetting);
+    for (ptrdiff_t t = 0; t < T; t++) {
+        const double error = errors[t] / (root * weights[t]);
+        estimates[t] = error * error / (1.0 + leverages[t] / (root * root));
+    }
+}
+
+/* One sample, see `learn`. */
 static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, const double *phi, const double *rows, const double *y,
-                         const double *weights, double *estimates, double *maps, double *memory, const Py_ssize_t *first, const Py_ssize_t *due,
-                         double forgetting, double root) {
-    const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + due[0], count = k * T + due[1];
+                         const double *weights, double *estimates, double *maps, double *memory, double root) {
+    const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + features->due, count = k * T + rigid->due;
+    const double forgetting = features->forgetting;
     double *z = memory, *targets = z + k * d, *left = targets + k * n, *of_rigid = left + k * n, *goals = of_rigid + count * c->p;
-    double *errors = goals + count, *leverages = errors + T;
+    double *work = goals + count;
     for (ptrdiff_t j = 0; j < d; j++) z[j] = root * phi[j];
     for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
     for (ptrdiff_t e = 0; e < c->learned; e++) targets[T + e] = root * rows[c->entry[e]];
-    refill(features, z + d, targets + n, first[0], due[0], forgetting);
+    refill(features, z + d, targets + n);
     const double *gain = NULL, *innovation = features->work + 2 * MAX_RANK * features->size;
     if (k == 1) { /* the weights follow below, together with what predictions make of them */
         gain = solve_rows(features->triangle, features->weights, features->work, z, targets, features->size, d, n, 1, forgetting);
@@ -108,26 +121,19 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
     } else
         absorb_all(features->triangle, features->weights, features->work, left, z, targets, features->size, d, n, k, forgetting);
     make_rows(of_rigid, goals, left, k, c, weights);
-    refill(rigid, of_rigid + k * T * c->p, goals + k * T, first[1], due[1], forgetting);
+    refill(rigid, of_rigid + k * T * c->p, goals + k * T);
     /* The sample's own rows come first, then those of the features' prior. */
-    observe_all(rigid->triangle, rigid->weights, rigid->work, errors, leverages, of_rigid, goals, rigid->size, c->p, 1, T, count,
-                forgetting);
-    for (ptrdiff_t t = 0; t < T; t++) {
-        const double error = errors[t] / (root * weights[t]);
-        estimates[t] = error * error / (1.0 + leverages[t] / (root * root));
-    }
-    make_maps(maps, features->weights, rigid->weights, gain, innovation, leverages + T, c, d, features->size);
+    learn_body(rigid, of_rigid, goals, count, weights, T, root, estimates, work);
+    make_maps(maps, features->weights, rigid->weights, gain, innovation, work + 2 * T, c, d, features->size);
 }
 
 PyDoc_STRVAR(learn_doc,
-             "learn(features, rigid, columns, estimates, maps, phi, rows, y, weights, first, due, first_rigid, due_rigid, forgetting, root)\n--\n\n"
+             "learn(features, rigid, columns, estimates, maps, phi, rows, y, weights, root)\n--\n\n"
              "One sample phi (d,), rows (T, p) of Y_b, y (T,), which counts root^2 times, into both factors; estimates (T,): what it tells of\n"
-             "the variance of the noise; maps (2, T, d): see `maps`. features and rigid: RecursiveLeastSquares.memory, and which coordinates are refilled.");
+             "the variance of the noise; maps (2, T, d): see `maps`. features and rigid: RecursiveLeastSquares.ahead.");
 static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    if (n_args != 15) return PyErr_Format(PyExc_TypeError, "learn takes 15 arguments, got %zd", n_args);
-    const Py_ssize_t first[] = {PyLong_AsSsize_t(args[9]), PyLong_AsSsize_t(args[11])};
-    const Py_ssize_t due[] = {PyLong_AsSsize_t(args[10]), PyLong_AsSsize_t(args[12])};
-    const double forgetting = PyFloat_AsDouble(args[13]), root = PyFloat_AsDouble(args[14]);
+    if (n_args != 10) return PyErr_Format(PyExc_TypeError, "learn takes 10 arguments, got %zd", n_args);
+    const double root = PyFloat_AsDouble(args[9]);
     Py_buffer views[6];
     static const char *const names[] = {"estimates", "maps", "phi", "rows", "y", "weights"};
     const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1};
@@ -137,12 +143,11 @@ static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     LEARNER features, rigid;
     int done = 0;
     if (take_columns(args[2], &c, T)) {
-        if (take_learner(args[0], &features, T + c.learned)) {
-            if (take_learner(args[1], &rigid, 1)) {
-                const ptrdiff_t k = 1 + due[0], count = k * T + due[1];
+        if (take_ahead(args[0], &features, T + c.learned)) {
+            if (take_ahead(args[1], &rigid, 1)) {
+                const ptrdiff_t k = 1 + features.due, count = k * T + rigid.due;
                 done = length_of(&views[2]) == features.features && length_of(&views[3]) == T * c.p && length_of(&views[4]) == T &&
-                       length_of(&views[5]) == T && length_of(&views[1]) == 2 * T * features.features && rigid.features == c.p && first[0] >= 0 && first[1] >= 0 && due[0] >= 0 &&
-                       due[1] >= 0 && due[0] <= features.features && due[1] <= rigid.features;
+                       length_of(&views[5]) == T && length_of(&views[1]) == 2 * T * features.features && rigid.features == c.p;
                 if (!done) PyErr_SetString(PyExc_ValueError, "the sample does not fit the learners");
                 const size_t numbers = k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T + c.p;
                 double *memory = done ? PyMem_RawMalloc(numbers * sizeof(double)) : NULL;
@@ -151,7 +156,7 @@ static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
                 PyThreadState *thread = done && features.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
                 if (done)
                     learn_sample(&features, &rigid, &c, views[2].buf, views[3].buf, views[4].buf, views[5].buf, views[0].buf,
-                                 views[1].buf, memory, first, due, forgetting, root);
+                                 views[1].buf, memory, root);
                 if (thread) PyEval_RestoreThread(thread);
                 PyMem_RawFree(memory);
                 release_all(rigid.views, 6);
@@ -162,6 +167,82 @@ static PyObject *learn(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     }
     release_all(views, 6);
     if (!done) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The share of phi (features,) that is learned of late: `scale` times the numbers at `place` (k,). */
+static void take_share(double *share, const double *phi, const long long *place, ptrdiff_t k, double scale) {
+    for (ptrdiff_t j = 0; j < k; j++) share[j] = scale * phi[place[j]];
+}
+
+PyDoc_STRVAR(learn_recent_doc,
+             "learn_recent(estimates, features, places, bodies, columns, phi, rows, y, weights, scale, root)\n--\n\n"
+             "One sample, which counts root^2 times, into what is learned of late: scale phi[places] with y (T,) into features, and rows (T, p)\n"
+             "of Y_b with y into each of the bodies, whose outputs count by weights (bodies, T); estimates (bodies, T): what they tell of the\n"
+             "variance of the noise. features and bodies: RecursiveLeastSquares.ahead; places: a tuple of indices (k,).");
+static PyObject *learn_recent(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 11 || !PyTuple_Check(args[3])) return PyErr_Format(PyExc_TypeError, "learn_recent takes 11 arguments, the fourth a tuple");
+    const ptrdiff_t bodies = PyTuple_GET_SIZE(args[3]);
+    const double scale = PyFloat_AsDouble(args[9]), root = PyFloat_AsDouble(args[10]);
+    PyObject *const objects[] = {args[0], args[5], args[7], args[6], args[8]};
+    static const char *const names[] = {"estimates", "phi", "y", "rows", "weights"};
+    const ptrdiff_t least[] = {0, 1, 1, 1, 1};
+    const int count = bodies ? 5 : 3;
+    Py_buffer views[5], places;
+    LEARNER l;
+    COLUMNS c;
+    if (PyErr_Occurred() || !take_all(objects, views, names, least, count, 1)) return NULL;
+    const ptrdiff_t T = length_of(&views[2]);
+    const double *phi = views[1].buf, *y = views[2].buf;
+    double *memory = NULL;
+    if (take_tuple(args[2], &places, 1, 1, 0)) {
+        const ptrdiff_t k = length_of(&places);
+        if (take_ahead(args[1], &l, T)) {
+            const long long *place = places.buf; /* of cosines, then of as many sines */
+            if (l.features != k || !are_below(place, k, length_of(&views[1])) || 2 * place[k / 2] != length_of(&views[1]))
+                PyErr_SetString(PyExc_ValueError, "places do not fit phi and the features");
+            else if (!(memory = PyMem_RawMalloc((1 + l.due) * (k + T) * sizeof(double))))
+                PyErr_NoMemory();
+            else {
+                double *targets = memory + (1 + l.due) * k;
+                take_share(memory, phi, place, k, root * scale);
+                for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
+                refill(&l, memory + k, targets + T);
+                learn_all(l.triangle, l.weights, l.work, memory, targets, l.size, k, T, 1 + l.due, l.forgetting);
+            }
+            PyMem_RawFree(memory);
+            release_all(l.views, 6);
+        }
+        PyBuffer_Release(&places);
+    }
+    if (memory && bodies && take_columns(args[4], &c, T)) {
+        int fit = length_of(&views[0]) == bodies * T && length_of(&views[3]) == T * c.p && length_of(&views[4]) == bodies * T;
+        double *left = fit ? PyMem_RawMalloc((T + c.learned) * sizeof(double)) : NULL;
+        if (left) {
+            memcpy(left, y, T * sizeof(double));
+            for (ptrdiff_t e = 0; e < c.learned; e++) left[T + e] = ((const double *)views[3].buf)[c.entry[e]];
+        }
+        for (ptrdiff_t i = 0; left && i < bodies && take_ahead(PyTuple_GET_ITEM(args[3], i), &l, 1); i++) {
+            const double *weights = (const double *)views[4].buf + i * T;
+            double *z = l.features == c.p ? PyMem_RawMalloc(((T + l.due) * (c.p + 1) + 2 * T) * sizeof(double)) : NULL;
+            if (z) {
+                double *goals = z + (T + l.due) * c.p;
+                make_rows(z, goals, left, 1, &c, weights);
+                for (ptrdiff_t j = 0; root != 1.0 && j < T * c.p; j++) z[j] *= root;
+                for (ptrdiff_t t = 0; root != 1.0 && t < T; t++) goals[t] *= root;
+                refill(&l, z + T * c.p, goals + T);
+                learn_body(&l, z, goals, T + l.due, weights, T, root, (double *)views[0].buf + i * T, goals + T + l.due);
+            } else
+                PyErr_SetString(PyExc_ValueError, "a body does not fit the columns");
+            PyMem_RawFree(z);
+            release_all(l.views, 6);
+        }
+        if (!left) PyErr_SetString(PyExc_ValueError, "estimates, rows and weights do not fit the columns");
+        PyMem_RawFree(left);
+        release_all(c.views, 7);
+    }
+    release_all(views, count);
+    if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -193,62 +274,49 @@ static PyObject *maps(PyObject *self, PyObject *const *args, Py_ssize_t n_args) 
     Py_RETURN_NONE;
 }
 
-/* The share of phi (features,) that a member has: phi itself, or `scale` times the numbers at `places`, in work; NULL outside. */
-static const double *share_of(const double *phi, const Py_buffer *places, double scale, double *work, ptrdiff_t features) {
-    if (!places->buf) return phi;
-    const long long *place = places->buf;
-    const ptrdiff_t count = length_of(places);
-    if (count > features || !are_below(place, count, features)) return NULL;
-    for (ptrdiff_t j = 0; j < count; j++) work[j] = scale * phi[place[j]];
-    return work;
-}
-
 PyDoc_STRVAR(predict_doc,
-             "predict(values, work, phi, tare, rows, parameters, members)\n--\n\n"
-             "values (experts, T): P, then NP and SP of each member, plus tare (T,). rows (T, n) of the regressor times parameters\n"
-             "(1 + members, n), those of P first; both None: NP of each member alone. members: a tuple of (maps, places or None, scale),\n"
-             "maps as `maps` makes them; phi and work (features,).");
+             "predict(values, work, phi, tare, maps, recent, scale, rows, parameters)\n--\n\n"
+             "values (experts, T), plus tare (T,): rows (T, n) times parameters[0]; maps (2, T, d) times phi (d,), to the second of which rows\n"
+             "times parameters[1] is added; weights (1, T, k) times scale phi[places (k,)], where recent is (places, weights); rows times\n"
+             "each further row of parameters. Without rigid bodies rows and parameters are None, and maps is (1, T, d). work (d,).");
 static PyObject *predict(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
-    if (n_args != 7 || !PyTuple_Check(args[6])) return PyErr_Format(PyExc_TypeError, "predict takes 7 arguments, the last one a tuple");
-    const int rigid = args[4] != Py_None;
-    static const char *const names[] = {"values", "work", "phi", "tare", "rows", "parameters"};
-    const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1}, members = PyTuple_GET_SIZE(args[6]);
-    const int count = rigid ? 6 : 4;
-    Py_buffer views[6];
-    if (!take_all(args, views, names, least, count, 2)) return NULL;
-    const ptrdiff_t T = length_of(&views[3]), d = length_of(&views[2]), kinds = rigid ? 2 : 1, experts = rigid + kinds * members;
-    const ptrdiff_t n = rigid ? length_of(&views[4]) / T : 0;
+    if (n_args != 9) return PyErr_Format(PyExc_TypeError, "predict takes 9 arguments, got %zd", n_args);
+    const int rigid = args[7] != Py_None, count = rigid ? 7 : 5;
+    PyObject *const objects[] = {args[0], args[1], args[2], args[3], args[4], args[7], args[8]};
+    static const char *const names[] = {"values", "work", "phi", "tare", "maps", "rows", "parameters"};
+    const ptrdiff_t least[] = {1, 1, 1, 1, 1, 1, 1};
+    const double scale = PyFloat_AsDouble(args[6]);
+    Py_buffer views[7], recent[2];
+    if (PyErr_Occurred() || !take_tuple(args[5], recent, 2, 1, 0)) return NULL;
+    if (!take_all(objects, views, names, least, count, 2)) {
+        release_all(recent, 2);
+        return NULL;
+    }
+    const ptrdiff_t T = length_of(&views[3]), d = length_of(&views[2]), k = length_of(&recent[0]), kinds = rigid ? 2 : 1;
+    const ptrdiff_t n = rigid ? length_of(&views[5]) / T : 0, sets = n ? length_of(&views[6]) / n : 0, experts = 2 + sets;
     double *values = views[0].buf, *work = views[1].buf;
-    const double *tare = views[3].buf;
-    int fit = length_of(&views[0]) == experts * T && length_of(&views[1]) == d &&
-              (!rigid || (length_of(&views[4]) == T * n && length_of(&views[5]) == (1 + members) * n));
-    for (ptrdiff_t m = 0; fit && m < members; m++) {
-        PyObject *maps, *places;
-        double scale;
-        Py_buffer learned, chosen = {.buf = NULL};
-        PyObject *member = PyTuple_GET_ITEM(args[6], m);
-        fit = PyTuple_Check(member) && PyArg_ParseTuple(member, "OOd", &maps, &places, &scale) && look(maps, &learned, "maps", 1);
-        if (!fit) break;
-        if (places != Py_None) fit = !PyObject_GetBuffer(places, &chosen, PyBUF_C_CONTIGUOUS) && chosen.itemsize == 8;
-        const ptrdiff_t own = places == Py_None ? d : length_of(&chosen);
-        const double *z = fit ? share_of(views[2].buf, &chosen, scale, work, d) : NULL;
-        fit = z && length_of(&learned) == kinds * T * own;
-        if (fit) CHOSEN(predict)(learned.buf, z, values + (rigid + kinds * m) * T, own, own, kinds * T, 1);
-        if (chosen.buf) PyBuffer_Release(&chosen);
-        PyBuffer_Release(&learned);
+    const double *phi = views[2].buf, *tare = views[3].buf;
+    const long long *place = recent[0].buf;
+    const int fit = length_of(&views[0]) == experts * T && length_of(&views[1]) == d && d >= T && length_of(&views[4]) == kinds * T * d &&
+                    length_of(&recent[1]) == T * k && k <= d && are_below(place, k, d) &&
+                    (!rigid || (sets >= 2 && length_of(&views[5]) == T * n && length_of(&views[6]) == sets * n));
+    if (fit) {
+        double *of_features = values + rigid * T;
+        CHOSEN(predict)(views[4].buf, phi, of_features, d, d, kinds * T, 1);
+        take_share(work, phi, place, k, scale);
+        CHOSEN(predict)(recent[1].buf, work, of_features + kinds * T, k, k, T, 1);
+        for (ptrdiff_t m = 0; m < sets; m++) { /* P, what SP adds, and the recent bodies */
+            double *of_bodies = m == 0 ? values : m == 1 ? work : values + (m + 2) * T;
+            CHOSEN(predict)(views[5].buf, (double *)views[6].buf + m * n, of_bodies, n, n, T, 1);
+            for (ptrdiff_t t = 0; m == 1 && t < T; t++) values[2 * T + t] += work[t];
+        }
+        for (ptrdiff_t i = 0; i < experts * T; i++) values[i] += tare[i % T];
     }
-    for (ptrdiff_t m = 0; fit && rigid && m <= members; m++) { /* P, then what SP of each member adds */
-        double *of_bodies = m ? work : values;
-        fit = d >= T;
-        if (!fit) break;
-        CHOSEN(predict)(views[4].buf, (double *)views[5].buf + m * n, of_bodies, n, n, T, 1);
-        for (ptrdiff_t t = 0; m && t < T; t++) values[2 * m * T + t] += of_bodies[t];
-    }
-    for (ptrdiff_t i = 0; fit && i < experts * T; i++) values[i] += tare[i % T];
     release_all(views, count);
-    if (!fit && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "values, work, phi, rows, parameters and members do not fit");
-    if (!fit) return NULL;
-    Py_RETURN_NONE;
+    release_all(recent, 2);
+    if (fit) Py_RETURN_NONE;
+    PyErr_SetString(PyExc_ValueError, "values, work, phi, maps, recent, rows and parameters do not fit");
+    return NULL;
 }
 
 PyDoc_STRVAR(combine_doc, "combine(out, weights, values, unlearned, noise, experts)\n\n"
@@ -287,5 +355,6 @@ static PyObject *combine(PyObject *self, PyObject *args) {
 
 MODULE(_joint, "Compiled loops of a joint process.", {"learn", (PyCFunction)(void (*)(void))learn, METH_FASTCALL, learn_doc},
        {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, rows_doc},
+       {"learn_recent", (PyCFunction)(void (*)(void))learn_recent, METH_FASTCALL, learn_recent_doc},
        {"maps", (PyCFunction)(void (*)(void))maps, METH_FASTCALL, maps_doc},
        {"predict", (PyCFunction)(void (*)(void))predict, METH_FASTCALL, predict_doc}, {"combine", combine, METH_VARARGS, combine_doc})

@@ -3,10 +3,15 @@ from typing import Any
 from icub_learning.arrays import Array
 
 Memory = tuple[Any, ...]  # arrays: RecursiveLeastSquares.memory, BaseColumns.memory
+Ahead = tuple[Memory, int, int, float]  # RecursiveLeastSquares.ahead
 
 def learn(
-    features: Memory, rigid: Memory, columns: Memory, estimates: Array, maps: Array, phi: Array, rows: Array, y: Array,
-    weights: Array, first: int, due: int, first_rigid: int, due_rigid: int, forgetting: float, root: float, /,
+    features: Ahead, rigid: Ahead, columns: Memory, estimates: Array, maps: Array, phi: Array, rows: Array, y: Array,
+    weights: Array, root: float, /,
+) -> None: ...  # fmt: skip
+def learn_recent(
+    estimates: Array, features: Ahead, places: Memory, bodies: tuple[Ahead, ...], columns: Memory | None, phi: Array,
+    rows: Array | None, y: Array, weights: Array, scale: float, root: float, /,
 ) -> None: ...  # fmt: skip
 def rows(z: Array, target: Array, left: Array, columns: Memory, weights: Array, /) -> None: ...
 def combine(
@@ -14,8 +19,8 @@ def combine(
 ) -> None: ...  # fmt: skip
 def maps(both: Array, work: Array, learned: Array, columns: Memory, gamma: Array, /) -> None: ...
 def predict(
-    values: Array, work: Array, phi: Array, tare: Array, rows: Array | None, parameters: Array | None,
-    members: Memory, /,
+    values: Array, work: Array, phi: Array, tare: Array, maps: Array, recent: Memory, scale: float, rows: Array | None,
+    parameters: Array | None, /,
 ) -> None: ...  # fmt: skip
 def available() -> list[str]: ...
 def use(name: str, /) -> str: ...

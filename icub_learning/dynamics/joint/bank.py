@@ -1,7 +1,7 @@
-"""A small bank of joint processes: what was learned of all that was seen, and of the last seconds."""
+"""A small bank of models: what was learned of all that was seen, and of the last seconds."""
 
 from collections.abc import Mapping
-from math import exp, inf, sqrt
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,28 +10,14 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess, ProcessCertainty
+from icub_learning.dynamics.joint.recent import BodyCertainty, RecentModels
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, reading_state, scalar
 
-
-class Member(NamedTuple):
-    """One process of the bank.
-
-    Attributes:
-        regularization: regularization of its features; a small one is close to NP, a large one to P.
-        memory: [s] in which samples lose the weight 1 - 1/e, at 100 Hz and above; below it lasts as many samples as at
-            100 Hz. inf: it forgets only what the whole bank forgets.
-        every: it has each so manieth feature: what was learned in seconds is simple.
-    """
-
-    regularization: float
-    memory: float
-    every: int
-
-
-# Chosen on four real recordings, six robots of the zoo and the change of task with seeds 0 to 5, see docs/decisions.
-MEMBERS = (Member(0.01, inf, 1), Member(10.0, 2.0, 6))
+# Of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the change of task
+# with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
+REGULARIZATION = 0.01
 # Length scales of the kernels in multiples of INPUT_SCALES, a factor of three apart: short ones for what changes within
 # degrees, long ones for what turns with the whole arm.
 LENGTH_SCALES = (0.7, 2.0, 6.0)
@@ -39,52 +25,31 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # Physical units instead of the spread of the first samples: a joint that hardly moves stays small among the inputs,
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
-LONGEST_STEP = 0.01  # [s] that the time between two samples counts for at most in the memory of a member
 CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the first factor, at first;
 CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
 LATEST_CERTAINTY = 1000  # but never more samples than this
 
 
-class FeatureShare:
-    """Each so manieth frequency of the random features, as a row of unit norm.
-
-    Args:
-        n_features: number of all features, cosines first, then sines.
-        every: see Member.
+class BankWeights(NamedTuple):
+    """What predictions need of what the bank has learned.
 
     Attributes:
-        n_features: number of features of the share.
-        places: their indices among all features; None: all.
-        scale: by which they are multiplied.
-    """
-
-    def __init__(self, n_features: int, every: int) -> None:
-        half = n_features // 2
-        chosen = np.arange(0, half, every)
-        self.places = None if every == 1 else np.concatenate([chosen, half + chosen])
-        self.scale = sqrt(half / len(chosen))
-        self.n_features = 2 * len(chosen)
-
-    def of(self, phi: Array) -> Array:
-        """Return the share (n_features,) of all features."""
-        return phi if self.places is None else self.scale * phi[self.places]
-
-
-class MemberWeights(NamedTuple):
-    """What predictions need of one member's features.
-
-    Attributes:
-        maps: their weights, (2 for NP and SP or 1 for NP alone, n_outputs, n_features), see JointProcess.maps.
-        places, scale: which these features are, see FeatureShare.
+        maps: weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps.
+        recent: which features those of the last seconds are, and their weights (n_outputs, n_places).
+        scale: by which these features are multiplied, see RecentModels.
+        parameters: (1 + n_bodies, n_parameters) of SP and of each recent body; None without rigid bodies.
     """
 
     maps: Array
-    places: NDArray[np.intp] | None
+    recent: tuple[NDArray[np.intp], Array]
     scale: float
+    parameters: Array | None
 
 
 class JointBank:
-    """Learns the same samples by each of MEMBERS.
+    """Learns the same samples by features beside rigid bodies, by features alone, and by rigid bodies alone.
+
+    The first forgets nothing by itself; the others know the last seconds. Without rigid bodies there are features only.
 
     Args:
         n_joints: positions, velocities and accelerations of so many joints are the inputs.
@@ -110,18 +75,23 @@ class JointBank:
         width = 2 * max(1, integer("n_random_features", n_random_features, 2) // (2 * len(LENGTH_SCALES)))
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
         self.columns = columns
-        self.shares = [FeatureShare(width * len(LENGTH_SCALES), one.every) for one in MEMBERS]
-        self.processes = [
-            JointProcess(columns, n_outputs, share.n_features, one.regularization, output_weights)
-            for share, one in zip(self.shares, MEMBERS, strict=True)
-        ]
+        n_features = width * len(LENGTH_SCALES)
+        self.lasting = JointProcess(columns, n_outputs, n_features, REGULARIZATION, output_weights)
+        self._recent = RecentModels(columns, n_outputs, output_weights, n_features)
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
     @property
+    def experts(self) -> list[tuple[str, float]]:
+        """Name of each expert and its memory [s], in the order of what JointPredictor predicts, after P."""
+        lasting = ("NP",) if self.columns is None else ("NP", "SP")
+        recent = [(f"{kind} {memory:g} s", memory) for kind, memory in self._recent.experts]
+        return [(kind, inf) for kind in lasting] + recent
+
+    @property
     def n_samples(self) -> int:
         """How many samples were learned."""
-        return self.processes[0].n_samples
+        return self.lasting.n_samples
 
     def learn(
         self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int = 1
@@ -133,31 +103,33 @@ class JointBank:
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
             y: (n_outputs,).
             elapsed: time since the last sample [s].
-            forgetting: in (0, 1], by which the past of all members fades, on top of their own.
+            forgetting: in (0, 1], by which the past of all fades, on top of memories.
             count: how many samples this one stands for.
         """
         base = None if rows is None or self.columns is None else self.columns.of(rows)
-        for process, share, member in zip(self.processes, self.shares, MEMBERS, strict=True):
-            own = exp(-min(elapsed, count * LONGEST_STEP) / member.memory)
-            process.learn(share.of(phi), base, y, forgetting * own, count)
+        self.lasting.learn(phi, base, y, forgetting, count)
+        self._recent.learn(phi, base, y, elapsed, forgetting, count)
 
-    def members(self) -> tuple[MemberWeights, ...]:
-        """Return the weights of each member's features."""
-        pairs = zip(self.processes, self.shares, strict=True)
-        return tuple(MemberWeights(process.maps(), share.places, share.scale) for process, share in pairs)
+    def weights(self) -> BankWeights:
+        """Return what predictions need."""
+        own, recent = self.lasting.parameters, self._recent
+        parameters = None if own is None else np.array([own, *recent.parameters])
+        return BankWeights(self.lasting.maps(), recent.features, recent.scale, parameters)
 
-    def parameters(self) -> list[Array]:
-        """Rigid-body parameters (n_parameters,) of each member; [] without rigid bodies."""
-        found = [process.parameters for process in self.processes]
-        return [parameters for parameters in found if parameters is not None]
+    def certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
+        """Return what all that was seen tells of a motion, now or a few samples ago, and what each body tells now.
 
-    def certainty(self) -> ProcessCertainty:
-        """Return what the first member is certain of, now or a few samples ago: a snapshot for another thread."""
+        Both are snapshots for another thread.
+        """
         n = self.n_samples
         if self._certainty is None or n >= self._next_certainty:
-            self._certainty = self.processes[0].certainty()
+            self._certainty = self.lasting.certainty()
             self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
-        return self._certainty
+        return self._certainty, self._recent.certainty()
+
+    def live_certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
+        """Return the same of this moment, until the next sample is learned."""
+        return self.lasting.live_certainty(), self._recent.certainty(live=True)
 
     def check_poolable(self, other: "JointBank") -> None:
         """Raise ParameterError unless the other bank has the same features and columns."""
@@ -166,25 +138,20 @@ class JointBank:
             raise ParameterError("frequencies", "different", "the same in both models")
 
     def merge(self, other: "JointBank", common: "JointBank | None" = None) -> None:
-        """Pool what another bank with the same features saw, what is in `common` once.
+        """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
 
         Raises:
             ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing changes.
         """
         self.check_poolable(other)
-        made = [process.copy() for process in self.processes]
-        for place, (mine, theirs, member) in enumerate(zip(made, other.processes, MEMBERS, strict=True)):
-            if member.memory == inf:  # the last seconds of a robot are its own
-                mine.merge(theirs, None if common is None else common.processes[place])
-        self.processes, self._certainty = made, None
+        made = self.lasting.copy()
+        made.merge(other.lasting, None if common is None else common.lasting)
+        self.lasting, self._certainty = made, None
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays."""
         state = {"seed": np.asarray(self.features.seed), "frequencies": self.features.frequencies.copy()}
-        state["members"] = _members()
-        for place, process in enumerate(self.processes):
-            state |= nested(f"process_{place}", process.state())
-        return state
+        return state | nested("lasting", self.lasting.state()) | nested("recent", self._recent.state())
 
     @classmethod
     def from_state(
@@ -193,17 +160,10 @@ class JointBank:
         """Rebuild from `state`. Raises StateError."""
         with reading_state("a bank of joint processes"):
             frequencies = finite("frequencies", state["frequencies"])
-            if not np.array_equal(finite("members", state["members"]), _members()):
-                raise StateError("its processes have other regularizations or memories", name="members")
             made = cls(n_joints, n_outputs, columns, output_weights, 2 * len(frequencies), int(scalar(state, "seed")))
             if frequencies.shape != made.features.frequencies.shape:
                 raise StateError(f"frequencies {frequencies.shape} do not fit {n_joints} joints", name="frequencies")
             made.features.frequencies = frequencies.copy()  # a change of generator must not change a model
-            for place, fresh in enumerate(made.processes):
-                made.processes[place] = fresh.restored(part(state, f"process_{place}"))
+            made.lasting = made.lasting.restored(part(state, "lasting"))
+            made._recent.restore(part(state, "recent"))
         return made
-
-
-def _members() -> Array:
-    """(n_members, 3): regularizations, rates at which members forget [1/s], and which features they have."""
-    return np.array([(one.regularization, 1.0 / one.memory, one.every) for one in MEMBERS])

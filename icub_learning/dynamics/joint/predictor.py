@@ -10,9 +10,10 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
 from icub_learning.dynamics.joint import _joint
-from icub_learning.dynamics.joint.bank import MemberWeights
+from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import ProcessCertainty
+from icub_learning.dynamics.joint.recent import BodyCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
 
@@ -26,16 +27,17 @@ class JointPredictor:
     say, noise s^2 under the regularization lambda, and n errors worth one (SerialCorrelation), features miss nu v of
     what they have never seen, and swing by at most nu (1 - nu) n s^2 / lambda where they have seen little. SP adds n
     times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
-    motion of unusual leverage (UsualLeverage).
+    motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
+    adds n times the variance of its own parameters.
 
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        members: weights of the features of each member.
+        bank: weights of all but P.
         rigid: predicts P; None without rigid bodies.
-        parameter_sets: (1 + n_members, n_parameters) of P and of each member; None without rigid bodies.
-        certainty: tells what the first member does not know of a motion.
-        regularization: regularization of the first member.
+        parameter_sets: (2 + n_bodies, n_parameters) of P, SP and each recent body; None without rigid bodies.
+        certainty: tells what all that was seen leaves open of a motion.
+        bodies: tell what recent bodies do not know of a motion.
         signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
         weights: weights of the experts; those of the estimator, so that they follow what is judged.
         tare: (n_outputs,) offset of the sensor that was set at once.
@@ -43,11 +45,11 @@ class JointPredictor:
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
-    members: tuple[MemberWeights, ...]
+    bank: BankWeights
     rigid: ParametricPredictor | None
     parameter_sets: Array | None
     certainty: ProcessCertainty
-    regularization: float
+    bodies: list[BodyCertainty]
     signals: Array
     weights: ExpertWeights
     tare: Array
@@ -81,34 +83,35 @@ class JointPredictor:
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
 
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
-        """Return what the experts predict: P, then NP and SP of each member; without rigid bodies NP of each.
+        """Return what the experts predict: P, NP, SP, then NP and each body of the last seconds; or the two NP alone.
 
         Args:
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        rigid = rows is not None and self.rigid is not None
-        values = np.empty((rigid + (1 + rigid) * len(self.members), len(self.tare)))
-        parameters = self.parameter_sets if rigid else None
-        _joint.predict(values, np.empty_like(phi), phi, self.tare, rows, parameters, self.members)
-        parametric, expected = (values[0], values[2]) if rigid else (np.zeros(len(self.tare)), values[0])
+        weights, sets = self.bank, self.parameter_sets
+        values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
+        of_features = weights.maps, weights.recent, weights.scale
+        _joint.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
+        parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
 
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""
-        novelty = self.regularization * self.certainty.of_features(phi)
+        novelty = REGULARIZATION * self.certainty.of_features(phi)
         correlation, columns = self.weights.correlation, self.certainty.columns
-        swing = novelty * (1.0 - novelty) / self.regularization * correlation * self.certainty.noise
+        swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
-            return Unlearned(novelty, np.tile(alone, (len(self.members), 1)), alone)
-        of_experts = np.empty((1 + 2 * len(self.members), len(alone)))
-        of_experts[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
-        of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows))
-        of_experts[2::2] = novelty * self.signals[1] + swing + of_parameters
-        of_experts[1::2] = alone
-        return Unlearned(novelty, of_experts, of_experts[2])
+            return Unlearned(novelty, np.tile(alone, (2, 1)), alone)
+        base = columns.of(rows)
+        of_p = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
+        of_parameters = correlation * self.certainty.of_rigid_bodies(phi, base)
+        of_sp = novelty * self.signals[1] + swing + of_parameters
+        of_gamma = base @ columns.root
+        of_bodies = [of_sp + correlation * body.unlearned(of_gamma) for body in self.bodies]
+        return Unlearned(novelty, np.array([of_p, alone, of_sp, alone, *of_bodies]), of_sp)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

@@ -131,18 +131,14 @@ class JointProcess:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
         rigid = None if self._rigid is None else self._rigid.certainty()
         maps = self._features.live_weights[self.n_outputs :].copy()
-        features, noise = self._features.certainty(), self._known_noise()
+        features, noise = self._features.certainty(), self._noise.known
         return ProcessCertainty(features, self.columns, maps, rigid, self._weights.value, noise)
 
     def live_certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions until the next sample is learned."""
         maps = self._features.live_weights[self.n_outputs :]
-        noise = self._known_noise()
+        noise = self._noise.known
         return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, noise)
-
-    def _known_noise(self) -> Array:
-        """Variance of the noise (n_outputs,); zero before the first sample."""
-        return np.where(np.isfinite(self._noise.value), self._noise.value, 0.0)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
         """Learn one sample.
@@ -158,8 +154,7 @@ class JointProcess:
             ShapeError, NotFiniteError, ParameterError: nothing changes then.
         """
         columns, root = self.columns, sqrt(count)
-        if self._features.forgetting != forgetting:
-            self._features.forgetting = forgetting
+        self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
             # Recursive residuals have the variance of the noise.
             self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
@@ -167,13 +162,10 @@ class JointProcess:
         phi = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE)
         y = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
         rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
-        if self._rigid.forgetting != forgetting:
-            self._rigid.forgetting = forgetting
+        self._rigid.forgetting = forgetting
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
-        refills = *self._features.foresee(), *self._rigid.foresee()
-        factors = self._features.memory, self._rigid.memory
-        weights = self._weights.value
-        _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, *refills, forgetting, root)
+        factors, weights = (self._features.ahead(), self._rigid.ahead()), self._weights.value
+        _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
         self._noise.add(estimates)
         self._weights.follow(self._noise)
 
@@ -216,10 +208,10 @@ class JointProcess:
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._maps = None
-        made._features = _of_same_size(self._features, part(state, "features"))
+        made._features = of_same_size(self._features, part(state, "features"))
         made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
         if self._rigid is not None:
-            made._rigid = _of_same_size(self._rigid, part(state, "rigid"))
+            made._rigid = of_same_size(self._rigid, part(state, "rigid"))
             made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
         return made
 
@@ -228,7 +220,8 @@ class JointProcess:
         return self.restored(self.state())
 
 
-def _of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:
+def of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:
+    """Rebuild a learner of the sizes of `made` from its saved state. Raises StateError."""
     saved = RecursiveLeastSquares.from_state(state)
     sizes, expected = ((one.n_features, one.n_outputs) for one in (saved, made))
     if sizes != expected:

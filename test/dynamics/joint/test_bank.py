@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from helpers.small_arm import SmallArm, learn, motions, rigid
-from scipy.linalg import block_diag
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
-from icub_learning.dynamics.joint.bank import INPUT_SCALES, LENGTH_SCALES, MEMBERS
+from icub_learning.dynamics.joint.bank import INPUT_SCALES, LENGTH_SCALES
+from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
+from icub_learning.dynamics.joint.recent import BODY_MEMORIES, FEATURES_EVERY, FEATURES_MEMORY
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
 
@@ -23,8 +24,8 @@ def features(states, seed, every):
     return np.concatenate([np.cos(phase), np.sin(phase)], axis=1) / np.sqrt(phase.shape[1])
 
 
-def weights_of_samples(member, n, forgetting, period=0.01):
-    return (forgetting * np.exp(-period / member.memory)) ** np.arange(n)[::-1]
+def weights_of_samples(memory, n, forgetting, period=0.01):
+    return (forgetting * np.exp(-period / memory)) ** np.arange(n)[::-1]
 
 
 def made(kind, forgetting=1.0, **settings):
@@ -33,16 +34,38 @@ def made(kind, forgetting=1.0, **settings):
     return kind(SmallArm(), n_random_features=N, forgetting=forgetting, **settings)
 
 
-def priors(estimator, place):
-    state = estimator.state()
-    return (state.get(f"bank.process_{place}.{part}.prior") for part in ("features", "rigid"))
+def solved(x, y, faded, prior):
+    """Matrix and weights of a ridge regression of weighted samples."""
+    a = x.T @ (faded[:, None] * x) + np.diag(prior)
+    return a, np.linalg.solve(a, x.T @ (faded * y[:, 0]))
 
 
-def batch(rows, phi, y, faded, of_gamma, of_features):
-    """Matrix and weights of one regression on rigid bodies and features at once."""
-    z = np.concatenate([rows, phi], axis=1)
-    a = z.T @ (faded[:, None] * z) + block_diag(np.diag(REGULARIZATION * of_gamma), np.diag(of_features))
-    return a, np.linalg.solve(a, z.T @ (faded * y[:, 0]))
+def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
+    """Predictions of all experts for a motion, by batch solutions; and leverages of what all that was seen tells."""
+    rows, own = np.array([SmallArm()(*x)[0] for x in states]), SmallArm()(*probe)[0]
+    n, state = len(states), estimator.state()
+    priors = {key: value for key, value in state.items() if key.endswith(".prior")}
+    every = {each: (features(states, 3, each), features(probe, 3, each)[0]) for each in (1, FEATURES_EVERY)}
+    faded, expected, leverages = forgetting ** np.arange(n)[::-1], {}, {}
+    phi, one = every[1]
+    a, w = solved(phi, y, faded, priors["bank.lasting.features.prior"])
+    expected["NP"], leverages["NP"] = one @ w, one @ np.linalg.solve(a, one)
+    few, probed = every[FEATURES_EVERY]
+    of_last = weights_of_samples(FEATURES_MEMORY, n, forgetting, period)
+    expected[f"NP {FEATURES_MEMORY:g} s"] = probed @ solved(few, y, of_last, priors["bank.recent.features.prior"])[1]
+    if "rigid.rls.prior" in priors:
+        a, w = solved(rows, y, faded, priors["rigid.rls.prior"])
+        expected["P"], leverages["P"] = own @ w, own @ np.linalg.solve(a, own)
+        of_both = REGULARIZATION * priors["bank.lasting.rigid.prior"], priors["bank.lasting.features.prior"]
+        a, w = solved(np.concatenate([rows, phi], axis=1), y, faded, np.concatenate(of_both))
+        both = np.concatenate([own, one])
+        expected["SP"], leverages["SP"] = both @ w, both @ np.linalg.solve(a, both)
+        for place, memory in enumerate(BODY_MEMORIES):
+            prior = REGULARIZATION * priors[f"bank.recent.body_{place}.rigid.prior"]
+            a, w = solved(rows, y, weights_of_samples(memory, n, forgetting, period), prior)
+            name = f"P {memory:g} s"
+            expected[name], leverages[name] = own @ w, own @ np.linalg.solve(a, own)
+    return expected, leverages
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
@@ -50,57 +73,44 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
     rng = np.random.default_rng(0)
     states, probe = motions(600, rng), motions(1, np.random.default_rng(9))[0]
     y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(600, 1))
-    rows, own = np.array([SmallArm()(*x)[0] for x in states]), SmallArm()(*probe)[0]
     alone, both = made(NonparametricEstimator, forgetting, seed=3), made(SemiparametricEstimator, forgetting, seed=3)
     learn(alone, states, y)
     learn(both, states, y)
-    faded_of_all = faded = forgetting ** np.arange(600)[::-1]
-    precision = next(value for key, value in both.state().items() if key == "rigid.rls.prior")
-    p = np.linalg.solve(rows.T @ (faded[:, None] * rows) + np.diag(precision), rows.T @ (faded * y[:, 0]))
-    expected, unknown = {"P": own @ p}, {}
-    for place, member in enumerate(MEMBERS):
-        phi, one = features(states, 3, member.every), features(probe, 3, member.every)[0]
-        faded = weights_of_samples(member, 600, forgetting)
-        of_features, of_gamma = priors(both, place)
-        a = phi.T @ (faded[:, None] * phi) + np.diag(of_features)
-        name = f"{member.regularization:g} {member.memory:g} s"
-        expected[f"NP {name}"] = one @ np.linalg.solve(a, phi.T @ (faded * y[:, 0]))
-        joint, w = batch(rows, phi, y, faded, of_gamma, of_features)
-        probed = np.concatenate([own, one])
-        expected[f"SP {name}"] = probed @ w
-        if not unknown:  # the first member alone says what is unknown: variances over that of the noise
-            unknown = {"NP": one @ np.linalg.solve(a, one), "SP": probed @ np.linalg.solve(joint, probed)}
     for estimator in (alone, both):
+        expected, leverages = batches(estimator, states, y, probe, forgetting)
         prediction, weights, state = estimator.predict(*probe), estimator.expert_weights, estimator.state()
         found = dict(zip(weights, prediction.experts.values[:, 0], strict=True))
-        assert len(found) == (1 + 2 * len(MEMBERS) if estimator is both else len(MEMBERS))
+        assert set(found) == set(expected)
         for name, value in found.items():
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         told = dict(zip(weights, prediction.experts.unlearned.of_experts[:, 0], strict=True))
-        noise, signals = state["bank.process_0.noise.value"][0], state["signal.value"]
+        noise, signals = state["bank.lasting.noise.value"][0], state["signal.value"]
         # Features may have as much to say as the data show, and swing by the noise that they have learned.
-        noise = noise * max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
-        novelty = MEMBERS[0].regularization * unknown["NP"]
-        of_features = signals * novelty + noise * unknown["NP"] * (1.0 - novelty)
+        correlation = max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
+        noise *= correlation
+        novelty = OF_FEATURES * leverages["NP"]
+        swing = noise * leverages["NP"] * (1.0 - novelty)
+        unknown = {"NP": signals[0] * novelty + swing}
+        if estimator is both:
+            unknown["SP"] = signals[1] * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
+            for place, memory in enumerate(BODY_MEMORIES):
+                name = f"P {memory:g} s"
+                own = state[f"bank.recent.body_{place}.noise.value"][0]
+                unknown[name] = unknown["SP"] + correlation * own * leverages[name]
+            # P leaves what it always leaves, the more in a motion of unusual leverage.
+            usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
+            unknown["P"] = signals[1] * (1.0 + max(leverages["P"], leverages["P"] / usual - 1.0))
         for name, value in told.items():
-            if name == "P":  # leaves what it always leaves, the more in a motion of unusual leverage
-                leverage = own @ np.linalg.solve(rows.T @ (faded_of_all[:, None] * rows) + np.diag(precision), own)
-                usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
-                share = max(leverage, leverage / usual - 1.0)
-                assert value == pytest.approx(signals[1] * (1.0 + share), rel=1e-7)
-                continue
-            of_rigid = noise * (unknown["SP"] - unknown["NP"]) if name.startswith("SP") else 0.0
-            assert value == pytest.approx(of_features[0 if name.startswith("NP") else 1] + of_rigid, rel=1e-7), name
+            assert value == pytest.approx(unknown[name if name in unknown else "NP"], rel=1e-7), name
         noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]
         used = {name: weights[name] * noise / (noise + told[name]) for name in found}
         total = sum(used[name] * found[name] for name in found) / sum(used.values())
         assert prediction.total == pytest.approx(total, rel=1e-12)
-        slow = f"{'SP' if estimator is both else 'NP'} {MEMBERS[0].regularization:g} {MEMBERS[0].memory:g} s"
+        slow = "SP" if estimator is both else "NP"
         not_learned = (total - found[slow]) ** 2 + told[slow]
         assert prediction.variance == pytest.approx(noise + state["weights.noise.factor"] * not_learned, rel=1e-9)
         np.testing.assert_array_equal(prediction.parametric + prediction.residual, prediction.total)
     assert prediction.parametric == pytest.approx(expected["P"], rel=1e-9)
-    np.testing.assert_allclose(both.parametric.parameters, p, rtol=1e-8)
 
 
 @KINDS
@@ -172,27 +182,16 @@ def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(p
     states, probe = motions(n, rng), motions(1, np.random.default_rng(9))[0]
     y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
     y[: n // 2] += 2.0  # something to forget
-    rows, own = np.array([SmallArm()(*x)[0] for x in states]), SmallArm()(*probe)[0]
     estimator = made(SemiparametricEstimator, seed=3)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         if k == n // 2:  # the last stamp is saved, too
             estimator = SemiparametricEstimator.from_state(estimator.state(), SmallArm())
         estimator.update(*state, target, stamp=None if period is None else k * period)
     found = dict(zip(estimator.expert_weights, estimator.predict(*probe).experts.values[:, 0], strict=True))
-    forgetful = 0
-    for place, member in enumerate(MEMBERS):
-        phi, one = features(states, 3, member.every), features(probe, 3, member.every)[0]
-        of_features, of_gamma = priors(estimator, place)
-        expected = {}
-        for each in (counted, 2.0 * counted):
-            faded = weights_of_samples(member, n, 1.0, each)
-            expected[each] = np.concatenate([own, one]) @ batch(rows, phi, y, faded, of_gamma, of_features)[1]
-        name = f"SP {member.regularization:g} {member.memory:g} s"
-        assert found[name] == pytest.approx(expected[counted], rel=1e-9, abs=1e-9)
-        if member.memory < np.inf:
-            assert abs(found[name] - expected[2.0 * counted]) > 1e-3
-            forgetful += 1
-    assert forgetful
+    expected, twice = (batches(estimator, states, y, probe, period=each)[0] for each in (counted, 2.0 * counted))
+    for name, value in found.items():
+        assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
+        assert name.endswith(" s") == (abs(value - twice[name]) > 1e-4), name
 
 
 def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
@@ -207,7 +206,7 @@ def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
     phi, found, expected = features(states, 0, 1), [], []
     for probe in probes:
         one = features(probe, 0, 1)[0]
-        factors = (seen.T @ seen / MEMBERS[0].regularization + np.eye(len(one)) for seen in (phi, phi[:290]))
+        factors = (seen.T @ seen / OF_FEATURES + np.eye(len(one)) for seen in (phi, phi[:290]))
         expected.append([one @ np.linalg.solve(factor, one) for factor in factors])
         found.append([each.predict(*probe).experts.unlearned.novelty for each in (estimator, snapshot)])
     found, expected = np.array(found), np.array(expected)
@@ -233,7 +232,7 @@ def test_pooling_is_learning_all_and_leaves_alone_what_was_learned_of_late(kind)
     assert_same(other.state(), of_other, "the other one before")
     pooled, expected = (each.predict(*states[7]).experts.values for each in (one, both))
     for place, (name, weights) in enumerate(one.expert_weights.items()):
-        slow = name == "P" or name.endswith("inf s")
+        slow = not name.endswith(" s")
         np.testing.assert_allclose(pooled[place], (expected if slow else before)[place], rtol=1e-8, err_msg=name)
         np.testing.assert_array_equal(weights, chosen[name])  # which of them is right is each robot's own choice
         assert not slow or abs(before[place, 0] - expected[place, 0]) > 1e-6

@@ -20,17 +20,23 @@ def arguments():
     rows = REGRESSOR(*random_state(REGRESSOR.n_joints, 0))
     features = RecursiveLeastSquares(D, T + ENTRIES, forgetting=0.9)
     rigid = RecursiveLeastSquares(P, 1, forgetting=0.9)
+    bodies = [RecursiveLeastSquares(P, 1, forgetting=0.5) for _ in range(2)]
     maps, places = np.zeros((2, T, D)), np.arange(0, D, 2)
+    few = RecursiveLeastSquares(len(places), T, forgetting=0.9)
     return {
         "learn": [
-            features.memory, rigid.memory, COLUMNS.memory, np.empty(T), maps.copy(), np.ones(D), COLUMNS.of(rows),
-            np.ones(T), np.ones(T), *features.foresee(), *rigid.foresee(), 0.9, 1.0,
+            features.ahead(), rigid.ahead(), COLUMNS.memory, np.empty(T), maps.copy(), np.ones(D), COLUMNS.of(rows),
+            np.ones(T), np.ones(T), 1.0,
+        ],
+        "learn_recent": [
+            np.empty((2, T)), few.ahead(), (places,), tuple(body.ahead() for body in bodies), COLUMNS.memory,
+            np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0,
         ],
         "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
         "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
         "predict": [
-            np.empty((5, T)), np.empty(D), np.ones(D), np.zeros(T), rows, np.ones((3, rows.shape[1])),
-            ((maps, None, 1.0), (maps[:, :, ::2].copy(), places, 2.0)),
+            np.empty((6, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[0, :, ::2].copy()), 2.0, rows,
+            np.ones((4, rows.shape[1])),
         ],
     }  # fmt: skip
 

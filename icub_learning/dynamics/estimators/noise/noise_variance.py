@@ -28,6 +28,11 @@ class NoiseVariance(Declared):
         self.n_samples = 0
         self.value = np.full(n_outputs, np.inf)
 
+    @property
+    def known(self) -> Array:
+        """The variance (n_outputs,), zero before the first innovation."""
+        return np.where(np.isfinite(self.value), self.value, 0.0)
+
     def update(self, innovation: Array, leverage: float | Array) -> None:
         """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
         self.add(innovation**2 / (1.0 + leverage))
