@@ -174,32 +174,38 @@ static int read_sizes(PyObject *tuple, ptrdiff_t *sizes, ptrdiff_t *count, ptrdi
     return -1;
 }
 
-PyDoc_STRVAR(add_doc, "add(state, white, information, vector, columns, innovation, kept, gain, root, m, sizes)\n\n"
-             "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count; then for each of them,\n"
-             "with its columns w of `white`: information (n, n) += w' w, upper triangle alone, and vector (n,) += w' innovation.\n"
-             "The information of all causes, and their vectors, follow each other in one array each.");
+PyDoc_STRVAR(add_doc, "add(evidence, columns, innovation, kept, gain, root, m, sizes)\n\n"
+             "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count, for each Evidence.memory of a tuple:\n"
+             "state (2 m, count), information and vector. Then for each cause, with its whitened columns w: information (n, n) += w' w,\n"
+             "upper triangle alone, and vector (n,) += w' innovation. Those of all causes follow each other in one array each.");
 static PyObject *add(PyObject *self, PyObject *args) {
-    PyObject *o[9], *tuple;
+    PyObject *o[5], *evidence, *tuple;
     Py_ssize_t m;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOnO!", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &m, &PyTuple_Type, &tuple))
+    if (!PyArg_ParseTuple(args, "O!OOOOOnO!", &PyTuple_Type, &evidence, &o[0], &o[1], &o[2], &o[3], &o[4], &m, &PyTuple_Type, &tuple))
         return NULL;
     ptrdiff_t sizes[MOST_CAUSES], count, squares;
     const int n = read_sizes(tuple, sizes, &count, &squares);
     if (n < 0 || !sizes_fit(m, count)) return NULL;
-    Py_buffer v[9];
-    static const char *names[] = {"state", "white", "information", "vector", "columns", "innovation", "kept", "gain", "root"};
-    const ptrdiff_t least[] = {2 * m * count, m * count, squares, count, m * count, m, 2, 2 * m * m, m * m};
-    if (!take_all(o, v, names, least, 9, 4)) return NULL;
-    double *white = v[1].buf, *information = v[2].buf, *vector = v[3].buf;
-    filter(v[0].buf, white, v[4].buf, v[6].buf, v[7].buf, v[8].buf, m, count);
-    for (int i = 0; i < n; i++) {
-        accumulate(information, vector, white, v[5].buf, m, count, sizes[i]);
-        information += sizes[i] * sizes[i];
-        vector += sizes[i];
-        white += sizes[i];
+    Py_buffer v[5], own[3];
+    static const char *names[] = {"columns", "innovation", "kept", "gain", "root"};
+    const ptrdiff_t least[] = {m * count, m, 2, 2 * m * m, m * m};
+    if (!take_all(o, v, names, least, 5, 0)) return NULL;
+    double *whitened = PyMem_Malloc(m * count * sizeof(double));
+    for (Py_ssize_t k = 0; whitened && k < PyTuple_GET_SIZE(evidence) && take_tuple(PyTuple_GET_ITEM(evidence, k), own, 3, 0, 3); k++) {
+        double *white = whitened, *information = own[1].buf, *vector = own[2].buf;
+        if (length_of(&own[0]) == 2 * m * count && length_of(&own[1]) == squares && length_of(&own[2]) == count) {
+            filter(own[0].buf, white, v[0].buf, v[2].buf, v[3].buf, v[4].buf, m, count);
+            for (int i = 0; i < n; information += sizes[i] * sizes[i], vector += sizes[i], white += sizes[i], i++)
+                accumulate(information, vector, white, v[1].buf, m, count, sizes[i]);
+        } else
+            PyErr_SetString(PyExc_ValueError, "evidence does not fit the columns");
+        release_all(own, 3);
+        if (PyErr_Occurred()) break;
     }
-    release_all(v, 9);
-    Py_RETURN_NONE;
+    if (!whitened) PyErr_NoMemory();
+    PyMem_Free(whitened);
+    release_all(v, 5);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 PyDoc_STRVAR(explain_doc, "explain(root, mean, information, vector, deviations, n) -> float\n\n"
