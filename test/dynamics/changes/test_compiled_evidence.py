@@ -62,10 +62,12 @@ def test_predict(seed, m):
     prior = kept @ covariance @ kept
     prior[:m, :m] += (1.0 - KEPT[0] ** 2) * fast
     prior[m:, m:] += (1.0 - KEPT[1] ** 2) * slow
-    innovations = measured @ prior @ measured.T + noise
+    added = rng.random((2, m))
+    prior[m:, m:] += np.diag(added[0]) / 1.7
+    innovations = measured @ prior @ measured.T + noise + np.diag(added[1]) / 1.7
     gain = prior @ measured.T @ np.linalg.inv(innovations)
     found, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
-    _evidence.predict(covariance, found, whole, root, KEPT, fast, slow, noise, m, 1.7)
+    _evidence.predict(covariance, found, whole, root, KEPT, fast, slow, noise, added, m, 1.7)
     close(found, gain)
     close(covariance, prior - gain @ measured @ prior)
     close(whole, 1.7 * innovations)
@@ -143,7 +145,7 @@ def test_what_is_not_positive_definite_is_refused():
         _evidence.factor(np.empty((2, 2)), np.diag([1.0, -2.0]), np.ones(2), 2)
     arrays = np.eye(2), np.empty((2, 1)), np.empty(1), np.empty(1), KEPT, np.ones(1), np.ones(1)
     with pytest.raises(ValueError, match="innovations is not positive definite"):
-        _evidence.predict(*arrays, np.array([-9.0]), 1, 1.0)
+        _evidence.predict(*arrays, np.array([-9.0]), np.zeros(2), 1, 1.0)
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="D A D is not positive definite"):
             _evidence.explain(np.empty(1), np.empty(1), np.array([bad]), np.ones(1), np.ones(1), 1)
@@ -151,7 +153,7 @@ def test_what_is_not_positive_definite_is_refused():
 
 CALLS = {  # numbers that each array of the function needs, and the arguments after them
     "remember": ([18, 3, 36, 6, 3], (3, 2, 5, 0.1, 2.0)),
-    "predict": ([36, 18, 9, 9, 2, 9, 9, 9], (3, 1.0)),
+    "predict": ([36, 18, 9, 9, 2, 9, 9, 9, 6], (3, 1.0)),
     "factor": ([9, 9, 3], (3,)),
     "step": ([24, 12, 12, 2, 18, 9], (3, 4)),
     "add": ([12, 3, 2, 18, 9], (3, (1, 3))),
