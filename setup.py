@@ -48,6 +48,7 @@ setup(
             "kernel_methods/tensor/_symmetric",
             "features/_fourier",
             "dynamics/_checks",
+            "dynamics/_fading",
             "dynamics/changes/_evidence",
             "dynamics/joint/_joint",
             "dynamics/motion/_motion_filter",

@@ -59,3 +59,19 @@ static inline int take_all(PyObject *const *objects, Py_buffer *views, const cha
 
 /* For functions that not every module calls which includes them. */
 #define UNUSED static __attribute__((unused))
+
+/* Opens a tuple of `count` buffers, the first `n_integers` of 8-byte integers, the others of float64; the first `n_written` for writing. */
+UNUSED int take_tuple(PyObject *tuple, Py_buffer *views, int count, int n_integers, int n_written) {
+    const int fits = PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count;
+    for (int i = 0; i < count; i++) {
+        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (i < n_written ? PyBUF_WRITABLE : 0);
+        if (fits && !PyObject_GetBuffer(PyTuple_GET_ITEM(tuple, i), &views[i], flags)) {
+            if (views[i].itemsize == 8 && views[i].format && strchr(i < n_integers ? "lq" : "d", views[i].format[0])) continue;
+            PyBuffer_Release(&views[i]);
+        }
+        release_all(views, fits ? i : 0);
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "expected %d arrays of 8-byte numbers", count);
+        return 0;
+    }
+    return 1;
+}

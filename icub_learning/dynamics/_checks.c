@@ -1,4 +1,4 @@
-/* Checks on the numbers of joint states and motions.
+/* Checks on the numbers of joint states, motions and measurements.
  *
  * Compiled because a joint state finds all caches cold: each kind of call into NumPy brings code and tables of its own
  * with it, which takes longer than what it is called for.
@@ -63,7 +63,50 @@ static PyObject *finite_vectors(PyObject *self, PyObject *args) {
     Py_RETURN_TRUE;
 }
 
+PyDoc_STRVAR(sensor_doc, "sensor(state, reached, measured, position, m, n, now, frozen_after, moved, saturated_after, lively_from, share) -> int\n\n"
+             "One step of SensorFaults: 1 where the outputs measured (m,) are frozen, 2 where one is saturated, else 0. state (4, m): their\n"
+             "last values, since when [ns] these, how lively they are, and the largest magnitudes so far; reached (n,): the position at the\n"
+             "last change, which `position` (n,) is written to. now [ns], frozen_after and saturated_after [s]; see SensorFaults.");
+static PyObject *sensor(PyObject *self, PyObject *args) {
+    PyObject *o[4];
+    Py_ssize_t m, n;
+    double now, frozen_after, moved, saturated_after, lively_from, share, newest = -INFINITY, way = 0.0;
+    if (!PyArg_ParseTuple(args, "OOOOnndddddd", &o[0], &o[1], &o[2], &o[3], &m, &n, &now, &frozen_after, &moved, &saturated_after, &lively_from, &share))
+        return NULL;
+    Py_buffer v[4];
+    static const char *names[] = {"state", "reached", "measured", "position"};
+    const ptrdiff_t least[] = {4 * m, n, m, n};
+    if (!take_all(o, v, names, least, 4, 2)) return NULL;
+    double *last = v[0].buf, *since = last + m, *lively = since + m, *largest = lively + m, *reached = v[1].buf;
+    const double *measured = v[2].buf, *position = v[3].buf;
+    int same = 1, stuck = 0;
+    for (ptrdiff_t i = 0; i < m; i++) {
+        same &= measured[i] == last[i];
+        newest = fmax(newest, since[i]);
+        largest[i] = fmax(largest[i], fabs(measured[i]));
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        way = fmax(way, fabs(position[j] - reached[j]));
+        if (!same) reached[j] = position[j];
+    }
+    const int frozen = same && (now - newest) * 1e-9 >= frozen_after && way > moved;
+    for (ptrdiff_t i = 0; i < m && !frozen; i++) {
+        if (measured[i] != last[i]) since[i] = now;
+        stuck |= measured[i] == last[i] && fabs(measured[i]) == largest[i] && (now - since[i]) * 1e-9 >= saturated_after && lively[i] > lively_from;
+    }
+    const int saturated = stuck && !same;
+    for (ptrdiff_t i = 0; i < m && !frozen; i++) {
+        const int changed = measured[i] != last[i], at_end = !changed && fabs(measured[i]) == largest[i];
+        last[i] = measured[i];
+        /* What may be stuck tells nothing. */
+        if (!saturated && !(at_end && (now - since[i]) * 1e-9 < 2.0 * saturated_after)) lively[i] += share * (changed - lively[i]);
+    }
+    release_all(v, 4);
+    return PyLong_FromLong(frozen ? 1 : saturated ? 2 : 0);
+}
+
 static PyMethodDef methods[] = {
+    {"sensor", sensor, METH_VARARGS, sensor_doc},
     {"select", select_bounded, METH_VARARGS, select_doc},
     {"finite_vectors", finite_vectors, METH_VARARGS, finite_vectors_doc},
     {NULL, NULL, 0, NULL},

@@ -23,22 +23,45 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
     return HOPELESS * best;
 }
 
-/* One output; arrays of one entry an expert, `step` apart; errors count `factor` times. `regret` has room for one number an expert. */
-static void learn_output(double *weight, double *exponent, double *scale, double *square, double *loss, const double *error, double factor,
-                         double *regret, ptrdiff_t ages, ptrdiff_t experts, ptrdiff_t step, double fade, double spread) {
-    const double hopeless = awake_up_to(loss, experts, step);
+/* A ConvexAggregation: tables (experts, outputs). */
+typedef struct {
+    Py_buffer views[5];
+    ptrdiff_t experts, outputs;
+} TABLES;
+
+static int take_tables(PyObject *tuple, TABLES *t) {
+    if (!take_tuple(tuple, t->views, 5, 0, 5)) return 0;
+    const Py_ssize_t *shape = t->views[0].shape;
+    int fit = t->views[0].ndim == 2 && shape[0] >= 1 && shape[1] >= 1;
+    for (int i = 1; i < 5; i++) fit = fit && t->views[i].len == t->views[0].len;
+    if (fit) {
+        t->experts = shape[0], t->outputs = shape[1];
+        return 1;
+    }
+    PyErr_SetString(PyExc_ValueError, "the tables of an aggregation do not fit");
+    release_all(t->views, 5);
+    return 0;
+}
+
+/* Output j, from errors (ages, experts), which count `factor` times, `apart` numbers between two of them. regret (experts,) is overwritten. */
+static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrdiff_t apart, double factor, double *regret, ptrdiff_t ages,
+                         double fade) {
+    double *weight = (double *)t->views[0].buf + j, *exponent = (double *)t->views[1].buf + j, *scale = (double *)t->views[2].buf + j;
+    double *square = (double *)t->views[3].buf + j, *loss = (double *)t->views[4].buf + j;
+    const ptrdiff_t experts = t->experts, step = t->outputs;
+    const double hopeless = awake_up_to(loss, experts, step), spread = log(experts > 2 ? experts : 2);
     for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
     for (ptrdiff_t age = 0; age < ages; age++) {
-        const double *of_age = error + age * experts * step;
+        const double *of_age = error + age * experts * apart;
         double combined = 0.0;
-        for (ptrdiff_t i = 0; i < experts; i++) combined += weight[i * step] * factor * bounded(of_age[i * step]);
+        for (ptrdiff_t i = 0; i < experts; i++) combined += weight[i * step] * factor * bounded(of_age[i * apart]);
         for (ptrdiff_t i = 0; i < experts; i++)
-            if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - factor * bounded(of_age[i * step]));
+            if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - factor * bounded(of_age[i * apart]));
     }
     for (ptrdiff_t i = 0; i < experts; i++) {
         double sum = 0.0;
         for (ptrdiff_t age = 0; age < ages; age++) {
-            const double e = factor * bounded(error[(age * experts + i) * step]);
+            const double e = factor * bounded(error[(age * experts + i) * apart]);
             sum += e * e;
         }
         loss[i * step] = fade * loss[i * step] + sum / ages;
@@ -76,66 +99,109 @@ static void learn_output(double *weight, double *exponent, double *scale, double
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(weights, exponents, scales, squares, losses, work, errors, factors, fades, ages, experts, outputs, spread)\n\n"
-             "One step of ConvexAggregation on its tables (experts, outputs), from errors (ages, experts, outputs) times factors (outputs,);\n"
-             "the past fades by fades (outputs,); work (experts,).");
+PyDoc_STRVAR(learn_doc, "learn(tables, errors, fade)\n\n"
+             "One step of ConvexAggregation.tables (experts, outputs), from errors (ages, experts, outputs); the past fades by `fade`.");
 static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *objects[9];
-    Py_ssize_t ages, experts, outputs;
-    double spread;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &objects[6], &objects[7], &objects[8], &ages, &experts, &outputs, &spread))
-        return NULL;
-    if (ages < 1 || experts < 1 || outputs < 1 || experts > PY_SSIZE_T_MAX / 64 / outputs / ages) {
-        PyErr_Format(PyExc_ValueError, "(ages, experts, outputs) is (%zd, %zd, %zd)", ages, experts, outputs);
-        return NULL;
+    PyObject *tuple, *object;
+    double fade, *regret = NULL;
+    TABLES t;
+    Py_buffer errors;
+    if (!PyArg_ParseTuple(args, "OOd", &tuple, &object, &fade) || !take_tables(tuple, &t)) return NULL;
+    if (look(object, &errors, "errors", t.experts * t.outputs)) {
+        if (!(regret = PyMem_Malloc(t.experts * sizeof(double)))) PyErr_NoMemory();
+        for (ptrdiff_t j = 0; regret && j < t.outputs; j++)
+            learn_output(&t, j, (double *)errors.buf + j, t.outputs, 1.0, regret, length_of(&errors) / (t.experts * t.outputs), fade);
+        PyMem_Free(regret);
+        PyBuffer_Release(&errors);
     }
-    Py_buffer views[9];
-    static const char *names[] = {"weights", "exponents", "scales", "squares", "losses", "work", "errors", "factors", "fades"};
-    const ptrdiff_t table = experts * outputs, least[] = {table, table, table, table, table, experts, ages * table, outputs, outputs};
-    if (!take_all(objects, views, names, least, 9, 6)) return NULL;
-    for (Py_ssize_t j = 0; j < outputs; j++)
-        learn_output((double *)views[0].buf + j, (double *)views[1].buf + j, (double *)views[2].buf + j, (double *)views[3].buf + j,
-                     (double *)views[4].buf + j, (const double *)views[6].buf + j, ((const double *)views[7].buf)[j], views[5].buf, ages,
-                     experts, outputs, ((const double *)views[8].buf)[j], spread);
-    release_all(views, 9);
-    Py_RETURN_NONE;
+    release_all(t.views, 5);
+    return regret ? Py_NewRef(Py_None) : NULL;
 }
 
-PyDoc_STRVAR(cap_doc, "cap(factors, usual, errors, ages, rows, outputs, highest, weight)\n\n"
-             "factors (outputs,): by what errors are to be multiplied so that the mean square of those of the first row is at most `highest`\n"
-             "times the usual one; usual (outputs,) follows it as a mean in which this sample counts 1 / weight. errors (ages, rows, outputs).");
-static PyObject *cap(PyObject *self, PyObject *args) {
-    PyObject *objects[3];
-    Py_ssize_t ages, rows, outputs;
-    double highest, weight;
-    if (!PyArg_ParseTuple(args, "OOOnnndd", &objects[0], &objects[1], &objects[2], &ages, &rows, &outputs, &highest, &weight)) return NULL;
-    if (ages < 1 || rows < 1 || outputs < 1 || rows > PY_SSIZE_T_MAX / 64 / outputs / ages) {
-        PyErr_Format(PyExc_ValueError, "(ages, rows, outputs) is (%zd, %zd, %zd)", ages, rows, outputs);
-        return NULL;
+/* By what an output's errors (ages,), `apart` numbers between two of them, are to be multiplied so that their mean square is at most
+   `highest` times the usual one, which follows it as a mean in which this sample counts 1 / weight. */
+static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_t ages, double highest, double weight) {
+    double loss = 0.0;
+    for (ptrdiff_t age = 0; age < ages; age++) {
+        const double e = bounded(errors[age * apart]);
+        loss += e * e / ages;
     }
-    Py_buffer views[3];
-    static const char *names[] = {"factors", "usual", "errors"};
-    const ptrdiff_t least[] = {outputs, outputs, ages * rows * outputs};
-    if (!take_all(objects, views, names, least, 3, 2)) return NULL;
-    double *factors = views[0].buf, *usual = views[1].buf;
-    const double *errors = views[2].buf;
-    for (Py_ssize_t j = 0; j < outputs; j++) {
-        double loss = 0.0;
-        for (Py_ssize_t age = 0; age < ages; age++) {
-            const double e = bounded(errors[age * rows * outputs + j]);
-            loss += e * e / ages;
+    /* Nothing is unusual as long as there were no errors at all. */
+    const double share = *usual > 0.0 && loss > highest * *usual ? highest * *usual / loss : 1.0;
+    *usual += (share * loss - *usual) / weight;
+    return sqrt(share);
+}
+
+/* choices (1 + count, experts, m): weights of what is published, then those of each memory. */
+static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const TABLES *second, const ptrdiff_t *direct) {
+    const ptrdiff_t count = memories->outputs / m, table = memories->experts * m;
+    const double *weight = memories->views[0].buf, *share = second->views[0].buf;
+    memset(choices, 0, table * sizeof(double));
+    for (ptrdiff_t k = 0; k < count; k++)
+        for (ptrdiff_t place = 0; place < table; place++) {
+            const ptrdiff_t i = place / m, o = place % m;
+            const double of_memory = choices[(1 + k) * table + place] = weight[(i * count + k) * m + o];
+            choices[place] += share[k * m + o] * of_memory;
         }
-        /* Nothing is unusual as long as there were no errors at all. */
-        const double share = usual[j] > 0.0 && loss > highest * usual[j] ? highest * usual[j] / loss : 1.0;
-        factors[j] = sqrt(share);
-        usual[j] += (share * loss - usual[j]) / weight;
-    }
-    release_all(views, 3);
-    Py_RETURN_NONE;
+    for (ptrdiff_t k = count; k < second->experts; k++)
+        for (ptrdiff_t o = 0; o < m; o++) choices[direct[k - count] * m + o] += share[k * m + o];
 }
 
-static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc}, {"cap", cap, METH_VARARGS, cap_doc}, {NULL, NULL, 0, NULL}};
+PyDoc_STRVAR(learn_layers_doc,
+             "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
+             "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
+             "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
+             "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
+             "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
+             "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.");
+static PyObject *learn_layers(PyObject *self, PyObject *args) {
+    PyObject *objects[5], *of_memories, *of_second, *tuple;
+    double elapsed, highest, weight, *work = NULL;
+    TABLES memories, second;
+    if (!PyArg_ParseTuple(args, "OOOOOOOO!ddd", &objects[0], &objects[1], &of_memories, &of_second, &objects[2], &objects[3], &objects[4],
+                          &PyTuple_Type, &tuple, &elapsed, &highest, &weight) || !take_tables(of_memories, &memories)) return NULL;
+    if (!take_tables(of_second, &second)) {
+        release_all(memories.views, 5);
+        return NULL;
+    }
+    const ptrdiff_t m = second.outputs, count = memories.outputs / m, n_direct = PyTuple_GET_SIZE(tuple), experts = memories.experts;
+    Py_buffer views[5];
+    static const char *names[] = {"choices", "usual", "errors", "combined", "half_lives"};
+    const ptrdiff_t least[] = {(1 + count) * experts * m, m, 0, 0, count + 1};
+    if (take_all(objects, views, names, least, 5, 2)) {
+        const ptrdiff_t ages = length_of(&views[2]) / (experts * m);
+        work = PyMem_Malloc((n_direct + (1 + ages) * (experts + second.experts)) * sizeof(double));
+        ptrdiff_t *direct = (ptrdiff_t *)work;
+        int fit = work && second.experts == count + n_direct && length_of(&views[3]) == ages * (1 + count) * m;
+        for (ptrdiff_t i = 0; fit && i < n_direct; i++) {
+            direct[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
+            fit = direct[i] >= 0 && direct[i] < experts;
+        }
+        double *usual = views[1].buf, *regret = work + n_direct, *rivals = regret + experts + second.experts;
+        const double *errors = views[2].buf, *combined = views[3].buf, *half_life = views[4].buf;
+        for (ptrdiff_t o = 0; fit && ages && o < m; o++) {
+            const double factor = cap(&usual[o], combined + o, (1 + count) * m, ages, highest, weight);
+            for (ptrdiff_t k = 0; k < count; k++)
+                learn_output(&memories, k * m + o, errors + o, m, factor, regret, ages, pow(0.5, elapsed / half_life[k]));
+            for (ptrdiff_t age = 0, at = 0; age < ages; age++)
+                for (ptrdiff_t i = 0; i < second.experts; i++, at++)
+                    rivals[at] = i < count ? combined[(age * (1 + count) + 1 + i) * m + o] : errors[(age * experts + direct[i - count]) * m + o];
+            learn_output(&second, o, rivals, 1, factor, regret, ages, pow(0.5, elapsed / half_life[count]));
+        }
+        if (fit)
+            choose(views[0].buf, m, &memories, &second, direct);
+        else if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "tables, errors, combined and direct do not fit");
+        PyMem_Free(work);
+        release_all(views, 5);
+    }
+    release_all(second.views, 5);
+    release_all(memories.views, 5);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc},
+                                {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc}, {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_aggregation", "Compiled on-line aggregation.", -1, methods,
                                     NULL, NULL, NULL, NULL};

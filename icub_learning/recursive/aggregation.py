@@ -59,42 +59,29 @@ class ConvexAggregation(Declared):
         self.weights = np.full(shape, 1.0 / self.n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._losses = np.zeros(shape)  # squared errors, fading
-        self._work = np.zeros(self.n_experts)
-        self._once = np.ones(self.n_outputs)
-        self._spread = max(np.log(self.n_experts), np.log(2.0))
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The arrays (N, m) that a step changes, for compiled functions."""
+        return self.weights, self._exponents, self._scales, self._squares, self._losses
 
     @property
     def rates(self) -> Array:
         """Learning rates eta (N, m), inverse units of a squared error; infinite before the first error."""
         with np.errstate(divide="ignore"):
-            result: Array = np.minimum(0.5 / self._scales, np.sqrt(self._spread / self._squares))
+            result: Array = np.minimum(0.5 / self._scales, np.sqrt(np.log(max(self.n_experts, 2)) / self._squares))
             return result
 
-    def update(self, errors: Array, fade: float | Array = 1.0, factors: Array | None = None) -> None:
+    def update(self, errors: Array, fade: float = 1.0) -> None:
         """Learn from errors (k, N, m), predicted minus measured, of predictions made at k ages.
 
         Args:
             errors: finite; see above.
-            fade: b in (0, 1], by which all earlier samples lose weight; one for all outputs, or (m,).
-            factors: (m,) by which the errors of all experts are multiplied; None: as they are.
+            fade: b in (0, 1], by which all earlier samples lose weight.
 
         Raises:
             ShapeError: the errors do not fit; nothing changes then.
         """
         if errors.ndim != 3 or errors.shape[1:] != self.weights.shape:
             raise ShapeError("errors", errors.shape, f"(k, {self.n_experts}, {self.n_outputs})")
-        _aggregation.learn(
-            self.weights,
-            self._exponents,
-            self._scales,
-            self._squares,
-            self._losses,
-            self._work,
-            np.ascontiguousarray(errors, dtype=np.float64),
-            self._once if factors is None else factors,
-            fade if isinstance(fade, np.ndarray) else fade * self._once,
-            len(errors),
-            self.n_experts,
-            self.n_outputs,
-            self._spread,
-        )
+        _aggregation.learn(self.tables, np.ascontiguousarray(errors, dtype=np.float64), fade)

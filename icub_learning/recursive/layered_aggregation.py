@@ -45,6 +45,9 @@ class LayeredAggregation(Declared):
         second_half_life: half-life of the second layer [s], above 0.
         direct: indices of the experts that take part in the second layer.
 
+    Attributes:
+        choices: weights of what is published, then those of each memory, (1 + n_half_lives, N, m); each time new.
+
     Raises:
         ParameterError: an argument is outside its range.
     """
@@ -66,13 +69,15 @@ class LayeredAggregation(Declared):
         self.second_half_life = real("second_half_life", second_half_life, 0.0, low_open=True)
         # All memories in one, side by side as if they were further outputs.
         self._memories = ConvexAggregation(n_experts, len(self.half_lives) * n_outputs)
-        self.direct = [integer("direct", index, 0) for index in direct]
+        self.direct = tuple(integer("direct", index, 0) for index in direct)
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
-        self._usual, self._factors = np.zeros(n_outputs), np.ones(n_outputs)  # squared error; of the sample at hand
+        self._usual = np.zeros(n_outputs)  # squared error
         self._samples = 0.0  # in the mean of the usual squared error, fading
-        self._choices: Array | None = None  # until something is learned; never changed in place
+        self._of_layers = np.array([*self.half_lives, self.second_half_life])
+        self._longest = 1 + int(np.argmax(self.half_lives))
+        self.choices = self._chosen()
 
     @property
     def weights(self) -> Array:
@@ -83,21 +88,8 @@ class LayeredAggregation(Declared):
     @property
     def slowest(self) -> Array:
         """Weights of the experts by the longest half-life, (N, m)."""
-        of_longest: Array = self.choices[1 + int(np.argmax(self.half_lives))]
+        of_longest: Array = self.choices[self._longest]
         return of_longest
-
-    @property
-    def choices(self) -> Array:
-        """Weights of what is published, then those of each memory, (1 + n_half_lives, N, m)."""
-        if self._choices is None:
-            count, n_experts = len(self.half_lives), len(self._memories.weights)
-            choices: Array = np.empty((1 + count, n_experts, len(self._factors)))
-            choices[1:] = self._memories.weights.reshape(n_experts, count, -1).transpose(1, 0, 2)
-            shares = self._second.weights
-            np.einsum("km,knm->nm", shares[:count], choices[1:], out=choices[0])
-            choices[0, self.direct] += shares[count:]
-            self._choices = choices
-        return self._choices
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -111,26 +103,28 @@ class LayeredAggregation(Declared):
         Raises:
             ShapeError: the arrays do not fit; nothing changes then.
         """
-        n_experts, n_outputs = self._memories.n_experts, len(self._factors)
+        n_experts, n_outputs = self._memories.n_experts, len(self._usual)
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
         expected = (len(errors), 1 + len(self.half_lives), n_outputs)
         if combined.shape != expected:
             raise ShapeError("combined", combined.shape, str(expected))
-        combined = np.ascontiguousarray(combined, dtype=np.float64)
         self._samples = 1.0 + 0.5 ** (elapsed / USUAL_HALF_LIFE) * self._samples
-        _aggregation.cap(self._factors, self._usual, combined, *expected, CAP, self._samples)
-        count = len(self.half_lives)
-        fades = 0.5 ** (elapsed / np.array(self.half_lives))
-        self._memories.update(
-            np.concatenate([errors] * count, axis=2), fades.repeat(n_outputs), np.concatenate([self._factors] * count)
+        learned = (np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined))
+        self.choices = self._chosen(elapsed, *learned)
+
+    def _chosen(self, elapsed: float = 0.0, *learned: Array) -> Array:
+        """Learn from errors and combined ones, if there are any; return the choices."""
+        errors, combined = learned or (np.zeros(0), np.zeros(0))
+        choices = np.empty((len(self._of_layers), self._memories.n_experts, len(self._usual)))
+        layers = self._memories.tables, self._second.tables
+        _aggregation.learn_layers(
+            choices, self._usual, *layers, errors, combined, self._of_layers, self.direct, elapsed, CAP, self._samples
         )
-        rivals = np.concatenate([combined[:, 1:], errors[:, self.direct]], axis=1)
-        self._second.update(rivals, 0.5 ** (elapsed / self.second_half_life), self._factors)
-        self._choices = None
+        return choices
 
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""
         made = super().restored(state)
-        made._choices, made._factors = None, np.ones_like(self._factors)
+        made.choices = made._chosen(0.0)
         return made

@@ -30,7 +30,7 @@ static void accumulate(double *information, double *vector, const double *white,
 
 /* One step of the filter's covariance P (2 m, 2 m), see ErrorModel; returns whether that of the innovations is positive definite. */
 static int predict_errors(double *covariance, double *gain, double *whole, double *root, const double *kept, const double *fast,
-                          const double *slow, const double *noise, ptrdiff_t m, double scale) {
+                          const double *slow, const double *noise, const double *added, ptrdiff_t m, double scale) {
     const ptrdiff_t n = 2 * m;
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] *= kept[i / m] * kept[j / m];
@@ -39,9 +39,11 @@ static int predict_errors(double *covariance, double *gain, double *whole, doubl
             covariance[i * n + j] += (1.0 - kept[0] * kept[0]) * fast[i * m + j];
             covariance[(m + i) * n + m + j] += (1.0 - kept[1] * kept[1]) * slow[i * m + j];
         }
+    for (ptrdiff_t i = 0; i < m; i++) covariance[(m + i) * n + m + i] += added[i] / scale;
     for (ptrdiff_t i = 0; i < n; i++) /* P H' */
         for (ptrdiff_t j = 0; j < m; j++) gain[i * m + j] = covariance[i * n + j] + covariance[i * n + m + j];
     for (ptrdiff_t i = 0; i < m * m; i++) root[i] = whole[i] = gain[i] + gain[m * m + i] + noise[i];
+    for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] = whole[i * m + i] += added[m + i] / scale;
     if (!cholesky(root, m, 0.0)) return 0;
     for (ptrdiff_t i = 0; i < n; i++) solve_transposed_vector(root, gain + i * m, m); /* P H' R^-1: its square is what is known now */
     for (ptrdiff_t i = 0; i < n; i++)
@@ -104,23 +106,24 @@ static PyObject *remember(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(predict_doc, "predict(covariance, gain, whole, root, kept, fast, slow, noise, m, scale)\n\n"
+PyDoc_STRVAR(predict_doc, "predict(covariance, gain, whole, root, kept, fast, slow, noise, added, m, scale)\n\n"
              "One step of the covariance P (2 m, 2 m) of ErrorModel's state (fast, slow), of whose sum an error is measured:\n"
-             "P <- K P K + (1 - K^2) (fast, slow);  S = H P H' + noise;  gain = P H' S^-1;  P <- P - gain S gain'.\n"
+             "P <- K P K + (1 - K^2) (fast, slow);  S = H P H' + noise;  gain = P H' S^-1;  P <- P - gain S gain'; scale P and scale S grow\n"
+             "by what is added (2, m) to the variances of the slow part and of the noise.\n"
              "Written: P, gain (2 m, m), whole = scale S, its root R with R' R = whole, both (m, m); kept (2,) is what K multiplies the\n"
              "fast and the slow part by.");
 static PyObject *predict(PyObject *self, PyObject *args) {
-    PyObject *o[8];
+    PyObject *o[9];
     Py_ssize_t m;
     double scale;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOnd", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &m, &scale)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOnd", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &m, &scale)) return NULL;
     if (!sizes_fit(m, m)) return NULL;
-    Py_buffer v[8];
-    static const char *names[] = {"covariance", "gain", "whole", "root", "kept", "fast", "slow", "noise"};
-    const ptrdiff_t square = m * m, least[] = {4 * square, 2 * square, square, square, 2, square, square, square};
-    if (!take_all(o, v, names, least, 8, 4)) return NULL;
-    const int found = predict_errors(v[0].buf, v[1].buf, v[2].buf, v[3].buf, v[4].buf, v[5].buf, v[6].buf, v[7].buf, m, scale);
-    release_all(v, 8);
+    Py_buffer v[9];
+    static const char *names[] = {"covariance", "gain", "whole", "root", "kept", "fast", "slow", "noise", "added"};
+    const ptrdiff_t square = m * m, least[] = {4 * square, 2 * square, square, square, 2, square, square, square, 2 * m};
+    if (!take_all(o, v, names, least, 9, 4)) return NULL;
+    const int found = predict_errors(v[0].buf, v[1].buf, v[2].buf, v[3].buf, v[4].buf, v[5].buf, v[6].buf, v[7].buf, v[8].buf, m, scale);
+    release_all(v, 9);
     return is_definite(found, "covariance of the innovations") ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -174,32 +177,38 @@ static int read_sizes(PyObject *tuple, ptrdiff_t *sizes, ptrdiff_t *count, ptrdi
     return -1;
 }
 
-PyDoc_STRVAR(add_doc, "add(state, white, information, vector, columns, innovation, kept, gain, root, m, sizes)\n\n"
-             "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count; then for each of them,\n"
-             "with its columns w of `white`: information (n, n) += w' w, upper triangle alone, and vector (n,) += w' innovation.\n"
-             "The information of all causes, and their vectors, follow each other in one array each.");
+PyDoc_STRVAR(add_doc, "add(evidence, columns, innovation, kept, gain, root, m, sizes)\n\n"
+             "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count, for each Evidence.memory of a tuple:\n"
+             "state (2 m, count), information and vector. Then for each cause, with its whitened columns w: information (n, n) += w' w,\n"
+             "upper triangle alone, and vector (n,) += w' innovation. Those of all causes follow each other in one array each.");
 static PyObject *add(PyObject *self, PyObject *args) {
-    PyObject *o[9], *tuple;
+    PyObject *o[5], *evidence, *tuple;
     Py_ssize_t m;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOnO!", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &m, &PyTuple_Type, &tuple))
+    if (!PyArg_ParseTuple(args, "O!OOOOOnO!", &PyTuple_Type, &evidence, &o[0], &o[1], &o[2], &o[3], &o[4], &m, &PyTuple_Type, &tuple))
         return NULL;
     ptrdiff_t sizes[MOST_CAUSES], count, squares;
     const int n = read_sizes(tuple, sizes, &count, &squares);
     if (n < 0 || !sizes_fit(m, count)) return NULL;
-    Py_buffer v[9];
-    static const char *names[] = {"state", "white", "information", "vector", "columns", "innovation", "kept", "gain", "root"};
-    const ptrdiff_t least[] = {2 * m * count, m * count, squares, count, m * count, m, 2, 2 * m * m, m * m};
-    if (!take_all(o, v, names, least, 9, 4)) return NULL;
-    double *white = v[1].buf, *information = v[2].buf, *vector = v[3].buf;
-    filter(v[0].buf, white, v[4].buf, v[6].buf, v[7].buf, v[8].buf, m, count);
-    for (int i = 0; i < n; i++) {
-        accumulate(information, vector, white, v[5].buf, m, count, sizes[i]);
-        information += sizes[i] * sizes[i];
-        vector += sizes[i];
-        white += sizes[i];
+    Py_buffer v[5], own[3];
+    static const char *names[] = {"columns", "innovation", "kept", "gain", "root"};
+    const ptrdiff_t least[] = {m * count, m, 2, 2 * m * m, m * m};
+    if (!take_all(o, v, names, least, 5, 0)) return NULL;
+    double *whitened = PyMem_Malloc(m * count * sizeof(double));
+    for (Py_ssize_t k = 0; whitened && k < PyTuple_GET_SIZE(evidence) && take_tuple(PyTuple_GET_ITEM(evidence, k), own, 3, 0, 3); k++) {
+        double *white = whitened, *information = own[1].buf, *vector = own[2].buf;
+        if (length_of(&own[0]) == 2 * m * count && length_of(&own[1]) == squares && length_of(&own[2]) == count) {
+            filter(own[0].buf, white, v[0].buf, v[2].buf, v[3].buf, v[4].buf, m, count);
+            for (int i = 0; i < n; information += sizes[i] * sizes[i], vector += sizes[i], white += sizes[i], i++)
+                accumulate(information, vector, white, v[1].buf, m, count, sizes[i]);
+        } else
+            PyErr_SetString(PyExc_ValueError, "evidence does not fit the columns");
+        release_all(own, 3);
+        if (PyErr_Occurred()) break;
     }
-    release_all(v, 9);
-    Py_RETURN_NONE;
+    if (!whitened) PyErr_NoMemory();
+    PyMem_Free(whitened);
+    release_all(v, 5);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 PyDoc_STRVAR(explain_doc, "explain(root, mean, information, vector, deviations, n) -> float\n\n"

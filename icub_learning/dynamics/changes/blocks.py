@@ -25,6 +25,7 @@ class Blocks:
 
     def __init__(self, n_outputs: int) -> None:
         self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
+        self._error, self._variance = self._sum
         self.last, self.number, self.passed = 0, 0, 1.0
         self._ended, self._interval = 0, 0.0  # stamp of the last block [ns], usual time between two of them [s]
         self.history: deque[Block] = deque(maxlen=REMEMBERED)
@@ -35,7 +36,7 @@ class Blocks:
 
     def forget(self) -> None:
         """Drop what is remembered, and the block that has begun."""
-        self._sum, self._count = np.zeros_like(self._sum), 0
+        self._sum[:], self._count = 0.0, 0
         self.history.clear()
 
     def means(self, stamp: int, error: Array, variance: Array | None) -> Array | None:
@@ -43,15 +44,16 @@ class Blocks:
         elapsed, self.last = (stamp - self.last) * 1e-9, stamp
         if not self._count:
             self._began = stamp
-        self._sum[0] += error
-        self._sum[1] += 0.0 if variance is None else variance
+        self._error += error
+        if variance is not None:
+            self._variance += variance
         self._count += 1
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return None
         self._measure_time(stamp)
         means: Array = self._sum / self._count
-        self._sum, self._count = np.zeros_like(self._sum), 0
+        self._sum[:], self._count = 0.0, 0
         return means
 
     def _measure_time(self, stamp: int) -> None:

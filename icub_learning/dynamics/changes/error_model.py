@@ -1,6 +1,6 @@
 """What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
 
-from math import isfinite
+from math import exp, inf, isfinite
 
 import numpy as np
 from scipy.special import chdtri
@@ -84,7 +84,7 @@ class ErrorModel:
     def novelty(self, told: Array) -> Array | None:
         """Return by how much a variance (m,) of the body exceeds the usual one; None: nowhere, or it is not known."""
         more = told - self.told
-        if not isfinite(more.sum()) or not (self.told > 0.0).all() or not (more > 0.0).any():
+        if not 0.0 < more.max() < inf or not self.told.min() > 0.0:
             return None
         return np.maximum(more, 0.0)
 
@@ -123,15 +123,15 @@ class ErrorModel:
         """
         m = self.n_outputs
         gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
-        kept, slow, noise = self._kept**passed, self.slow, self.noise
+        kept, added = self._kept**passed, np.zeros((2, m))
         if not wandering:
             self._novel = None
             if novelty is not None:
-                noise = noise + np.diag(novelty / self.scale)
+                added[1] = novelty
         elif novelty is not None or self._novel is not None:
-            # `predict` multiplies what it is given by 1 - kept^2, and the covariance of innovations by the scale.
-            slow = slow + np.diag(self._wandering(novelty) / (1.0 - kept[1] ** 2) / self.scale)
-        _evidence.predict(self._covariance, gain, whole, root, kept, self.fast, slow, noise, m, self.scale)
+            added[0] = self._wandering(novelty)
+        parts = self.fast, self.slow, self.noise
+        _evidence.predict(self._covariance, gain, whole, root, kept, *parts, added, m, self.scale)
         return Step(kept, gain, whole, root)
 
     def _wandering(self, novelty: Array | None) -> Array:
@@ -139,18 +139,18 @@ class ErrorModel:
 
         They still change while the motion is being learned, so that its novelty fades within NEW and not at once.
         """
-        before = np.zeros(self.n_outputs) if self._novel is None else self._novel
-        faded = np.exp(-self.period / NEW) * before
+        before = 0.0 if self._novel is None else self._novel
+        faded = exp(-self.period / NEW) * before
         self._novel = faded if novelty is None else np.maximum(faded, novelty)
         change = 2.0 * self.period / NEW * self._novel + np.maximum(self._novel - before, 0.0)
-        if novelty is None and (self._novel < FLOOR * np.diag(self.noise)).all():
+        if novelty is None and (self._novel < FLOOR * self.noise.diagonal()).all():
             self._novel = None
         return change
 
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
         beyond = float(squared > self._bound)
-        self.scale = max(self.scale * float(np.exp(TAIL_GAIN * self.period * (beyond - TAIL))), LEAST_SCALE)
+        self.scale = max(self.scale * exp(TAIL_GAIN * self.period * (beyond - TAIL)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""

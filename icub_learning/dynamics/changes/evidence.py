@@ -27,20 +27,22 @@ class Evidence:
         n_blocks: number of blocks since then.
         estimates: estimates of the causes, for whom may need them; () at first.
         level: mean square (m,) of what they add, likewise; 0 at first.
+        sizes: how many coefficients each cause has.
+        memory: the arrays that a block changes, for compiled functions.
     """
 
     def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
-        self._n_outputs, self._sizes = n_outputs, tuple(map(len, deviations))
-        count = sum(self._sizes)
-        self._state = np.zeros((2 * n_outputs, count))
-        self._white = np.empty((n_outputs, count))
-        self._information = np.zeros(sum(n * n for n in self._sizes))  # of each cause after the other, as the vectors
-        self._vector = np.zeros(count)
+        self.sizes = tuple(map(len, deviations))
+        count = sum(self.sizes)
+        state = np.zeros((2 * n_outputs, count))
+        information = np.zeros(sum(n * n for n in self.sizes))  # of each cause after the other, as the vectors
+        vector = np.zeros(count)
+        self.memory = state, information, vector
         self._causes: list[_Cause] = []
         first = first_square = 0
-        for own, n in zip(deviations, self._sizes, strict=True):
-            information = self._information[first_square : first_square + n * n].reshape(n, n)
-            self._causes.append(_Cause(own, information, self._vector[first : first + n]))
+        for own, n in zip(deviations, self.sizes, strict=True):
+            own_information = information[first_square : first_square + n * n].reshape(n, n)
+            self._causes.append(_Cause(own, own_information, vector[first : first + n]))
             first, first_square = first + n, first_square + n * n
         self.squares = 0.0
         self.n_blocks = 0
@@ -49,21 +51,7 @@ class Evidence:
 
     def add(self, step: Step, columns: Array, innovation: Array) -> None:
         """Add one block: columns (m, k) of all causes, and the whitened innovation (m,) of the errors without any."""
-        _evidence.add(
-            self._state,
-            self._white,
-            self._information,
-            self._vector,
-            columns,
-            innovation,
-            step.kept,
-            step.gain,
-            step.root,
-            self._n_outputs,
-            self._sizes,
-        )
-        self.squares += float(innovation @ innovation)
-        self.n_blocks += 1
+        add_to_all([self], step, columns, innovation)
 
     def estimate(self, cause: int) -> Array:
         """Posterior mean (n,) of the coefficients of a cause, if it alone was added."""
@@ -91,6 +79,20 @@ class Evidence:
         mean = own.explained(self.n_blocks).mean
         # As (A + D^-2) mean = v, which the posterior solves: 2 v' mean - mean' A mean = v' mean + |D^-1 mean|^2.
         return self.squares - float(own.vector @ mean + ((mean / own.deviations) ** 2).sum())
+
+
+def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovation: Array) -> None:
+    """Add one block to evidence for the same causes that began at several times; arguments as of Evidence.add."""
+    if not evidence:
+        return
+    memories = tuple([one.memory for one in evidence])
+    _evidence.add(
+        memories, columns, innovation, step.kept, step.gain, step.root, len(innovation), evidence[0].sizes
+    )
+    square = float(innovation @ innovation)
+    for one in evidence:
+        one.squares += square
+        one.n_blocks += 1
 
 
 class _Cause:

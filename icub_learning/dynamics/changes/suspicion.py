@@ -8,7 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
 from icub_learning.dynamics.changes.event import BLOCK, LOAD, PUSH, Block, EvidenceOfCauses
-from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 
 SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
@@ -45,8 +45,7 @@ class Suspicion:
                 running.append((block.number, self._causes.plain()))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
-            for _, evidence in running:
-                evidence.add(step, block.columns, white)
+        add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
         best, where = -np.inf, 0
         looked = [entry for i, entry in enumerate(self._long) if (block.number + i) % LOOK_EVERY == 0]
         for begin, evidence in [*self._short, *looked]:

@@ -1,7 +1,7 @@
 """What each expert predicts, and how experts are weighed: by what has been right of late."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -105,7 +105,8 @@ class ExpertWeights(Declared):
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
         self._correlation = SerialCorrelation(n_outputs)
-        self._lasting = np.arange(len(self.names)) if lasting is None else np.asarray(lasting)
+        everyone = range(len(self.names))
+        self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
         self._held = False
         self._value = self._aggregation.weights
         self._steady: Array | None = None  # until errors are judged
@@ -120,9 +121,8 @@ class ExpertWeights(Declared):
     def steady(self) -> Array:
         """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
         if self._steady is None:
-            weights = np.zeros_like(self._aggregation.weights)
             # The sum is not zero where none of them had any weight.
-            weights[self._lasting] = self._aggregation.slowest[self._lasting] + 1e-12
+            weights = self._lasting * (self._aggregation.slowest + 1e-12)
             self._steady = np.asarray(weights / weights.sum(axis=0))
         return self._steady
 
@@ -149,7 +149,7 @@ class ExpertWeights(Declared):
         if settled is None:
             return self.combined(experts)
         if as_known:
-            experts = replace(experts, find=lambda: settled)
+            vars(experts)["unlearned"] = settled  # where a cached property is kept
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
         return self._prediction(total, lambda: self._calibrated(self._unlearned(total, experts)), experts)
 

@@ -62,10 +62,12 @@ def test_predict(seed, m):
     prior = kept @ covariance @ kept
     prior[:m, :m] += (1.0 - KEPT[0] ** 2) * fast
     prior[m:, m:] += (1.0 - KEPT[1] ** 2) * slow
-    innovations = measured @ prior @ measured.T + noise
+    added = rng.random((2, m))
+    prior[m:, m:] += np.diag(added[0]) / 1.7
+    innovations = measured @ prior @ measured.T + noise + np.diag(added[1]) / 1.7
     gain = prior @ measured.T @ np.linalg.inv(innovations)
     found, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
-    _evidence.predict(covariance, found, whole, root, KEPT, fast, slow, noise, m, 1.7)
+    _evidence.predict(covariance, found, whole, root, KEPT, fast, slow, noise, added, m, 1.7)
     close(found, gain)
     close(covariance, prior - gain @ measured @ prior)
     close(whole, 1.7 * innovations)
@@ -92,22 +94,22 @@ def test_factor_and_step(seed, m, count):
 def test_add(seed, m, sizes):
     rng, count = np.random.default_rng(seed), sum(sizes)
     gain, root = filter_of(rng, m)
-    state, columns, innovation = rng.standard_normal((2 * m, count)), rng.standard_normal((m, count)), rng.random(m)
-    white, vector = np.empty((m, count)), rng.standard_normal(count)
-    before = [rng.standard_normal((n, n)) for n in sizes]
-    information = np.concatenate([one.ravel() for one in before])
-    new_state, new_white = stepped(state, columns, gain, root)
-    new_vector = vector + new_white.T @ innovation
-    _evidence.add(state, white, information, vector, columns, innovation, KEPT, gain, root, m, tuple(sizes))
-    close(state, new_state)
-    close(white, new_white)
-    close(vector, new_vector)
-    first = place = 0
-    for n, old in zip(sizes, before, strict=True):
-        own = new_white[:, first : first + n]
-        expected = np.tril(old, -1) + np.triu(old + own.T @ own)
-        close(information[place : place + n * n].reshape(n, n), expected)
-        first, place = first + n, place + n * n
+    columns, innovation = rng.standard_normal((m, count)), rng.random(m)
+    states, vectors = rng.standard_normal((2, 2 * m, count)), rng.standard_normal((2, count))
+    before = [[rng.standard_normal((n, n)) for n in sizes] for _ in states]
+    information = [np.concatenate([one.ravel() for one in own]) for own in before]
+    expected = [stepped(state, columns, gain, root) for state in states]
+    sums = [vector + white.T @ innovation for vector, (_, white) in zip(vectors, expected, strict=True)]
+    memories = tuple(zip(states, information, vectors, strict=True))
+    _evidence.add(memories, columns, innovation, KEPT, gain, root, m, tuple(sizes))
+    close(vectors, np.array(sums))
+    for state, found, own, (new_state, white) in zip(states, information, before, expected, strict=True):
+        close(state, new_state)
+        first = place = 0
+        for n, old in zip(sizes, own, strict=True):
+            w = white[:, first : first + n]
+            close(found[place : place + n * n].reshape(n, n), np.tril(old, -1) + np.triu(old + w.T @ w))
+            first, place = first + n, place + n * n
 
 
 @settings(max_examples=50, deadline=None)
@@ -143,7 +145,7 @@ def test_what_is_not_positive_definite_is_refused():
         _evidence.factor(np.empty((2, 2)), np.diag([1.0, -2.0]), np.ones(2), 2)
     arrays = np.eye(2), np.empty((2, 1)), np.empty(1), np.empty(1), KEPT, np.ones(1), np.ones(1)
     with pytest.raises(ValueError, match="innovations is not positive definite"):
-        _evidence.predict(*arrays, np.array([-9.0]), 1, 1.0)
+        _evidence.predict(*arrays, np.array([-9.0]), np.zeros(2), 1, 1.0)
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="D A D is not positive definite"):
             _evidence.explain(np.empty(1), np.empty(1), np.array([bad]), np.ones(1), np.ones(1), 1)
@@ -151,10 +153,10 @@ def test_what_is_not_positive_definite_is_refused():
 
 CALLS = {  # numbers that each array of the function needs, and the arguments after them
     "remember": ([18, 3, 36, 6, 3], (3, 2, 5, 0.1, 2.0)),
-    "predict": ([36, 18, 9, 9, 2, 9, 9, 9], (3, 1.0)),
+    "predict": ([36, 18, 9, 9, 2, 9, 9, 9, 6], (3, 1.0)),
     "factor": ([9, 9, 3], (3,)),
     "step": ([24, 12, 12, 2, 18, 9], (3, 4)),
-    "add": ([24, 12, 10, 4, 12, 3, 2, 18, 9], (3, (1, 3))),
+    "add": ([12, 3, 2, 18, 9], (3, (1, 3))),
     "explain": ([16, 4, 16, 4, 4], (4,)),
     "spread": ([4, 8, 16, 4], (4, 2)),
 }
@@ -167,10 +169,28 @@ def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
         arrays = [np.ones(other) for other in needed]
         arrays[place] = np.ones(size - 1)
         with pytest.raises(ValueError, match=f"holds {size - 1} numbers, needs {size}"):
-            getattr(_evidence, name)(*arrays, *rest)
+            getattr(_evidence, name)(*before(name), *arrays, *rest)
         arrays[place] = np.ones(size, dtype=np.float32)
         with pytest.raises(ValueError, match="expected float64"):
-            getattr(_evidence, name)(*arrays, *rest)
+            getattr(_evidence, name)(*before(name), *arrays, *rest)
+
+
+def before(name):
+    """What comes before the arrays: `add` is given the evidence."""
+    return [()] * (name == "add")
+
+
+def test_evidence_that_does_not_fit_is_refused():
+    arrays, good = [np.ones(size) for size in CALLS["add"][0]], [np.ones(size) for size in (24, 10, 4)]
+    for place in range(3):
+        bad = good.copy()
+        bad[place] = np.ones(3)
+        with pytest.raises(ValueError, match="does not fit"):
+            _evidence.add((tuple(good), tuple(bad)), *arrays, 3, (1, 3))
+        bad[place] = good[place].astype(np.float32)
+        for wrong in (bad, good[:2]):
+            with pytest.raises(ValueError, match="3 arrays"):
+                _evidence.add((tuple(wrong),), *arrays, 3, (1, 3))
 
 
 @pytest.mark.parametrize(
@@ -193,11 +213,11 @@ def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
 def test_sizes_that_are_impossible_are_refused(name, rest):
     arrays = [np.ones(100) for _ in CALLS[name][0]]
     with pytest.raises(ValueError, match=r"sizes are|causes|more than"):
-        getattr(_evidence, name)(*arrays, *rest)
+        getattr(_evidence, name)(*before(name), *arrays, *rest)
 
 
 def test_sizes_that_are_no_integers_are_refused():
     with pytest.raises(TypeError):
-        _evidence.add(*[np.ones(100)] * 9, 3, (1, "2"))
+        _evidence.add((), *[np.ones(100)] * 5, 3, (1, "2"))
     with pytest.raises(TypeError):
-        _evidence.add(*[np.ones(100)] * 9, 3, [1, 2])
+        _evidence.add((), *[np.ones(100)] * 5, 3, [1, 2])

@@ -1,10 +1,11 @@
 """Variance of prediction errors whose two-sigma band holds the share of errors that it should."""
 
-import math
+from math import exp
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import _fading
 from icub_learning.dynamics.estimators.noise.fading import fade
 from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
 
@@ -58,28 +59,13 @@ class CalibratedVariance(Declared):
             added: (m,), what the novelty of its motion adds to the variance, before calibration.
             elapsed: time since the last errors [s].
         """
-        noise = self.value
-        self._weigh(errors**2, noise, noise + self._factor * added, elapsed)
-
-    def _weigh(self, squares: Array, noise: Array, variance: Array, elapsed: float) -> None:
-        """Take squared errors (m,) of predictions whose variance, and the noise in it, were told."""
-        if math.isinf(noise[0]):  # nothing was known before the first sample
-            self._follow(squares, np.zeros(len(squares), dtype=bool), elapsed)
-            return
-        own = np.divide(noise, variance, out=np.ones_like(variance), where=variance > 0.0)  # 0: never wrong yet
-        self._follow(squares * own, squares > 4.0 * variance, elapsed)
-
-    def _follow(self, squares: Array, missed: np.ndarray, elapsed: float) -> None:
-        """Update mean and factor with the squares that are due to noise, and with which errors were outside."""
-        if self.n_samples:
-            step = min(GAIN * elapsed, 1.0)
-            moved = self._factor * np.where(missed, math.exp(step * (1.0 - MISSES)), math.exp(-step * MISSES))
-            self._factor = np.minimum(np.maximum(moved, RANGE[0]), RANGE[1])
+        known, step = self.n_samples > 0, min(GAIN * elapsed, 1.0)
         self._age += elapsed
         self._weight = fade(elapsed, self._age, HALF_LIFE) * self._weight + 1.0
-        before = self._mean_square if self.n_samples else 0.0
-        self._mean_square = before + (squares - before) / self._weight
         self.n_samples += 1
+        steps = exp(-step * MISSES), exp(step * (1.0 - MISSES))
+        state = self._mean_square, self._factor
+        _fading.calibrate(*state, errors, added, len(errors), known, self._weight, *steps, *RANGE)
 
     def merge(self, other: "CalibratedVariance", n_common: int = 0) -> None:
         """Take the other one's variance where nothing is known yet: errors fade, so one's own tell more.

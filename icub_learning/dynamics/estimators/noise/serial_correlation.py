@@ -5,6 +5,7 @@ from math import exp
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import _fading
 from icub_learning.dynamics.estimators.noise.calibrated_variance import HALF_LIFE
 from icub_learning.dynamics.estimators.noise.fading import fade
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
@@ -50,11 +51,10 @@ class SerialCorrelation(Declared):
     def update(self, errors: Array, elapsed: float) -> None:
         """Take the errors (m,) of one sample, `elapsed` s after the last."""
         kept = exp(-elapsed / SMOOTHING)
-        self._mean = kept * self._mean + (1.0 - kept) * errors
         self._white = kept**2 * self._white + (1.0 - kept) ** 2
         if not self._white:  # no time has passed
             return
         self._age += elapsed
         self._weight = fade(elapsed, self._age, HALF_LIFE) * self._weight + 1.0
-        self._long_run = self._long_run + (self._mean**2 / self._white - self._long_run) / self._weight
-        self._variance = self._variance + (errors**2 - self._variance) / self._weight
+        means = self._mean, self._long_run, self._variance
+        _fading.correlate(*means, errors, len(errors), kept, self._white, self._weight)
