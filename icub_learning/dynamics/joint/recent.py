@@ -23,8 +23,9 @@ from icub_learning.recursive import Certainty, RecursiveLeastSquares
 # 2026-11-26-bodies-of-the-last-seconds.md.
 FEATURES_MEMORY, FEATURES_REGULARIZATION = 2.0, 10.0  # [s]; of features
 FEATURES_EVERY = 6  # each so manieth frequency is learned: what is learned in seconds is simple
-BODY_MEMORIES = (0.1, 3.0)  # [s] of rigid bodies
-BODY_REGULARIZATION = 0.1  # of their parameters, over that of all that was seen
+# Memories [s] of rigid bodies, and the regularization of their parameters over that of all that was seen: the body of
+# the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
+BODIES = ((0.1, 0.1), (10.0, 10.0))
 LONGEST_STEP = 0.01  # [s] that the time between two samples counts for at most
 
 
@@ -50,8 +51,11 @@ class BodyCertainty:
 class _Body:
     """Generalized least squares of base parameters: JointProcess as its regularization grows without bound."""
 
-    def __init__(self, columns: BaseColumns, n_outputs: int, output_weights: str) -> None:
-        self.rls = RecursiveLeastSquares(len(columns.kept), 1, BODY_REGULARIZATION)
+    def __init__(
+        self, columns: BaseColumns, n_outputs: int, output_weights: str, memory: float, regularization: float
+    ) -> None:
+        self.memory = memory  # [s]
+        self.rls = RecursiveLeastSquares(len(columns.kept), 1, regularization)
         self.noise = NoiseVariance(n_outputs)
         self.weights = OutputWeights(output_weights, n_outputs)
 
@@ -82,9 +86,8 @@ class RecentModels:
         self.scale = sqrt(half / len(chosen))
         self._columns = columns
         self._features = RecursiveLeastSquares(2 * len(chosen), n_outputs, FEATURES_REGULARIZATION)
-        bodies = () if columns is None else BODY_MEMORIES
-        self._bodies = [] if columns is None else [_Body(columns, n_outputs, output_weights) for _ in bodies]
-        self.experts = (("NP", FEATURES_MEMORY), *(("P", memory) for memory in bodies))
+        self._bodies = [] if columns is None else [_Body(columns, n_outputs, output_weights, *each) for each in BODIES]
+        self.experts = (("NP", FEATURES_MEMORY), *(("P", body.memory) for body in self._bodies))
 
     @property
     def features(self) -> tuple[NDArray[np.intp], Array]:
@@ -105,8 +108,8 @@ class RecentModels:
         """Learn one sample, see JointProcess; `elapsed` [s] since the last one."""
         counted = min(elapsed, count * LONGEST_STEP)
         self._features.forgetting = forgetting * exp(-counted / FEATURES_MEMORY)
-        for body, memory in zip(self._bodies, BODY_MEMORIES, strict=False):
-            body.rls.forgetting = forgetting * exp(-counted / memory)
+        for body in self._bodies:
+            body.rls.forgetting = forgetting * exp(-counted / body.memory)
         ahead = tuple([body.rls.ahead() for body in self._bodies])
         weights = np.array([body.weights.value for body in self._bodies])
         estimates = np.empty_like(weights)
@@ -139,5 +142,5 @@ class RecentModels:
 
     def _memories(self) -> Array:
         """Regularizations and memories with which it learned."""
-        bodies = (BODY_REGULARIZATION, *BODY_MEMORIES) if self._bodies else ()
+        bodies = np.ravel(BODIES) if self._bodies else ()
         return np.array([FEATURES_REGULARIZATION, FEATURES_MEMORY, FEATURES_EVERY, *bodies])

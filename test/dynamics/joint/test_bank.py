@@ -7,7 +7,7 @@ from helpers.small_arm import SmallArm, learn, motions, rigid
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
 from icub_learning.dynamics.joint.bank import INPUT_SCALES, LENGTH_SCALES
 from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
-from icub_learning.dynamics.joint.recent import BODY_MEMORIES, FEATURES_EVERY, FEATURES_MEMORY
+from icub_learning.dynamics.joint.recent import BODIES, FEATURES_EVERY, FEATURES_MEMORY
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
 
@@ -60,7 +60,7 @@ def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
         a, w = solved(np.concatenate([rows, phi], axis=1), y, faded, np.concatenate(of_both))
         both = np.concatenate([own, one])
         expected["SP"], leverages["SP"] = both @ w, both @ np.linalg.solve(a, both)
-        for place, memory in enumerate(BODY_MEMORIES):
+        for place, (memory, _) in enumerate(BODIES):
             prior = REGULARIZATION * priors[f"bank.recent.body_{place}.rigid.prior"]
             a, w = solved(rows, y, weights_of_samples(memory, n, forgetting, period), prior)
             name = f"P {memory:g} s"
@@ -93,7 +93,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         unknown = {"NP": signals[0] * novelty + swing}
         if estimator is both:
             unknown["SP"] = signals[1] * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
-            for place, memory in enumerate(BODY_MEMORIES):
+            for place, (memory, _) in enumerate(BODIES):
                 name = f"P {memory:g} s"
                 own = state[f"bank.recent.body_{place}.noise.value"][0]
                 unknown[name] = unknown["SP"] + correlation * own * leverages[name]
