@@ -76,11 +76,11 @@ def integer(name: str, value: Any, minimum: int) -> int:
 
 def real(name: str, value: Any, low: float, high: float = np.inf, *, low_open: bool = False) -> float:
     """Return `value` as a finite float within [low, high], or (low, high] when `low_open`. Raises ParameterError."""
-    bound = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{']' if isfinite(high) else ')'}"
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ParameterError(name, value, bound) from None
+        number = np.nan
     if isinstance(value, bool) or not isfinite(number) or not low <= number <= high or (low_open and number == low):
+        bound = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{']' if isfinite(high) else ')'}"
         raise ParameterError(name, value, bound)
     return number

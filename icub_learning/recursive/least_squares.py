@@ -257,9 +257,9 @@ class RecursiveLeastSquares:
             return
         self._triangle[pivot_positions(self.n_features, count)] *= factor
         self._prior[:count] *= factor
-        faded = np.flatnonzero(self._prior[:count] < 0.5 * self.regularization[:count])
-        if len(faded):
-            self._take(*self._refill_rows(faded.tolist()), 1.0)
+        faded = self._prior[:count] < 0.5 * self.regularization[:count]
+        if faded.any():
+            self._take(*self._refill_rows(np.flatnonzero(faded).tolist()), 1.0)
 
     def shift(self, change: ArrayLike) -> None:
         """Become what one would be if the target of every sample z had been larger by z @ change.

@@ -1,6 +1,7 @@
 """Memory layout of the compiled update: 64-byte alignment, sizes padded to whole tiles, packed triangles."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -60,6 +61,7 @@ def unpack_factor(packed: Array, d: int) -> tuple[Array, Array]:
     return unit, pivots
 
 
+@cache
 def pivot_positions(d: int, count: int) -> NDArray[np.intp]:
     """Return where the first `count` of the d pivots lie in the packed triangle."""
     size, index = padded_size(d), np.arange(count)

@@ -31,7 +31,7 @@ class NoiseVariance(Declared):
     @property
     def known(self) -> Array:
         """The variance (n_outputs,), zero before the first innovation."""
-        return np.where(np.isfinite(self.value), self.value, 0.0)
+        return self.value if self.n_samples else np.zeros_like(self.value)
 
     def update(self, innovation: Array, leverage: float | Array) -> None:
         """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
