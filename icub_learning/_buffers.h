@@ -30,15 +30,6 @@ static inline const double *look(PyObject *object, Py_buffer *view, const char *
     return buffer(object, view, name, least, 0);
 }
 
-/* One to read from, of exactly `size` numbers. */
-static inline const double *look_exactly(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t size) {
-    const double *numbers = look(object, view, name, size);
-    if (!numbers || view->len == size * (ptrdiff_t)sizeof(double)) return numbers;
-    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, not %zd", name, view->len / (ptrdiff_t)sizeof(double), size);
-    PyBuffer_Release(view);
-    return NULL;
-}
-
 static inline void release_all(Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) PyBuffer_Release(&views[i]);
 }
@@ -75,3 +66,9 @@ UNUSED int take_tuple(PyObject *tuple, Py_buffer *views, int count, int n_intege
     }
     return 1;
 }
+
+/* Defines a module of this name from its PyMethodDefs, without loops of _versions.h. */
+#define PLAIN_MODULE(name, doc, ...)                                                                                            \
+    static PyMethodDef methods[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}};                                                        \
+    static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, #name, doc, -1, methods, NULL, NULL, NULL, NULL};                \
+    PyMODINIT_FUNC PyInit_##name(void) { return PyModule_Create(&module); }

@@ -105,13 +105,6 @@ static PyObject *sensor(PyObject *self, PyObject *args) {
     return PyLong_FromLong(frozen ? 1 : saturated ? 2 : 0);
 }
 
-static PyMethodDef methods[] = {
-    {"sensor", sensor, METH_VARARGS, sensor_doc},
-    {"select", select_bounded, METH_VARARGS, select_doc},
-    {"finite_vectors", finite_vectors, METH_VARARGS, finite_vectors_doc},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_checks", "Checks on the numbers of joint states and motions.", -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__checks(void) { return PyModule_Create(&module); }
+PLAIN_MODULE(_checks, "Checks on the numbers of joint states, motions and measurements.",
+             {"select", select_bounded, METH_VARARGS, select_doc}, {"finite_vectors", finite_vectors, METH_VARARGS, finite_vectors_doc},
+             {"sensor", sensor, METH_VARARGS, sensor_doc})

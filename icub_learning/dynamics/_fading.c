@@ -144,10 +144,6 @@ static PyObject *smoothen(PyObject *self, PyObject *args) {
     return PyBool_FromLong(known && rough);
 }
 
-static PyMethodDef methods[] = {{"calibrate", calibrate, METH_VARARGS, calibrate_doc}, {"correlate", correlate, METH_VARARGS, correlate_doc},
-                                {"limit", limit, METH_VARARGS, limit_doc},             {"smoothen", smoothen, METH_VARARGS, smoothen_doc},
-                                {NULL, NULL, 0, NULL}};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fading", "Compiled means that fade.", -1, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__fading(void) { return PyModule_Create(&module); }
+PLAIN_MODULE(_fading, "Compiled means that fade.", {"calibrate", calibrate, METH_VARARGS, calibrate_doc},
+             {"correlate", correlate, METH_VARARGS, correlate_doc}, {"limit", limit, METH_VARARGS, limit_doc},
+             {"smoothen", smoothen, METH_VARARGS, smoothen_doc})

@@ -200,10 +200,5 @@ static PyObject *learn_layers(PyObject *self, PyObject *args) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-static PyMethodDef methods[] = {{"learn", learn, METH_VARARGS, learn_doc},
-                                {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc}, {NULL, NULL, 0, NULL}};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_aggregation", "Compiled on-line aggregation.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__aggregation(void) { return PyModule_Create(&module); }
+PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", {"learn", learn, METH_VARARGS, learn_doc},
+             {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc})

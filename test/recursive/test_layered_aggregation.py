@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError, ShapeError, StateError
-from icub_learning.recursive import layered_aggregation
+from icub_learning.recursive import _aggregation, layered_aggregation
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
@@ -85,3 +87,41 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
         LayeredAggregation(5, 1, (), SECOND)
     with pytest.raises(ParameterError):
         LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(5,))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(2, 6), st.integers(1, 3))
+def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
+    rng = np.random.default_rng(seed)
+    sizes, direct = (HALF_LIVES, SECOND), tuple(rng.permutation(n)[: rng.integers(0, 3)].tolist())
+    learner, apart = LayeredAggregation(n, m, *sizes, direct), [LayeredAggregation(n, 1, *sizes, direct) for _ in range(m)]
+    for elapsed in rng.uniform(0.0, 30.0, 40):
+        errors = rng.normal(size=(ages, n, m)) * rng.uniform(0.1, 10.0, (n, m))
+        combined = np.einsum("inm,knm->ikm", errors, learner.choices)
+        learner.update(errors, combined, elapsed)
+        for place, one in enumerate(apart):
+            one.update(errors[:, :, [place]], combined[:, :, [place]], elapsed)
+    np.testing.assert_array_equal(learner.choices, np.concatenate([one.choices for one in apart], axis=2))
+    np.testing.assert_array_equal(learner.slowest, learner.choices[2])
+
+
+def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
+    good = [np.zeros((3, 4, 2)), np.zeros(2), np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
+    learner = LayeredAggregation(4, 2, HALF_LIVES, SECOND, direct=(1,))
+    tables = learner._memories.tables, learner._second.tables
+
+    def step(arrays, tables=tables, direct=(1,)):
+        _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], direct, 1.0, 30.0, 1.0)
+
+    step(good)
+    for place in range(len(good)):
+        for wrong in (good[place].ravel()[:-1], good[place].astype(np.float32)):
+            with pytest.raises(ValueError, match="needs|fit|float64"):
+                step([*good[:place], wrong, *good[place + 1 :]])
+    for direct in ((4,), (-1,), (1, 2)):
+        with pytest.raises(ValueError, match="fit"):
+            step(good, direct=direct)
+    for bad in (tables[0][:4], tables[0][:4] + (np.zeros(3),)):
+        for pair in ((bad, tables[1]), (tables[0], bad)):
+            with pytest.raises(ValueError, match="fit|5 arrays"):
+                step(good, pair)

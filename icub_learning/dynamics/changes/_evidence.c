@@ -268,12 +268,7 @@ static PyObject *spread(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"remember", remember, METH_VARARGS, remember_doc}, {"predict", predict, METH_VARARGS, predict_doc},
-                                {"factor", factor, METH_VARARGS, factor_doc},       {"step", step, METH_VARARGS, step_doc},
-                                {"add", add, METH_VARARGS, add_doc},                {"explain", explain, METH_VARARGS, explain_doc},
-                                {"spread", spread, METH_VARARGS, spread_doc},       {NULL, NULL, 0, NULL}};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_evidence", "Compiled regression on filtered errors.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__evidence(void) { return PyModule_Create(&module); }
+PLAIN_MODULE(_evidence, "Compiled regression on filtered errors.", {"remember", remember, METH_VARARGS, remember_doc},
+             {"predict", predict, METH_VARARGS, predict_doc}, {"factor", factor, METH_VARARGS, factor_doc},
+             {"step", step, METH_VARARGS, step_doc}, {"add", add, METH_VARARGS, add_doc},
+             {"explain", explain, METH_VARARGS, explain_doc}, {"spread", spread, METH_VARARGS, spread_doc})
