@@ -328,7 +328,7 @@ class Classifier(ABC):
         self._forget_if_outdated()
         if self._last_confidence is None:
             kept, factors = self._kept, self._factors()
-            found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts())]
+            found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts(2))]
             outcomes = np.concatenate([scores[judged] for scores, judged in found])
             targets = np.concatenate([kept.targets[judged] for _, judged in found])
             weights = np.repeat([1.0, OPPOSITE_WEIGHT], [judged.sum() for _, judged in found])
