@@ -244,7 +244,7 @@ def test_models_of_earlier_versions():
     for kind in ("adaptive", "rebalanced"):
         with pytest.raises(StateError, match="teach its objects again"):
             from_state(kind, old)
-    with pytest.raises(StateError, match="not one of adaptive, rlsc, polk"):
+    with pytest.raises(StateError, match="not one of adaptive, rlsc"):
         from_state("other", old)
     with pytest.raises(StateError, match="rows have shape"):
         from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
