@@ -17,8 +17,8 @@ Pictures are in a folder for each object, PICTURES/LABEL/*.png, in the order of 
 --images` writes them; where there are PICTURES/train and PICTURES/test, the latter are the last part.
 
 Settings are chosen on the first part alone: the views up to some moment are learned with each lambda, and those that
-come later (--gap) are named, at several moments (--folds). The last part then shows, with the code of the node, whether they beat
-the shipped defaults. After an interruption the same command continues where it was.
+come later (--gap) are named, at several moments (--folds). The last part then shows, with the code of the node, whether
+they beat the shipped defaults. After an interruption the same command continues where it was.
 
 Of inverse dynamics nothing is tuned: its settings choose themselves while it learns."""
 OF_A_ROBOT = ("--urdf", "--joints", "--output", "--estimator")  # options that tuning inverse dynamics once had

@@ -34,9 +34,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
     tuning, last = _load(args.pictures, args.tune_on)
     folds = tuning.folds(args.folds, args.gap)
     levels = increasing("regularizations", args.regularizations or REGULARIZATIONS)
-    progress = Progress(
-        args.parameters.with_suffix(".progress.json"), fingerprint(folds, (levels, shipped.recoding))
-    )
+    progress = Progress(args.parameters.with_suffix(".progress.json"), fingerprint(folds, (levels, shipped.recoding)))
     results = complete(
         progress, [str(index) for index in range(args.folds)],
         lambda index: linear_errors(folds[index], levels, shipped.recoding),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
 from icub_learning.evaluation.object_tuning import Fold
+from icub_learning.files import replacing
 
 VERSION = 3  # changes with the meaning of a result
 

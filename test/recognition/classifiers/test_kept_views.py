@@ -102,7 +102,9 @@ def test_a_full_memory_knows_the_order_of_learning():
     np.testing.assert_array_equal(restored.parts(), parts)
 
 
-@pytest.mark.parametrize(("twins", "in_order", "paired"), [(False, False, False), (True, False, True), (True, True, False)])
+@pytest.mark.parametrize(
+    ("twins", "in_order", "paired"), [(False, False, False), (True, False, True), (True, True, False)]
+)
 def test_views_in_pairs_whose_order_does_not_show_them_are_held_back_by_opposite_thirds(twins, in_order, paired):
     found = []
     for seed in range(10):
@@ -132,12 +134,13 @@ def test_few_views_and_views_that_do_not_differ_are_held_back_in_order():
 
 def test_pairs_are_counted_as_one_by_one():
     rng = np.random.default_rng(2)
-    x, parts, paired = rng.normal(size=(15, 3)), np.arange(15) // 5, 0
-    for place in range(15):
+    x, parts = rng.normal(size=(15, 3)), np.arange(15) // 5
+
+    def nearest(place):
         others = [k for k in range(15) if parts[k] != parts[place]]
-        nearest = min(others, key=lambda k: np.linalg.norm(x[k] - x[place]))
-        back = min((k for k in range(15) if parts[k] != parts[nearest]), key=lambda k: np.linalg.norm(x[k] - x[nearest]))
-        paired += back == place
+        return min(others, key=lambda k: np.linalg.norm(x[k] - x[place]))
+
+    paired = sum(nearest(nearest(place)) == place for place in range(15))
     assert 0 < _n_paired(x @ x.T, parts) == paired < 15
 
 
