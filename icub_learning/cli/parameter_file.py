@@ -37,8 +37,7 @@ def dynamics_values(urdf: str, settings: Settings) -> dict[str, Any]:
 
 def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[str]) -> None:
     """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
-    chosen: dict[str, tuple[str, ...]] = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}
-    tuned = chosen.get(settings.classifier, ())  # the others choose such settings themselves
+    tuned = ("regularization",) if settings.classifier == "rlsc" else ()  # the other one chooses by itself
     values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
     write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
 

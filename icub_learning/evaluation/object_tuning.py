@@ -2,15 +2,30 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.errors import DataError, ParameterError
+from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods import NystromKRLS
-from icub_learning.kernel_methods.tuning import Fold, Judge, forward_folds
 from icub_learning.recognition.classifiers.kinds import AnyClassifier
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Samples to learn, and later samples to predict.
+
+    Attributes:
+        inputs, targets: (n, d) and (n, T), to learn.
+        later_inputs, later_targets: (k, d) and (k, T), to predict.
+    """
+
+    inputs: Array
+    targets: Array
+    later_inputs: Array
+    later_targets: Array
 
 
 @dataclass(frozen=True)
@@ -59,51 +74,55 @@ class Views:
                 if place < len(values):
                     yield label, values[place]
 
-    def folds(self, n_folds: int, gap: int, unit_length: bool) -> list[Fold]:
+    def folds(self, n_folds: int, gap: int) -> list[Fold]:
         """Return folds by forward chaining within each object (see `forward_folds`); targets are one-hot codes."""
         parts = {label: forward_folds(len(values), n_folds, gap) for label, values in self.features.items()}
         return [
             Fold(
-                *self._gather({label: folds[k][0] for label, folds in parts.items()}, unit_length),
-                *self._gather({label: folds[k][1] for label, folds in parts.items()}, unit_length),
+                *self._gather({label: folds[k][0] for label, folds in parts.items()}),
+                *self._gather({label: folds[k][1] for label, folds in parts.items()}),
             )
             for k in range(n_folds)
         ]
 
-    def _gather(self, parts: Mapping[str, slice], unit_length: bool) -> tuple[Array, Array]:
+    def _gather(self, parts: Mapping[str, slice]) -> tuple[Array, Array]:
         rows = [self.features[label][part] for label, part in parts.items()]
-        inputs = np.concatenate(rows)
-        if unit_length:
-            sizes = np.linalg.norm(inputs, axis=1, keepdims=True)
-            inputs = inputs / np.where(sizes > 0, sizes, 1.0)
         codes = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
-        return inputs, np.eye(len(rows))[codes]
+        return np.concatenate(rows), np.eye(len(rows))[codes]
 
 
-def judge(recoding: float) -> Judge:
-    """Return the error measure of predictions: the share of views labelled wrong, by scores recoded with `recoding`.
+def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
+    """Return slices (to learn, to predict) of n samples in order of time, the first growing, with a gap between.
 
-    Losses are the mean squared errors of the one-hot codes.
+    The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts
+    those of it after the first `gap`, which belong to neither part because consecutive samples are alike.
+
+    Raises:
+        ParameterError: there are too few samples.
     """
-
-    def measure(predicted: Array, fold: Fold) -> tuple[Array, Array]:
-        counts = fold.targets.sum(axis=0)
-        scores = predicted * (counts.sum() / counts) ** recoding
-        wrong = scores.argmax(axis=2) != fold.later_targets.argmax(axis=1)
-        return wrong.mean(axis=1), np.mean((predicted - fold.later_targets) ** 2, axis=(1, 2))
-
-    return measure
+    folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
+    edges = np.linspace(n // 2, n, folds + 1).astype(int).tolist()
+    intervals = list(pairwise(edges))
+    if min(stop - start for start, stop in intervals) <= gap or n < 4:
+        bound = f"smaller: half of {n} samples makes intervals of {(n - n // 2) // folds}, with a gap of {gap} in each"
+        raise ParameterError("n_folds", folds, bound)
+    return [(slice(0, start), slice(start + gap, stop)) for start, stop in intervals]
 
 
 def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: float) -> tuple[list[float], list[float]]:
-    """Return errors and losses of IncrementalClassifier at each lambda, by the ridge regression that it computes."""
+    """Return errors and losses of IncrementalClassifier at each lambda, by the ridge regression that it computes.
+
+    Errors are the shares of views named wrong, losses the mean squared errors of the one-hot codes.
+    """
     n, d = fold.inputs.shape
     # With the linear kernel and the unit vectors as centres Nyström's solution is that of ridge regression on inputs.
     levels = [level / n for level in regularizations]
     model = NystromKRLS(kernel="linear", centers=np.eye(d), regularization=levels[0], path=levels)
     model.fit(fold.inputs, fold.targets)
-    errors, losses = judge(recoding)(model.predict_path(fold.later_inputs), fold)
-    return errors.tolist(), losses.tolist()
+    predicted, counts = model.predict_path(fold.later_inputs), fold.targets.sum(axis=0)
+    named = (predicted * (counts.sum() / counts) ** recoding).argmax(axis=2)
+    wrong = (named != fold.later_targets.argmax(axis=1)).mean(axis=1)
+    return wrong.tolist(), np.mean((predicted - fold.later_targets) ** 2, axis=(1, 2)).tolist()
 
 
 def predict_then_learn(
@@ -119,7 +138,11 @@ def predict_then_learn(
     return np.array(right)
 
 
-def usable_sizes(sizes: Iterable[int], folds: Iterable[Fold]) -> tuple[int, ...]:
-    """Return the numbers of centres that no fold has too few samples for; the smallest fold's size if none is left."""
-    fewest = min(len(fold.inputs) for fold in folds)
-    return tuple(size for size in sizes if integer("sizes", size, 1) <= fewest) or (fewest,)
+def increasing(name: str, values: Iterable[float]) -> tuple[float, ...]:
+    """Return values in order. Raises ParameterError, ShapeError, NotFiniteError: none, two alike, or not above 0."""
+    array = np.sort(finite(name, list(values)))
+    if array.ndim != 1 or not array.size:
+        raise ShapeError(name, array.shape, "at least one number")
+    if array[0] <= 0 or (np.diff(array) <= 0).any():
+        raise ParameterError(name, array.tolist(), "different numbers above 0")
+    return tuple(array.tolist())

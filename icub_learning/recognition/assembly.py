@@ -1,7 +1,6 @@
 """Build classifier and recognizer from one set of settings, the same for node and commands."""
 
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
-from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
 from icub_learning.recognition.own_classifier import OwnClassifier
@@ -18,9 +17,6 @@ def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
         return AdaptiveClassifier(n_features, recoding)
     if settings.classifier == "rlsc":
         return IncrementalClassifier(n_features, settings.regularization, recoding)
-    if settings.classifier == "polk":
-        s = settings
-        return DictionaryClassifier(n_features, s.length_scale, s.step_size, s.parsimony, s.max_dictionary, recoding)
     own: AnyClassifier = OwnClassifier.of(settings.classifier)(n_features)
     return own
 

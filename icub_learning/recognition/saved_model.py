@@ -17,10 +17,9 @@ MOST_FEATURES = 4096  # of a network, where the features of this one have not be
 SMALL_PARTS = 64 * 2**20  # [bytes]: rows of objects
 
 
-def largest_bytes(settings: Settings, n_features: int | None) -> int:
+def largest_bytes(n_features: int | None) -> int:
     """Return how many bytes a model of `n_features` may have; None: any number up to 4096."""
-    width = n_features or MOST_FEATURES
-    return 8 * (MOST_SQUARES * width**2 + 4 * settings.max_dictionary * width) + SMALL_PARTS
+    return 8 * MOST_SQUARES * (n_features or MOST_FEATURES) ** 2 + SMALL_PARTS
 
 
 def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> ModelHeader:

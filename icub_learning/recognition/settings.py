@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from icub_learning.settings import Validated, setting
 
 WEIGHTINGS = ("recoded", "none")
-CLASSIFIERS = ("adaptive", "rlsc", "polk")
+CLASSIFIERS = ("adaptive", "rlsc")
 OWN_CLASSIFIER = ("learn", "scores", "state", "from_state")  # methods of a class in their place
 
 
@@ -17,7 +17,7 @@ class Settings(Validated):
         "adaptive",
         "adaptive: a Gaussian kernel with the mean of all views of each object and with at most 800 kept views,"
         " whitened by how objects vary, which chooses its settings by itself; rlsc: regularized least squares with"
-        " recoding; polk: a Gaussian kernel on a limited set of kept examples; or a classifier of your own",
+        " recoding; or a classifier of your own",
         choices=CLASSIFIERS,
         methods=OWN_CLASSIFIER,
     )
@@ -32,16 +32,6 @@ class Settings(Validated):
     recoding: float = setting(
         0.9, "how far recoding raises objects with few examples: 0 not at all, 1 in full", low=0.0, high=1.0
     )
-    length_scale: float = setting(
-        0.5, "length scale of the Gaussian kernel, on features of unit length (classifier: polk)", low=1e-3, high=1e3
-    )
-    step_size: float = setting(
-        0.5, "fraction by which learning an example reduces its error (classifier: polk)", low=1e-6, high=1.0
-    )
-    parsimony: float = setting(
-        0.1, "pruning of the kept examples; larger values keep fewer (classifier: polk)", low=0.0, high=1e3
-    )
-    max_dictionary: int = setting(500, "largest number of examples kept (classifier: polk)", low=1, high=5000)
     smoothing_window: int = setting(
         5, "number of newest frames whose scores are averaged; 1 uses each frame alone", low=1, high=1000
     )

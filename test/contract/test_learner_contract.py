@@ -4,7 +4,6 @@ import numpy as np
 
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
-from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.testing import ClassifierAsLearner, LearnerContract
@@ -115,10 +114,3 @@ class TestIncrementalClassifier(LearnerContract):
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
-
-
-class TestDictionaryClassifier(TestIncrementalClassifier):
-    classifier_class = DictionaryClassifier
-
-    def make(self):
-        return ClassifierAsLearner(DictionaryClassifier(6, recoding=0.0, max_dictionary=40))

@@ -1,11 +1,14 @@
 """Choosing a classifier of objects: the errors are those of the classifiers, and views are seen in order."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from icub_learning.errors import DataError, ParameterError
-from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn
-from icub_learning.kernel_methods.tuning import Fold
+from icub_learning.errors import DataError, IcubLearningError, ParameterError
+from icub_learning.evaluation.object_tuning import Views, forward_folds, increasing, linear_errors, predict_then_learn
 from icub_learning.recognition import IncrementalClassifier
 
 
@@ -18,7 +21,7 @@ def make_views(n=12, d=6, seed=0):
 def test_linear_errors_are_those_of_the_incremental_classifier():
     """Also where objects have different numbers of examples, so that recoding counts."""
     views = Views({label: values[: 6 + 2 * k] for k, (label, values) in enumerate(make_views().features.items())})
-    fold = views.folds(2, 0, unit_length=False)[-1]
+    fold = views.folds(2, 0)[-1]
     errors, _ = linear_errors(fold, (0.1, 5.0), 0.7)
     for level, error in zip((0.1, 5.0), errors, strict=True):
         classifier = IncrementalClassifier(6, level, 0.7)
@@ -35,17 +38,33 @@ def test_views_are_seen_in_turns_and_split_in_order():
     first, last = views.split(0.6)
     np.testing.assert_array_equal(first.features["c"], views.features["c"][:3])
     np.testing.assert_array_equal(last.features["c"], views.features["c"][3:])
-    fold = views.folds(2, 0, unit_length=True)[0]
-    np.testing.assert_allclose(np.linalg.norm(fold.inputs, axis=1), 1.0)
+    fold = views.folds(2, 0)[0]
+    np.testing.assert_array_equal(fold.inputs, np.concatenate([views.features[label][:2] for label in "abcd"]))
+    np.testing.assert_array_equal(fold.later_inputs, np.stack([views.features[label][2] for label in "abcd"]))
     right = predict_then_learn(IncrementalClassifier(6), make_views(30).in_turns())
     assert not right[0] and right[60:].mean() > 0.7
 
 
-def test_judge_recodes_as_the_classifier_does():
-    fold = Fold(np.zeros((4, 1)), np.eye(2)[[0, 0, 0, 1]], np.zeros((1, 1)), np.array([[0.0, 1.0]]))
-    scores = np.array([[[0.5, 0.3]]])  # 3 of 4 examples are of the first class
-    assert judge(0.0)(scores, fold)[0] == 1.0
-    assert judge(1.0)(scores, fold)[0] == 0.0
+@given(st.integers(8, 500), st.integers(1, 6), st.integers(0, 20))
+def test_folds_go_forward_and_keep_their_gap(n, n_folds, gap):
+    try:
+        folds = forward_folds(n, n_folds, gap)
+    except ParameterError:
+        assert (n - n // 2) // n_folds <= gap or n // 2 < 1 or n < 2 * n_folds
+        return
+    assert len(folds) == n_folds
+    for learned, later in folds:
+        assert learned.start == 0 and learned.stop >= n // 2
+        assert later.start == learned.stop + gap and learned.stop < later.stop <= n
+    assert folds[-1][1].stop == n
+    assert all(one[1].stop == other[0].stop for one, other in pairwise(folds))
+
+
+@pytest.mark.parametrize("bad", [(), (0.0,), (1.0, 1.0), (np.nan,)])
+def test_bad_regularizations_are_refused(bad):
+    with pytest.raises(IcubLearningError, match="regularizations"):
+        increasing("regularizations", bad)
+    assert increasing("regularizations", (3.0, 1.0)) == (1.0, 3.0)
 
 
 @pytest.mark.parametrize("features", [{"a": np.ones((3, 2))}, {"a": np.ones((3, 2)), "b": np.ones((3, 4))}])

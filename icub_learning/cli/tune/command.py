@@ -8,7 +8,7 @@ from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option
 
-DESCRIPTION = "Choose classifier, length scale, regularization and size from pictures, and write the node's parameters."
+DESCRIPTION = "Choose classifier and regularization from pictures, and write the node's parameters."
 EXAMPLE = """\
 example:
   icub-learning tune pictures --plot tuned.png
@@ -16,9 +16,9 @@ example:
 Pictures are in a folder for each object, PICTURES/LABEL/*.png, in the order of their names, as `icub-learning simulate
 --images` writes them; where there are PICTURES/train and PICTURES/test, the latter are the last part.
 
-Settings are chosen on the first part alone: each combination learns the views up to some moment and names those that
-come later (--gap), at several moments (--folds). The last part then shows, with the code of the node, whether they beat
-the shipped defaults. After an interruption the same command continues where it was.
+Settings are chosen on the first part alone: the views up to some moment are learned with each lambda, and those that
+come later (--gap) are named, at several moments (--folds). The last part then shows, with the code of the node, whether
+they beat the shipped defaults. After an interruption the same command continues where it was.
 
 Of inverse dynamics nothing is tuned: its settings choose themselves while it learns."""
 OF_A_ROBOT = ("--urdf", "--joints", "--output", "--estimator")  # options that tuning inverse dynamics once had
@@ -30,21 +30,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-PICTURES.yaml)"
     )
-    options.add_plot_option(parser, "the errors over the grid")
+    options.add_plot_option(parser, "the errors of each lambda")
     add_json_option(parser)
     add_report_option(parser)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the centres (default: 0)")
     parser.set_defaults(of_a_robot=None)
     for name in OF_A_ROBOT:
         parser.add_argument(name, dest="of_a_robot", nargs="+", help=argparse.SUPPRESS)
 
-    grid = parser.add_argument_group("grid", "values that are tried; by default around the shipped settings")
-    grid.add_argument("--length-scales", nargs="+", type=float, metavar="X", help="length scales of the kernel")
-    grid.add_argument(
-        "--regularizations", nargs="+", type=float, metavar="X", help="values of lambda, as the node's parameter"
+    parser.add_argument(
+        "--regularizations", nargs="+", type=float, metavar="X", help="values of lambda (default: 0.01 to 10 000)"
     )
-    grid.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of examples that are kept")
-
     parts = parser.add_argument_group("validation")
     parts.add_argument("--folds", type=int, default=3, help="number of folds (default: 3)")
     parts.add_argument(
@@ -77,7 +72,6 @@ def run(args: argparse.Namespace) -> None:
     check_report(args.report)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
-    integer("--seed", args.seed, 0)
     integer("--folds", args.folds, 1)
     integer("--gap", args.gap, 0)
     if not real("--tune-on", args.tune_on, 0.0, 1.0, low_open=True) < 1.0:

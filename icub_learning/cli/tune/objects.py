@@ -16,15 +16,11 @@ from icub_learning.cli.tune import picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.cli.tune.result import Result
 from icub_learning.errors import RecordingError
-from icub_learning.evaluation.object_tuning import Views, judge, linear_errors, predict_then_learn, usable_sizes
-from icub_learning.kernel_methods.tuning import Grid, PathExplorer
+from icub_learning.evaluation.object_tuning import Views, increasing, linear_errors, predict_then_learn
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 
-LENGTH_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0)  # that are tried, about the default
-REGULARIZATIONS = tuple(10.0**power for power in range(-4, 3))  # with the kernel
-LINEAR = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # of the classifier rlsc
-SIZES = (25, 50, 100, 200, 500)  # numbers of kept views that are tried
+REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that are tried, about the default
 
 
 def tune_objects(args: argparse.Namespace) -> Result:
@@ -36,33 +32,17 @@ def tune_objects(args: argparse.Namespace) -> Result:
     """
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)
-    n_folds = args.folds
-    raw, unit = (tuning.folds(n_folds, args.gap, unit_length) for unit_length in (False, True))
-    grid = Grid(
-        tuple(args.length_scales or LENGTH_SCALES),
-        tuple(args.regularizations or REGULARIZATIONS),
-        usable_sizes(args.sizes or SIZES, unit),
-    )
-    linear = Grid((1.0,), tuple(args.regularizations or LINEAR), (1,)).regularizations
-    explorer = PathExplorer(grid, unit, judge(shipped.recoding), args.seed)
-    cells = explorer.cells()
-    keys = [f"linear {index}" for index in range(n_folds)] + [cell.key for cell in cells]
-
-    def measure(index: int) -> tuple[list[float], list[float]]:
-        if index < n_folds:
-            return linear_errors(raw[index], linear, shipped.recoding)
-        return explorer.measure(cells[index - n_folds])
-
-    identity = fingerprint(raw, (grid, linear, args.seed, shipped.recoding))
-    progress = Progress(args.parameters.with_suffix(".progress.json"), identity)
-    results = complete(progress, keys, measure)
-    line = np.mean([results[f"linear {index}"] for index in range(n_folds)], axis=0)  # errors, losses
-    rlsc = replace(shipped, classifier="rlsc", regularization=linear[int(np.lexsort((line[1], line[0]))[0])])
-    surface = explorer.surface(results)
-    best = surface.best()
-    polk = replace(shipped, classifier="polk", length_scale=best.length_scale, max_dictionary=best.size)
-    candidates = {"adaptive": shipped, "rlsc": rlsc, "polk": polk}  # of equal ones the first is chosen
-    # The surface comes from batch learning with the kernel; the classifiers are compared as they learn on line.
+    folds = tuning.folds(args.folds, args.gap)
+    levels = increasing("regularizations", args.regularizations or REGULARIZATIONS)
+    progress = Progress(args.parameters.with_suffix(".progress.json"), fingerprint(folds, (levels, shipped.recoding)))
+    results = complete(
+        progress, [str(index) for index in range(args.folds)],
+        lambda index: linear_errors(folds[index], levels, shipped.recoding),
+    )  # fmt: skip
+    errors, losses = np.mean(list(results.values()), axis=0)
+    best = levels[int(np.lexsort((losses, errors))[0])]
+    # Of equal ones the first is chosen.
+    candidates = {"adaptive": shipped, "rlsc": replace(shipped, classifier="rlsc", regularization=best)}
     first = {name: _late_errors(settings, tuning) for name, settings in candidates.items()}
     kind = min(first, key=lambda name: first[name])
     tuned = candidates[kind]
@@ -75,13 +55,12 @@ def tune_objects(args: argparse.Namespace) -> Result:
         "labels": tuning.labels,
         "views_tuned_on": sum(map(len, tuning.features.values())),
         "views_last": sum(map(len, last.features.values())),
-        "folds": n_folds,
-        "grid": asdict(grid),
-        "errors": surface.errors,
-        "losses": surface.losses,
-        "linear": {"regularizations": linear, "errors": line[0], "losses": line[1]},
-        "chosen": {**asdict(best), "classifier": kind, "linear_regularization": rlsc.regularization},
-        "at_the_edge": report.edges(grid, best),
+        "folds": args.folds,
+        "regularizations": levels,
+        "errors": errors,
+        "losses": losses,
+        "chosen": {"classifier": kind, "regularization": best},
+        "at_the_edge": len(levels) > 1 and best in (levels[0], levels[-1]),
         "late_errors_while_tuning": first,
         "settings": asdict(tuned),
         "check": check,
@@ -93,7 +72,7 @@ def tune_objects(args: argparse.Namespace) -> Result:
         parameter_file.write_objects(path, tuned, comment)
 
     def draw(path: Path) -> None:
-        picture.draw_objects(path, args.pictures.name, surface, best, shipped, figures)
+        picture.draw_objects(path, args.pictures.name, shipped, figures)
 
     return Result(figures, report.objects_text(figures), write_parameters, draw, progress)
 

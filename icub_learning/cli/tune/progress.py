@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from icub_learning.errors import ParameterError
+from icub_learning.evaluation.object_tuning import Fold
 from icub_learning.files import replacing
-from icub_learning.kernel_methods.tuning import Fold
 
-VERSION = 2  # changes with the meaning of a result
+VERSION = 3  # changes with the meaning of a result
 
 
 class Progress:

@@ -1,42 +1,9 @@
-"""The tables of `icub-learning tune`: errors over the grid, the choice, and its check on the last part."""
+"""The tables of `icub-learning tune`: errors of each lambda, the choice, and its check on the last part."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from icub_learning.arrays import Array
-from icub_learning.kernel_methods.tuning import Choice, Grid
 from icub_learning.reporting.tables import number, table
-
-OPTIONS = {"length_scale": "--length-scales", "regularization": "--regularizations", "size": "--sizes"}
-
-
-def surface_table(grid: Mapping[str, Any], errors: Array, chosen: Mapping[str, Any], sizes: str) -> str:
-    """Return errors over the grid: rows for length scale and lambda, columns for size; * marks the choice."""
-    rows = []
-    for i, scale in enumerate(grid["length_scales"]):
-        for j, level in enumerate(grid["regularizations"]):
-            cells = []
-            for k, size in enumerate(grid["sizes"]):
-                point = (chosen["length_scale"], chosen["regularization"], chosen["size"])
-                mark = "*" if point == (scale, level, size) else " "
-                cells.append(number(float(errors[i, j, k]), 4) + mark)
-            rows.append([number(scale), number(level), *cells])
-    head = ["length scale", "lambda", *(f"{size} " for size in grid["sizes"])]
-    return table(head, rows, [("", 1), (sizes, len(grid["sizes"]))])
-
-
-def edges(grid: Grid, chosen: Choice) -> list[str]:
-    """Return the options whose largest or smallest value was chosen, if there were several."""
-    found = []
-    for name, values in zip(OPTIONS, (grid.length_scales, grid.regularizations, grid.sizes), strict=True):
-        if len(values) > 1 and getattr(chosen, name) in (values[0], values[-1]):
-            found.append(OPTIONS[name])
-    return found
-
-
-def edge_text(found: list[str]) -> str:
-    """Return the options of `edges` in words."""
-    return "" if not found else f"\nAt the edge of what was tried: {', '.join(found)}; there may be better beyond it."
 
 
 def verdict(what: str, ours: float, shipped: float) -> str:
@@ -51,20 +18,18 @@ def verdict(what: str, ours: float, shipped: float) -> str:
 
 def objects_text(figures: Mapping[str, Any]) -> str:
     """Return errors, choice and check of the classifier of objects."""
-    chosen, check, line = figures["chosen"], figures["check"], figures["linear"]
+    chosen, check = figures["chosen"], figures["check"]
     rows = [
-        [number(level) + ("*" if level == chosen["linear_regularization"] else " "), number(100 * error), number(loss)]
-        for level, error, loss in zip(line["regularizations"], line["errors"], line["losses"], strict=True)
+        [number(level) + ("*" if level == chosen["regularization"] else " "), number(100 * error), number(loss)]
+        for level, error, loss in zip(figures["regularizations"], figures["errors"], figures["losses"], strict=True)
     ]
     late = figures["late_errors_while_tuning"]
+    edge = "\nIt is at the edge of what was tried (--regularizations); there may be better beyond it."
     blocks = [
         f"{figures['pictures']}: {len(figures['labels'])} objects, tuned on {figures['views_tuned_on']} views",
-        f"Linear (classifier rlsc), mean over {figures['folds']} moments:\n"
+        f"Classifier rlsc, mean over {figures['folds']} moments:\n"
         + table(["lambda", "named wrong [%]", "squared error"], rows),
-        f"Gaussian kernel, batch (for classifier polk), views named wrong [%], mean over {figures['folds']} moments\n"
-        + surface_table(figures["grid"], 100 * figures["errors"], chosen, "examples kept as centres"),
-        f"chosen *: rlsc with lambda {number(chosen['linear_regularization'])}; polk with length scale"
-        f" {number(chosen['length_scale'])} and {chosen['size']} examples" + edge_text(figures["at_the_edge"]),
+        f"chosen *: rlsc with lambda {number(chosen['regularization'])}" + edge * figures["at_the_edge"],
         "Learning the views tuned on one after the other, named wrong in their later half: "
         + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
         + f". So the classifier is {chosen['classifier']}.",

@@ -42,6 +42,6 @@ class Result:
                 if not picture.is_file():
                     self.draw(picture)
                 title = f"Settings chosen from {args.pictures.name}"
-                write_report(args.report, title, [Block("Errors over the grid, and the check", self.text, [picture])])
+                write_report(args.report, title, [Block("Errors of each lambda, and the check", self.text, [picture])])
         save_figures(args.json, self.figures)
         self.progress.done()

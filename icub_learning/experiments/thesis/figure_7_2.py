@@ -11,9 +11,9 @@ from icub_learning.arrays import Array
 from icub_learning.experiments.options import one_set, options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, split
+from icub_learning.experiments.thesis.selection import RECODINGS, count_correct
 from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.selection import RECODINGS, count_correct
 from icub_learning.reporting.tables import save_figures, table
 
 DESCRIPTION = """\

@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
+from icub_learning.experiments.thesis.selection import RECODINGS, TOLERANCE, choose, count_correct
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.selection import RECODINGS, TOLERANCE, choose, count_correct
 
 METHODS = {
     "N": "RLSC without recoding",

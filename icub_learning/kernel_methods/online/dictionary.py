@@ -169,11 +169,6 @@ class KernelDictionary:
         if averaged:
             self._weights[:, n_outputs : n_outputs + had] = before[:, had:]
 
-    def keep_outputs(self, kept: list[int]) -> None:
-        """Drop all outputs of f but those with the given indices."""
-        columns = [*kept, *(self.n_outputs + k for k in kept)] if self._averaged else kept
-        self._weights, self.n_outputs = np.ascontiguousarray(self._weights[:, columns]), len(kept)
-
     def copy(self) -> "KernelDictionary":
         """Return an independent copy."""
         return KernelDictionary.from_state(self.state(), self.kernel)

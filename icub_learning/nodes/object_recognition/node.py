@@ -87,7 +87,7 @@ class ObjectRecognitionNode(TaughtNode):
 
     def _largest(self) -> int:
         known = self._recognizer.classifier
-        return saved_model.largest_bytes(self._settings, known.n_features if known else self._n_features)
+        return saved_model.largest_bytes(known.n_features if known else self._n_features)
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)

@@ -11,12 +11,12 @@ from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
 from icub_learning.features.maps import FeatureMap
 from icub_learning.recognition.classifiers.calibration import Calibration
-from icub_learning.recognition.classifiers.classifier import SettableRecoding
+from icub_learning.recognition.classifiers.classifier import Classifier
 from icub_learning.recognition.classifiers.whitened import Statistics
 from icub_learning.recognition.settings import DEFAULTS
 
 
-class AdaptiveClassifier(SettableRecoding):
+class AdaptiveClassifier(Classifier):
     """Scores by a whitened kernel with the means of all views of each class, and with a bounded sample of its views.
 
     Of every view it learns the sum over its class, Z^T Z, and perhaps the view itself: O(d^2), whatever was learned
@@ -36,8 +36,6 @@ class AdaptiveClassifier(SettableRecoding):
     Raises:
         ParameterError: an argument is outside its range.
     """
-
-    SETTINGS = ("recoding",)
 
     def __init__(
         self, n_features: int, recoding: float = DEFAULTS.recoding, feature_map: FeatureMap | None = None

@@ -96,7 +96,7 @@ class Calibration:
         learned = np.ones(len(kept), dtype=bool)
         self._machine = Machine(Portion(known, learned), self.shrinkage) if self.n_classes else None
         self._kept, self.lack = np.bincount(known.targets, minlength=self.n_classes), 0.0
-        self._typicality = Typicality(self._tops_held_back(kept.separate_parts()))
+        self._typicality = Typicality(self._tops_held_back(kept.unlike_parts()))
 
     def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         """Return recoded scores (n, T) of the views, each without its part in (n,), and which ones (n,) were judged."""

@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real, vector
-from icub_learning.errors import ParameterError, StateError
+from icub_learning.errors import ParameterError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
 from icub_learning.recognition.classifiers.calibration import Calibration, Judgement
@@ -17,7 +17,6 @@ from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics
-from icub_learning.recursive import RegularizedCovariance
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 STATE_VERSION = 1  # of what is saved
@@ -40,12 +39,11 @@ class Classifier(ABC):
 
     Attributes:
         n_features, feature_map: as given.
+        recoding: as given; may be set at any time, for learning does not depend on it.
 
     Raises:
         ParameterError: an argument is outside its range.
     """
-
-    SETTINGS: ClassVar[tuple[str, ...]]  # further arguments of the constructor that a state keeps
 
     # As they were last asked for; None if that was never, or before a class was removed or a setting changed.
     _last_calibration: Calibration | None
@@ -64,8 +62,13 @@ class Classifier(ABC):
 
     @property
     def recoding(self) -> float:
-        """alpha in [0, 1], the recoding in force."""
+        """alpha in [0, 1]; setting it raises ParameterError if it is outside this range."""
         return self._recoding
+
+    @recoding.setter
+    def recoding(self, value: float) -> None:
+        self._recoding = real("recoding", value, 0.0, 1.0)
+        self._forget_calibration()
 
     @property
     def classes(self) -> list[str]:
@@ -241,7 +244,7 @@ class Classifier(ABC):
             **nested("feature_map", feature_map_state(self.feature_map)),
             **nested("moments", self._moments.state()),
             **nested("kept", self._kept.state()),
-            **{name: np.asarray(getattr(self, name)) for name in self.SETTINGS},
+            "recoding": np.asarray(self._recoding),
             **self._own_state(),
         }
 
@@ -251,10 +254,8 @@ class Classifier(ABC):
         with reading_state("a classifier"):
             check_version(state, STATE_VERSION)
             feature_map = feature_map_from_state(part(state, "feature_map"))
-            settings: dict[str, Any] = {name: np.asarray(state[name]).tolist() for name in cls.SETTINGS}
-            if feature_map is not None:
-                settings["feature_map"] = feature_map
-            classifier = cls(int(state["n_features"]), **settings)
+            recoding = np.asarray(state["recoding"]).tolist()
+            classifier = cls(int(state["n_features"]), recoding=recoding, feature_map=feature_map)
             classifier._moments = ClassMoments.from_state(part(state, "moments"), classifier._n_mapped)
             kept = part(state, "kept")  # missing in models saved by 0.1: then every view is typical
             if kept:
@@ -328,7 +329,7 @@ class Classifier(ABC):
         self._forget_if_outdated()
         if self._last_confidence is None:
             kept, factors = self._kept, self._factors()
-            found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts())]
+            found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts(2))]
             outcomes = np.concatenate([scores[judged] for scores, judged in found])
             targets = np.concatenate([kept.targets[judged] for _, judged in found])
             weights = np.repeat([1.0, OPPOSITE_WEIGHT], [judged.sum() for _, judged in found])
@@ -374,32 +375,3 @@ class Classifier(ABC):
         ours, theirs = (feature_map_state(one.feature_map) for one in (self, other))
         if ours.keys() != theirs.keys() or not all(np.array_equal(ours[key], theirs[key]) for key in ours):
             raise ParameterError("other", "one with another feature map", "on the same feature map")
-
-
-class SettableRecoding(Classifier):
-    """A classifier whose recoding may be set at any time: learning does not depend on it."""
-
-    @property
-    def recoding(self) -> float:
-        """alpha in [0, 1]; setting it raises ParameterError if it is outside this range."""
-        return self._recoding
-
-    @recoding.setter
-    def recoding(self, value: float) -> None:
-        self._recoding = real("recoding", value, 0.0, 1.0)
-        self._forget_calibration()
-
-
-def least_squares_scores(covariance: RegularizedCovariance, sums: Array, z: Array) -> Array:
-    """Return z A^-1 b for the class sums b^T (T, d): (T,) for z (d,), (n, T) for (n, d)."""
-    if z.ndim == 2 and len(z) > len(sums):  # fewer systems to solve for the classes than for the examples
-        return np.asarray(z @ covariance.solve(sums)[0].T)
-    return np.asarray(covariance.solve(z)[0] @ sums.T)
-
-
-def read_covariance(state: Mapping[str, Any], n_features: int, regularization: float) -> RegularizedCovariance:
-    """Return the covariance in a saved classifier. Raises StateError unless it has this size and regularization."""
-    covariance = RegularizedCovariance.from_state(part(state, "covariance"))
-    if covariance.n_features != n_features or (covariance.regularization != regularization).any():
-        raise StateError("covariance does not fit the features or the regularization", name="covariance")
-    return covariance

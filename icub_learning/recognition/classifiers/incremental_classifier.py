@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, real
+from icub_learning.errors import StateError
 from icub_learning.features.maps import FeatureMap
-from icub_learning.models import nested
-from icub_learning.recognition.classifiers.classifier import SettableRecoding, least_squares_scores, read_covariance
+from icub_learning.models import nested, part
+from icub_learning.recognition.classifiers.classifier import Classifier
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.recursive import RegularizedCovariance
 
 
-class IncrementalClassifier(SettableRecoding):
+class IncrementalClassifier(Classifier):
     """Regularized least squares on targets coded 0/1, with recoded scores; a new label adds a class at any time.
 
     Algorithm 2 of the thesis (7.5): W = (Z^T Z + lambda I)^-1 Z^T Y without intercept, and the score of class t is
@@ -34,8 +35,6 @@ class IncrementalClassifier(SettableRecoding):
     Raises:
         ParameterError: an argument is outside its range.
     """
-
-    SETTINGS = ("recoding",)
 
     def __init__(
         self,
@@ -79,7 +78,10 @@ class IncrementalClassifier(SettableRecoding):
 
     def _read_own_state(self, state: Mapping[str, Any]) -> None:
         self.regularization = float(np.asarray(state["covariance.regularization"]).flat[0])
-        self._covariance = read_covariance(state, self._n_mapped, self.regularization)
+        self._covariance = RegularizedCovariance.from_state(part(state, "covariance"))
+        found = self._covariance.n_features, self._covariance.regularization
+        if found[0] != self._n_mapped or (found[1] != self.regularization).any():
+            raise StateError("covariance does not fit the features or the regularization", name="covariance")
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         self._covariance.update(z)
@@ -87,4 +89,7 @@ class IncrementalClassifier(SettableRecoding):
             self._moments.add(row, label)
 
     def _unrecoded_scores(self, z: Array) -> Array:
-        return least_squares_scores(self._covariance, self._moments.sums, z)
+        sums = self._moments.sums
+        if z.ndim == 2 and len(z) > len(sums):  # fewer systems to solve for the classes than for the examples
+            return np.asarray(z @ self.weights)
+        return np.asarray(self._covariance.solve(z)[0] @ sums.T)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite
@@ -17,9 +16,8 @@ MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long 
 MIN_VIEWS = 32  # however long the vectors of features are
 N_PARTS = 3  # of a class, each held back in turn
 STEPS = 2.0**16  # of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
-# Squared distance of views that are held back together, beside the median of their class. Of 0, 0.4, 0.5 and 0.6 the
-# one at which `reject_known` came nearest to what it says on rendered objects and digits.
-ALIKE = 0.5
+N_DRAWN = 5  # samples of independent views of each class that the kept ones are compared with
+CLEARLY = 2.0  # standard errors by which more of the kept views have to come in pairs
 
 
 class KeptViews:
@@ -118,25 +116,31 @@ class KeptViews:
         hashes = self._hashes[self._order]
         return self._divided(lambda places: places[np.argsort(hashes[places], kind="stable")], N_PARTS)
 
-    def separate_parts(self) -> NDArray[np.intp]:
-        """Return thirds of each class, (n,), none of which has a view much like one in another.
+    def unlike_parts(self) -> NDArray[np.intp]:
+        """Return thirds of each class, (n,), as unlike each other as what is asked for later is unlike what was taught.
 
-        A photograph may have a twin that was taken a moment before or after it; what is asked for later has none. So
-        groups (complete linkage) within which squared distances are below ALIKE times the median of the class stay
-        together, in the order of learning. Three views are three groups. One view of each of many classes: these are
-        in turn in the first, second and last third.
+        Where views are independent, or their order shows which belong together, as in a film, these are the thirds in
+        the order of learning. Photographs of several shelves in any order come in pairs of which either is the nearest
+        to the other in another third, and what is asked for later is of other shelves: where there are clearly more
+        such pairs than among independent normal views of the same covariances, opposite thirds stand for it.
         """
-        rows, targets, parts = self.rows, self.targets, self.parts()
+        rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
+        found, expected, n = 0, 0.0, 0
         for index in np.unique(targets):
-            places = np.flatnonzero(targets == index)
-            if len(places) > N_PARTS:
-                parts[places] = _separated(rows[places])
-            elif len(places) == 1:
-                parts[places] = index % N_PARTS
-        return parts
+            own = parts[targets == index]
+            if len(own) <= N_PARTS:
+                continue
+            centred = rows[targets == index].astype(np.float32)
+            centred -= centred.mean(axis=0)
+            gram, n = centred @ centred.T, n + len(own)
+            found += _n_paired(gram, own)
+            for mixing in (rng.standard_normal(gram.shape, np.float32) for _ in range(N_DRAWN)):
+                expected += _n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
+        error = np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN))
+        return self.opposite_parts(N_PARTS) if found - expected > CLEARLY * error else parts
 
-    def opposite_parts(self) -> NDArray[np.intp]:
-        """Return halves, cut across the direction in which the views of a class differ most, (n,).
+    def opposite_parts(self, n_parts: int) -> NDArray[np.intp]:
+        """Return halves or thirds, cut across the direction in which the views of a class differ most, (n,).
 
         However a class was taught, its views in one part are unlike those in the other: another side, or another place.
         """
@@ -149,7 +153,7 @@ class KeptViews:
             found = eigh(centred @ centred.T, subset_by_index=last, overwrite_a=True, check_finite=False)
             return places[np.argsort(found[1][:, 0], kind="stable")]
 
-        return self._divided(ordered, 2)
+        return self._divided(ordered, n_parts)
 
     def _divided(self, ordered: Callable[[NDArray[np.intp]], NDArray[np.intp]], n_parts: int) -> NDArray[np.intp]:
         """Cut the places of the views of each class, in the order that `ordered` gives them, into parts."""
@@ -213,15 +217,8 @@ def unit(z: Array) -> Array:
     return np.asarray(scaled / np.where(length > 0, length, 1.0))
 
 
-def _separated(rows: Array) -> NDArray[np.intp]:
-    """Return the part (n,) of each of the views (n, d) of one class; see KeptViews.separate_parts."""
-    n = len(rows)
-    squares = np.maximum(2.0 - 2.0 * rows @ rows.T, 0.0)[np.triu_indices(n, 1)]
-    groups = fcluster(linkage(squares, "complete"), ALIKE * np.median(squares), "distance") - 1
-    sizes = np.bincount(groups)
-    if len(sizes) == 1:  # as of a camera and an object that do not move
-        groups, sizes = np.arange(n), np.ones(n, dtype=np.intp)
-    order = np.argsort(np.bincount(groups, np.arange(n)) / sizes, kind="stable")
-    middles = np.empty(len(sizes))
-    middles[order] = np.cumsum(sizes[order]) - sizes[order] / 2.0
-    return np.asarray((N_PARTS * middles[groups] / n).astype(np.intp))
+def _n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
+    """Return how many views, of this Gram matrix (n, n), are the nearest of another part to what is theirs."""
+    squares = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
+    nearest = np.where(parts[:, None] == parts, np.inf, squares).argmin(axis=1)
+    return int(np.count_nonzero(nearest[nearest] == np.arange(len(parts))))

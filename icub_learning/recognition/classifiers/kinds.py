@@ -8,16 +8,11 @@ from icub_learning.features.maps import feature_map_from_state
 from icub_learning.models import part, reading_state
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
-from icub_learning.recognition.classifiers.dictionary_classifier import DictionaryClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kept_views import KeptViews
 
-AnyClassifier = AdaptiveClassifier | IncrementalClassifier | DictionaryClassifier
-KINDS: dict[str, type[AnyClassifier]] = {
-    "adaptive": AdaptiveClassifier,
-    "rlsc": IncrementalClassifier,
-    "polk": DictionaryClassifier,
-}
+AnyClassifier = AdaptiveClassifier | IncrementalClassifier
+KINDS: dict[str, type[AnyClassifier]] = {"adaptive": AdaptiveClassifier, "rlsc": IncrementalClassifier}
 
 
 def kind_of(classifier: AnyClassifier) -> str:
@@ -42,7 +37,7 @@ def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClass
         return made
     if kind == "kernel":
         return _learned_from_kept_views(state)
-    if kind == "rebalanced" or (kind == "adaptive" and "second" not in state):
+    if kind in ("rebalanced", "polk") or (kind == "adaptive" and "second" not in state):
         text = f"the model is of the classifier {kind!r} of an earlier version, which is gone: teach its objects again"
         raise StateError(text, name="kind", value=kind)
     if kind not in KINDS:

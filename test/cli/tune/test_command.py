@@ -1,4 +1,4 @@
-"""`icub-learning tune` as a user runs it: surface, parameter file, verdict, and a kill in its midst."""
+"""`icub-learning tune` as a user runs it: errors, parameter file, verdict, and a kill in its midst."""
 
 import json
 import re
@@ -14,10 +14,10 @@ from PIL import Image
 
 from icub_learning.cli.main import main
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
-from icub_learning.kernel_methods.tuning import Fold
+from icub_learning.evaluation.object_tuning import Fold
 
-GRID = ["--sizes", "3", "6", "--length-scales", "0.5", "1", "--regularizations", "0.001", "0.1", "10", "--folds", "2"]
-KILLED_AFTER = 5  # of 14 results
+GRID = ["--regularizations", "0.001", "0.1", "10", "--folds", "2"]
+KILLED_AFTER = 1  # of 2 results
 KILLED = f"""
 import os, signal, sys
 from icub_learning.cli.main import main
@@ -93,7 +93,7 @@ def test_killed_it_goes_on(pictures, tmp_path, capsys):
     assert len(known) == KILLED_AFTER and not parameters.exists()
     code, out, err = run(capsys, *command, "--json", figures)
     assert (code, err) == (0, "")
-    assert f"resumed: {KILLED_AFTER} of 14 " in out
+    assert f"resumed: {KILLED_AFTER} of 2 " in out
     assert parameters.exists() and not progress.exists()
     assert json.loads(figures.read_text())["errors"] == json.loads((tmp_path / "y.json").read_text())["errors"]
     assert parameters.read_text() == (tmp_path / "y.yaml").read_text()
@@ -127,13 +127,13 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
     figures = tmp_path / "o.json"
     code, out, err = run(
         capsys, tmp_path / "pictures", "--parameters", tmp_path / "o.yaml", "--json", figures,
-        "--plot", tmp_path / "o.png", "--sizes", "3", "6", "--length-scales", "0.5", "1", "--folds", "2",
+        "--plot", tmp_path / "o.png", "--folds", "2",
     )  # fmt: skip
     assert (code, err) == (0, "")
     report = json.loads(figures.read_text())
     assert report["labels"] == ["green", "grey", "red"]
     assert report["views_tuned_on"] == 12 and report["views_last"] == 6
-    assert np.array(report["errors"]).shape == (2, 7, 2)
+    assert np.array(report["errors"]).shape == np.array(report["regularizations"]).shape == (13,)
     assert report["check"]["tuned"] <= 0.1
     assert ("do NOT beat" in out) == (report["check"]["tuned"] >= report["check"]["defaults"])
     check_parameters(tmp_path / "o.yaml", "object_recognition")
@@ -143,8 +143,7 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--sizes", "0"], "sizes"), (["--regularizations", "-1"], "regularizations"),
-        (["--length-scales", "nan"], "length_scales"), (["--folds", "200"], "n_folds"),
+        (["--regularizations", "-1"], "regularizations"), (["--folds", "200"], "n_folds"),
         (["--parameters", "/proc/none/x.yaml"], "--parameters"),
     ],
 )  # fmt: skip

@@ -3,8 +3,8 @@
 import numpy as np
 
 from icub_learning.experiments.thesis import figure_7_2, late_class
+from icub_learning.experiments.thesis.selection import RECODINGS
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.selection import RECODINGS
 
 
 def examples():

@@ -8,7 +8,6 @@ import pytest
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition import AdaptiveClassifier
-from icub_learning.recognition.classifiers import kept_views
 from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
 from icub_learning.recognition.classifiers.classifier import OPPOSITE_WEIGHT
 from icub_learning.recognition.classifiers.confidence import Confidence
@@ -146,9 +145,8 @@ def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typ
     assert np.mean(true) > 2.0 * np.mean(false)
 
 
-def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches(monkeypatch):
-    """Without twins, held-back views are expected to score as new ones do in the mean, not as those of two thirds."""
-    monkeypatch.setattr(kept_views, "ALIKE", 0.0)
+def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
+    """Held-back views are expected to score as new ones do in the mean, not as those of two thirds."""
     top, expected, less = [], [], []
     for seed in range(8):
         rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
@@ -158,7 +156,7 @@ def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches(mo
         expected.append(calibration._typicality._top.mean() - calibration.lack / 6)
         asked = np.concatenate([views(rng, 60, k) for k in range(5)])
         top.append(calibration.scores_of(asked)[1].max(axis=1).mean())
-        parts = classifier._kept.separate_parts()
+        parts = classifier._kept.unlike_parts()
         known = Calibration(classifier._kept, classifier._statistics(), np.ones(5))
         _, (held,) = known._hold_back([0.2], [parts != part for part in range(3)], False)
         less.append(held.mixed.max(axis=1).mean())
@@ -246,7 +244,7 @@ def test_models_of_earlier_versions():
     for kind in ("adaptive", "rebalanced"):
         with pytest.raises(StateError, match="teach its objects again"):
             from_state(kind, old)
-    with pytest.raises(StateError, match="not one of adaptive, rlsc, polk"):
+    with pytest.raises(StateError, match="not one of adaptive, rlsc"):
         from_state("other", old)
     with pytest.raises(StateError, match="rows have shape"):
         from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
@@ -277,7 +275,7 @@ def test_confidence_is_fitted_to_both_ways_of_holding_back():
     classifier = taught([9, 7, 8])
     calibration, kept = classifier._calibration, classifier._kept
     outcomes, targets = [], []
-    for parts in (kept.parts(), kept.opposite_parts()):
+    for parts in (kept.parts(), kept.opposite_parts(2)):
         scores, judged = calibration.held_back(parts)
         outcomes.append(scores[judged])
         targets.append(kept.targets[judged])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import StateError
-from icub_learning.recognition.classifiers.kept_views import KeptViews, rounded, unit
+from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews, _n_paired, rounded, unit
 
 D = 7
 
@@ -102,28 +102,46 @@ def test_a_full_memory_knows_the_order_of_learning():
     np.testing.assert_array_equal(restored.parts(), parts)
 
 
-def test_separate_parts_keep_twins_together_in_the_order_of_learning():
-    rng, kept = np.random.default_rng(1), KeptViews(D)
-    places = np.repeat(np.arange(6), 4)
-    for place in places:  # a class of 6 places with 4 views each
-        kept.add(np.eye(D)[place] + 0.01 * rng.normal(size=D), 0)
-    for index in (1, 1, 1, 2, 3, 4):
-        kept.add(rng.normal(size=D), index)
-    parts, targets = kept.separate_parts(), kept.targets
-    assert parts[targets == 0].tolist() == (places // 2).tolist()
-    assert parts[targets == 1].tolist() == [0, 1, 2]
-    assert [int(parts[targets == index][0]) for index in (2, 3, 4)] == [2, 0, 1]
-    shuffled = KeptViews(D)
-    order = rng.permutation(24)
-    for place in order:
-        shuffled.add(kept.rows[place], 0)
-    found = shuffled.separate_parts()
-    assert all(len({int(part) for part in found[places[order] == place]}) == 1 for place in range(6))
-    assert np.bincount(found).tolist() == [8, 8, 8]
+@pytest.mark.parametrize(
+    ("twins", "in_order", "paired"), [(False, False, False), (True, False, True), (True, True, False)]
+)
+def test_views_in_pairs_whose_order_does_not_show_them_are_held_back_by_opposite_thirds(twins, in_order, paired):
+    found = []
+    for seed in range(10):
+        rng, kept = np.random.default_rng(seed), KeptViews(D)
+        for index in range(4):
+            views = rng.normal(size=D) + rng.normal(size=(24, D))
+            if twins:
+                views = np.repeat(views[:12], 2, axis=0) + 0.05 * rng.normal(size=(24, D))
+            for row in views if in_order else rng.permutation(views):
+                kept.add(row, index)
+        opposite = kept.opposite_parts(N_PARTS)
+        expected = opposite if paired else kept.parts()
+        assert (opposite != kept.parts()).any()
+        found.append(np.array_equal(kept.unlike_parts(), expected))
+    assert np.mean(found) >= 0.9  # two standard errors leave one in forty to chance
+
+
+def test_few_views_and_views_that_do_not_differ_are_held_back_in_order():
+    for counts in ([3, 3, 3], [1, 1, 2], []):
+        kept = filled(counts)
+        assert kept.unlike_parts().tolist() == kept.parts().tolist()
     still = KeptViews(D)
     for _ in range(6):
         still.add(np.ones(D), 0)
-    assert still.separate_parts().tolist() == [0, 0, 1, 1, 2, 2]
+    assert still.unlike_parts().tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_pairs_are_counted_as_one_by_one():
+    rng = np.random.default_rng(2)
+    x, parts = rng.normal(size=(15, 3)), np.arange(15) // 5
+
+    def nearest(place):
+        others = [k for k in range(15) if parts[k] != parts[place]]
+        return min(others, key=lambda k: np.linalg.norm(x[k] - x[place]))
+
+    paired = sum(nearest(nearest(place)) == place for place in range(15))
+    assert 0 < _n_paired(x @ x.T, parts) == paired < 15
 
 
 def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
@@ -133,7 +151,7 @@ def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
         for side in own:
             kept.add(np.eye(D)[3 * index] + np.eye(D)[3 * index + 1 + side] + 0.1 * rng.normal(size=D), index)
     kept.add(np.ones(D), 2)
-    parts, targets = kept.opposite_parts(), kept.targets
+    parts, targets = kept.opposite_parts(2), kept.targets
     for index, own in sides.items():
         assert parts[targets == index].tolist() in (own.tolist(), (1 - own).tolist())
     assert parts[targets == 2].tolist() == [0]
