@@ -28,7 +28,8 @@ class ImageSource(Protocol):
 
 
 class Folder:
-    """The images of a folder, sorted by name, again and again.
+    """The images of a folder, sorted by name, again and again. Raises ParameterError: there is no such folder, or no
+    image in it.
 
     Args:
         path: path of the folder.
@@ -36,9 +37,6 @@ class Folder:
 
     Attributes:
         names: names of the files.
-
-    Raises:
-        ParameterError: there is no such folder, or no image in it.
     """
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -65,14 +63,11 @@ class Folder:
 
 
 class Camera:
-    """A camera of this computer, through Video for Linux.
+    """A camera of this computer, through Video for Linux. Raises ParameterError: it cannot be opened.
 
     Args:
         path: /dev/videoN.
         rate: largest number of images per second [Hz].
-
-    Raises:
-        ParameterError: it cannot be opened.
     """
 
     def __init__(self, path: Path, rate: float) -> None:

@@ -47,11 +47,7 @@ def scratch_picture(path: Path | None) -> Iterator[Path]:
 
 
 def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
-    """Write the page and print where it is.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
+    """Write the page and print where it is. Raises ParameterError: the file cannot be written."""
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.reporting import page
 

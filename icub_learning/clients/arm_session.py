@@ -66,10 +66,8 @@ class ArmSession(Session):
         self.monitor.poll()
 
     def start(self) -> None:
-        """Start simulated time once all learners have subscribed, so that all learn from the same samples.
-
-        Raises:
-            IcubLearningError: a process ended, or did not come up in time.
+        """Start simulated time once all learners have subscribed, so that all learn from the same samples. Raises
+        IcubLearningError: a process ended, or did not come up in time.
         """
         subscribers = len(self._learners) + 1  # with the monitor
 

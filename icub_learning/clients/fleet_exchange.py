@@ -118,16 +118,14 @@ class FleetMember:
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:
-        """Publish the model of the robot's node, and wait until the pooling station has received it.
+        """Publish the model of the robot's node, and wait until the pooling station has received it. Raises
+        IcubLearningError: the node refused something, or no station took the model.
 
         Args:
             patience: longest time to wait [s].
 
         Returns:
             The number of bytes that were sent.
-
-        Raises:
-            IcubLearningError: the node refused something, or no station took the model.
         """
         sent = len(self._published()[0])
         if not self._wait(self._delivered, patience):
@@ -143,16 +141,14 @@ class FleetMember:
         """Publish what the node has learned, wait for a pooled model that holds it, and load that.
 
         Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
-        was learning goes on, with the pooled model or, if none came, with its own.
+        was learning goes on, with the pooled model or, if none came, with its own. Raises IcubLearningError: the node
+        refused something, or no such model came.
 
         Args:
             patience: longest time to wait [s].
 
         Returns:
             The numbers of bytes that were sent and received.
-
-        Raises:
-            IcubLearningError: the node refused something, or no such model came.
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
         learning = self._learning()

@@ -25,15 +25,13 @@ class Services:
         self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait until a service and its client here have found each other; return the client.
+        """Wait until a service and its client here have found each other; return the client. Raises IcubLearningError:
+        there is no such service.
 
         Args:
             kind: type of the service.
             service: name, with that of its node.
             limit: longest time to find it [s].
-
-        Raises:
-            IcubLearningError: there is no such service.
         """
         return self.find_all({service: kind}, limit)[service]
 

@@ -72,10 +72,8 @@ class Backbone:
         self.source = f"{NAME}/{','.join(LAYERS.values())}@{LONGER_SIDE}"
 
     def maps(self, image: NDArray[np.uint8]) -> FeatureMaps:
-        """Return the maps of an RGB image (height, width, 3) of uint8.
-
-        Raises:
-            ShapeError, ParameterError: the image has another shape or type, or a side below 32 pixels.
+        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError: the image has
+        another shape or type, or a side below 32 pixels.
         """
         pixels = check_image(image)
         height, width = pixels.shape[:2]

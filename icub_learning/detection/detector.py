@@ -139,10 +139,8 @@ class OnlineDetector:
         return names
 
     def detect(self, image: NDArray[np.uint8]) -> Detections:
-        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`.
-
-        Raises:
-            ShapeError, ParameterError: the image has another shape or type.
+        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`. Raises ShapeError,
+        ParameterError: the image has another shape or type.
         """
         pixels = check_image(image)
         if self._bank is None:
@@ -212,10 +210,8 @@ class OnlineDetector:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replace all that was learned and shown by what `state` holds.
-
-        Raises:
-            StateError: `state` is not valid, or belongs to another network; nothing changes then.
+        """Replace all that was learned and shown by what `state` holds. Raises StateError: `state` is not valid, or
+        belongs to another network; nothing changes then.
         """
         with reading_state("a detector"):
             check_version(state, STATE_VERSION, "detector")

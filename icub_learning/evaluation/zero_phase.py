@@ -52,10 +52,8 @@ class FilteredSignals:
 def resample(recording: Recording, settings: Settings) -> Signals:
     """Return the recording on equally spaced times, the median of its own intervals apart, by linear interpolation.
 
-    Rows whose stamps do not rise or whose numbers are not finite are left out.
-
-    Raises:
-        RecordingError: a joint is missing, or too few rows are left.
+    Rows whose stamps do not rise or whose numbers are not finite are left out. Raises RecordingError: a joint is
+    missing, or too few rows are left.
     """
     missing = [joint for joint in settings.joints if joint not in recording.joint_names]
     if missing:

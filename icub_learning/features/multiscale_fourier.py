@@ -43,10 +43,8 @@ class MultiscaleFourierFeatures:
         self._center = np.zeros(self.n_inputs)
 
     def waves(self, x: Array) -> Array:
-        """All cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,).
-
-        Raises:
-            NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
+        """All cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,). Raises
+        NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
         """
         half = len(self.frequencies)
         out, work = np.empty(2 * half), np.empty(half + self.n_inputs)

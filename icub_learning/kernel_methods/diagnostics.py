@@ -77,10 +77,8 @@ def signal_to_noise(
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
     In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
-    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
+    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition. Raises
+    ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
     """
     samples, targets = check_samples(X), finite("y", y)
     if targets.ndim not in (1, 2) or len(targets) != len(samples) or not targets.size:

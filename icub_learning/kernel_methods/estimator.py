@@ -138,10 +138,8 @@ def read_training_data(
 
 
 def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Array, NDArray[Any]]:
-    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`.
-
-    Raises:
-        DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
+    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`. Raises
+    DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
     """
     try:
         samples, labels = validate_data(estimator, X, y, reset=reset, dtype=np.float64, order="C")

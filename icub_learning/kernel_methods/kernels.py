@@ -98,10 +98,8 @@ class KernelAgainst:
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return k(x_i, z_j), (n, m), written into `out` if given.
-
-        Raises:
-            ShapeError, NotFiniteError: a callable kernel returns another shape, or numbers that are not finite.
+        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError: a callable kernel
+        returns another shape, or numbers that are not finite.
         """
         kernel = self.kernel
         if callable(kernel.kernel):

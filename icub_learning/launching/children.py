@@ -18,15 +18,13 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a process with a process group of its own; its standard output and error go to `output`.
 
-    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice.
+    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises OSError: it
+    cannot be started.
 
     Args:
         line: command line.
         environment: variables that are set in addition.
         output: file, or subprocess.PIPE.
-
-    Raises:
-        OSError: it cannot be started.
     """
     return subprocess.Popen(
         list(line),

@@ -31,16 +31,13 @@ class KeptModels:
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
-    One process at a time uses a name. A folder that cannot be written can still be loaded from.
+    One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises ParameterError:
+    `keep` is below 1; StateError: another process uses this name.
 
     Args:
         path: the newest model, with its suffix ".npz".
         keep: number of models to keep, the newest among them.
         largest: number of bytes of a model that may be read.
-
-    Raises:
-        ParameterError: `keep` is below 1.
-        StateError: another process uses this name.
     """
 
     def __init__(self, path: Path, keep: int, largest: int = LARGEST_FILE) -> None:

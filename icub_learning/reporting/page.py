@@ -105,11 +105,7 @@ def picture(path: Path) -> str:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write a page; the file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
+    """Write a page; the file appears complete or not at all. Raises ParameterError: the file cannot be written."""
     try:
         with replacing(path, "w") as file:
             file.write(text)

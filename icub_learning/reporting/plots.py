@@ -40,10 +40,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure, write it and print where it is; the file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
+    """Put a title above the figure, write it and print where it is; the file appears complete or not at all. Raises
+    ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
     """
     check_path(path)
     if title:

@@ -18,9 +18,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written.
+    Raises ParameterError: the file cannot be written.
     """
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
     try:

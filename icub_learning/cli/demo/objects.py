@@ -59,10 +59,8 @@ class ObjectSession(Session):
         self.node.create_subscription(Recognition, f"/{RECOGNITION}/recognition", self._on_recognition, DEEP)
 
     def teach_all(self) -> list[Lesson]:
-        """Teach all objects; return the lessons.
-
-        Raises:
-            IcubLearningError: a service refused, a process ended, or nothing came in time.
+        """Teach all objects; return the lessons. Raises IcubLearningError: a service refused, a process ended, or
+        nothing came in time.
         """
         lessons: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):

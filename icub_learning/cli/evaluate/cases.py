@@ -35,10 +35,8 @@ class Case:
 
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
-    """Read a recording as the command line says; X.urdf beside it stands in for --urdf.
-
-    Raises:
-        RecordingError, ModelError, ParameterError: see `_case`.
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError,
+    ModelError, ParameterError: see `_case`.
     """
     return _case(args, path, {} if args.urdf else _beside(path))
 
@@ -47,10 +45,8 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
 
     Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
-    output, sensor, ...). X.urdf beside a recording X is its URDF.
-
-    Raises:
-        RecordingError, ModelError, ParameterError: see `_case`; or the description is none.
+    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises RecordingError, ModelError, ParameterError:
+    see `_case`; or the description is none.
     """
     if file.suffix not in DESCRIPTIONS:
         return _case(args, file, _beside(file))

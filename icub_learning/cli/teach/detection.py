@@ -10,11 +10,8 @@ NODE = "/object_detection"
 
 
 def run_detection(args: argparse.Namespace) -> dict[str, Any]:
-    """Show what the node finds, teach it one object, and show again; return the answer.
-
-    Raises:
-        ParameterError: an option is missing or outside its range.
-        IcubLearningError: no node answers.
+    """Show what the node finds, teach it one object, and show again; return the answer. Raises ParameterError: an
+    option is missing or outside its range; IcubLearningError: no node answers.
     """
     from icub_learning.arrays import real
     from icub_learning.cli.image_sources import open_source

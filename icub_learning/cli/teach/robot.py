@@ -59,11 +59,8 @@ class Robot:
             self._publisher = node.create_publisher(Image, topic, STREAM)
 
     def frame(self, limit: float) -> Pixels:
-        """Return the next image, RGB.
-
-        Raises:
-            IcubLearningError: none comes within `limit` seconds.
-            SampleError: the message holds no image.
+        """Return the next image, RGB. Raises IcubLearningError: none comes within `limit` seconds; SampleError: the
+        message holds no image.
         """
         before = self._images
         if not self.wait(lambda: self._images > before, limit):
@@ -86,13 +83,11 @@ class Robot:
             raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Publish images and handle messages until `done` returns true, at most for `limit` seconds.
+        """Publish images and handle messages until `done` returns true, at most for `limit` seconds. Raises
+        KeyboardInterrupt: a signal came.
 
         Returns:
             Whether `done` returned true in time.
-
-        Raises:
-            KeyboardInterrupt: a signal came.
         """
         end = time.monotonic() + limit
         while not done():

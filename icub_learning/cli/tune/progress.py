@@ -16,7 +16,7 @@ VERSION = 2  # changes with the meaning of a result
 
 
 class Progress:
-    """Results by key, written to a file after each one.
+    """Results by key, written to a file after each one. Raises ParameterError: the file cannot be read.
 
     Args:
         path: path of the file.
@@ -25,9 +25,6 @@ class Progress:
     Attributes:
         results: results by key.
         of_another_run: whether the file held results of other data or settings.
-
-    Raises:
-        ParameterError: the file cannot be read.
     """
 
     def __init__(self, path: Path, identity: str) -> None:

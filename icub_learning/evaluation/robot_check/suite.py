@@ -56,11 +56,7 @@ class Report:
 
 
 def check_robot(seen: Observation) -> Report:
-    """Run all checks.
-
-    Raises:
-        ModelError: the URDF cannot be read.
-    """
+    """Run all checks. Raises ModelError: the URDF cannot be read."""
     findings: list[Finding] = []
     if not seen.recording.n_joint_states:
         text = "no joint state came"

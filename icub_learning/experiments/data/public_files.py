@@ -36,25 +36,21 @@ PUBLIC_HELP = ", ".join(f"{name}: {one.names[0]}" for name, one in PUBLIC.items(
 
 
 def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
-    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`.
-
-    Raises:
-        RecordingError: the file is not there or cannot be read.
+    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`. Raises
+    RecordingError: the file is not there or cannot be read.
     """
     one = PUBLIC[name]
     return read_samples(find_file(given, *one.names), None, one.target, one.unused)
 
 
 def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
-    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers.
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers. Raises
+    RecordingError: the file cannot be read.
 
     Args:
         path: of the file.
         n_inputs: d in LIBSVM's format, where the last inputs may all be zero; None: the largest that is named.
         target, unused: see PublicFile.
-
-    Raises:
-        RecordingError: the file cannot be read.
     """
     try:
         with path.open() as file:

@@ -21,13 +21,11 @@ RECURRED = "R"  # a status; the other is N
 
 
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
-    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
+    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,). Raises
+    RecordingError: there is no such file, or it is another one.
 
     Args:
         given: the file, its folder, or a folder that holds PUMADYN; None: $ICUB_LEARNING_DATA.
-
-    Raises:
-        RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, PUMADYN)
     try:
@@ -74,14 +72,12 @@ class Prognosis:
 def load_wpbc(path: Path | None) -> Prognosis:
     """Return the 194 patients of the prognostic data of which all features are known.
 
-    Four of the 198 lack the number of positive nodes and are left out.
+    Four of the 198 lack the number of positive nodes and are left out. Raises RecordingError: the file cannot be read,
+    or rdata is missing.
 
     Args:
         path: Debian's r-cran-th.data as .deb or installed (the folder with Rdata.rdb), which needs the package rdata;
             or a .csv of the same columns. None: the package, fetched once.
-
-    Raises:
-        RecordingError: the file cannot be read, or rdata is missing.
     """
     path = path or debian(WPBC_PACKAGE, LIBRARY / WPBC_FOLDER)
     columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC)

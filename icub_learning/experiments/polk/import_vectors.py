@@ -46,8 +46,8 @@ def import_vectors(
     The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point with which one
     step of Newton's method on all weights promises the largest decrease, and then fits (scikit-learn's Newton method).
     It ends when a point decreases the objective by less than TOLERANCE of it, as published, or at `most` points. The
-    authors try every sample at each step, which is n^2 kernel values; so many at random find one of the best few in
-    a hundred (Smola and Schoelkopf 2000).
+    authors try every sample at each step, which is n^2 kernel values; so many at random find one of the best few in a
+    hundred (Smola and Schoelkopf 2000). Raises ParameterError: fewer than three classes.
 
     Args:
         kernel: of the function.
@@ -57,9 +57,6 @@ def import_vectors(
         most: largest number of points.
         candidates: samples tried at each step; n or more: all of them.
         seed: of the draw of candidates.
-
-    Raises:
-        ParameterError: fewer than three classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 3:

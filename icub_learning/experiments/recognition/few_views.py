@@ -24,7 +24,8 @@ def compare(
     seeds: Sequence[int],
     n_views: Sequence[int],
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the accuracy of every contender on views that were not taught.
+    """Return the accuracy of every contender on views that were not taught. Raises ParameterError: too few classes have
+    enough views.
 
     Args:
         pools: of each class, see `views.draw`.
@@ -34,9 +35,6 @@ def compare(
 
     Returns:
         Of each contender (len(n_views), len(seeds)), shares in [0, 1]; classes count alike.
-
-    Raises:
-        ParameterError: too few classes have enough views.
     """
     others = rivals()
     found = {name: np.zeros((len(n_views), len(seeds))) for name in names()}

@@ -29,7 +29,8 @@ def judge(
     few: int = LATE_VIEWS,
     many: tuple[int, int] = (FEWEST, MOST),
 ) -> dict[str, dict[str, float]]:
-    """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
+    """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy. Raises
+    ParameterError: too few classes have enough views.
 
     Args:
         pools: of each class, see `views.draw`.
@@ -41,9 +42,6 @@ def judge(
 
     Returns:
         By weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
-
-    Raises:
-        ParameterError: too few classes have enough views.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)

@@ -44,7 +44,8 @@ class Judged:
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views.
+    """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views. Raises
+    ParameterError: too few objects have enough views.
 
     Args:
         pools: of each object, see `views.draw`.
@@ -53,9 +54,6 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
         n_views: frames of a lesson.
         seed: of the draw.
         settings: of the recognizer.
-
-    Raises:
-        ParameterError: too few objects have enough views.
     """
     drawn = draw(pools, n_known, n_views, seed, n_unknown)
     recognizer, stamp = make_recognizer(settings), 0

@@ -34,15 +34,12 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
     """Simulate one plane in steady motion: joint states at RATE, and a wrench in the middle of each sample's states.
+    Raises ParameterError: n_samples is not positive; SimulationError: see `simulate`.
 
     Args:
         plane: one of PLANES.
         n_samples: number of wrenches.
         seed: seed of the simulation.
-
-    Raises:
-        ParameterError: n_samples is not positive.
-        SimulationError: see `simulate`.
     """
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
@@ -58,10 +55,8 @@ def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
 
 
 def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
-    """Cut a recording made by `record` into parts of equal length, one after the other.
-
-    Raises:
-        ParameterError: the number of samples is no multiple of n_parts.
+    """Cut a recording made by `record` into parts of equal length, one after the other. Raises ParameterError: the
+    number of samples is no multiple of n_parts.
     """
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):

@@ -72,7 +72,7 @@ def compare(
     fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run all methods on the same draws.
+    """Run all methods on the same draws. Raises ParameterError: there are too few examples for the sizes.
 
     Args:
         examples: (n, d) of each class.
@@ -86,9 +86,6 @@ def compare(
 
     Returns:
         The outcome of each of METHODS, and the class that was imbalanced in each trial.
-
-    Raises:
-        ParameterError: there are too few examples for the sizes.
     """
     integer("n_trials", n_trials, 1)
     outcomes = {method: Outcome() for method in METHODS}
@@ -104,9 +101,7 @@ def compare(
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
     """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
-
-    Raises:
-        ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
+    Raises ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
     """
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
     small = [label for label, rows in examples.items() if len(rows) < need]
@@ -139,10 +134,8 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
 def run_trial(
     drawn: Split, sizes: Sizes, regularizations: Sequence[float], fixed: float = FIXED_RECODING
 ) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw; each list of an Outcome then has one entry.
-
-    Raises:
-        ParameterError: `fixed` is not one of RECODINGS.
+    """Train, choose and test all methods on one draw; each list of an Outcome then has one entry. Raises
+    ParameterError: `fixed` is not one of RECODINGS.
     """
     place = int(np.abs(RECODINGS - fixed).argmin())
     if abs(RECODINGS[place] - fixed) > TOLERANCE:

@@ -48,15 +48,13 @@ class Simulation:
     KRLS with the kernel of the features, K_{1/gamma} = E psi psi with psi = K_{1/(2 gamma)}, is ridge regression on the
     basis functions times k^(-1 / (2 gamma)), and random features psi(omega_j, .), omega uniform, are combinations of
     the basis functions: samples enter by sums alone, and the excess risk is the squared distance of coefficients.
+    Raises ParameterError: an argument is outside its range.
 
     Args:
         n: number of samples in a draw.
         r, gamma: smoothness of f in [1/2, 1], and decay of the eigenvalues in (0, 1/2).
         n_draws: number of draws of samples, noise and features.
         seed: seed of all draws.
-
-    Raises:
-        ParameterError: an argument is outside its range.
     """
 
     def __init__(self, n: int, r: float, gamma: float, n_draws: int, seed: int) -> None:

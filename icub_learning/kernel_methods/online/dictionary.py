@@ -93,9 +93,7 @@ class KernelDictionary:
 
     def values(self, x: Array) -> tuple[Array, Array]:
         """Return f (B, C) at new points x (B, n_inputs), and their kernel (B, M + B) with the points and each other.
-
-        Raises:
-            ParameterError: a kernel value is not finite or beyond 1e100.
+        Raises ParameterError: a kernel value is not finite or beyond 1e100.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             cross = self.kernel(x, np.concatenate([self.points, x]))

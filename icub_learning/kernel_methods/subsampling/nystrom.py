@@ -100,9 +100,7 @@ class IncrementalNystromKRLS(CenterRegressor):
 
     def add_centers(self, centers: ArrayLike) -> "IncrementalNystromKRLS":
         """Continue with further centres (b, d): O(n (m + b) b). If `path` is None, `path_levels_` extends to them all.
-
-        Raises:
-            NotFittedError, ShapeError, NotFiniteError.
+        Raises NotFittedError, ShapeError, NotFiniteError.
         """
         check_is_fitted(self, "_coefficients")
         self._border(check_centers(centers, self.n_features_in_), self._make_kernel())

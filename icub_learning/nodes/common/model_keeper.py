@@ -48,7 +48,8 @@ class ModelSettings:
 
 
 class ModelKeeper:
-    """Reads and writes the models of one node, in a thread of its own.
+    """Reads and writes the models of one node, in a thread of its own. Raises StateError: `model_file` leads out of the
+    folder, or another process uses it.
 
     Args:
         settings: values of ModelSettings, by name.
@@ -60,9 +61,6 @@ class ModelKeeper:
         failure: why the last model could not be loaded or saved, or "".
         saved: where the last one was written, "" before.
         saved_revision: revision of the last one that was written.
-
-    Raises:
-        StateError: `model_file` leads out of the folder, or another process uses it.
     """
 
     def __init__(
@@ -166,15 +164,12 @@ class ModelKeeper:
 
 
 async def finished(job: Job, deadline: float) -> Any:
-    """Wait for a job and return its result.
+    """Wait for a job and return its result. Raises StateError: it is not done by then, or there is not enough memory;
+    IcubLearningError: as the job raised it.
 
     Args:
         job: what is awaited.
         deadline: [s, time.monotonic()].
-
-    Raises:
-        StateError: it is not done by then, or there is not enough memory.
-        IcubLearningError: as the job raised it.
     """
     if not await WaitingUntil(job.done.is_set, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")

@@ -113,10 +113,8 @@ class ArmSimulation:
         return _after_first_step(self._truth)
 
     def set_task(self, task: str) -> None:
-        """Change smoothly to `task`, one of TASKS.
-
-        Raises:
-            SimulationError: the task is unknown, or too many earlier changes have not finished.
+        """Change smoothly to `task`, one of TASKS. Raises SimulationError: the task is unknown, or too many earlier
+        changes have not finished.
         """
         if task not in TASKS:
             message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"

@@ -45,9 +45,7 @@ class MeshPart:
 
 def read_object(file: ObjectFile) -> list[MeshPart]:
     """Return the parts of an object, upright, with the centre of its bounding box at the origin and radius RADIUS.
-
-    Raises:
-        ObjectError: a file is missing or damaged, or has no triangles; the message names it.
+    Raises ObjectError: a file is missing or damaged, or has no triangles; the message names it.
     """
     parts = _read_urdf(file.path) if file.path.suffix.lower() == ".urdf" else _read_mesh(file.path)
     vertices = np.vstack([part.vertices for part in parts])

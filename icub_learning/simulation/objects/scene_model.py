@@ -31,10 +31,8 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     """Return the model of the scene.
 
     It has the joints of the arm, camera "eye", light "light", geom and texture "wall", and in the hand the body
-    "object" with hidden geoms "<index of the object>/<index of the part>" for all objects.
-
-    Raises:
-        ObjectError: MuJoCo rejects a shape.
+    "object" with hidden geoms "<index of the object>/<index of the part>" for all objects. Raises ObjectError: MuJoCo
+    rejects a shape.
     """
     spec = mujoco.MjSpec.from_string(_arm_urdf(arm))
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height

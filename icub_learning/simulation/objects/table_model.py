@@ -19,10 +19,7 @@ WALL = "wall"
 def table_model(objects: Mapping[str, Sequence[MeshPart]], width: int, height: int) -> Any:
     """Return the model: bodies "object 0", "object 1", ... with hidden geoms "<object>/<part>", a camera and a light.
 
-    The table's top is the plane z = 0, and the eye looks along x.
-
-    Raises:
-        ObjectError: MuJoCo rejects a shape.
+    The table's top is the plane z = 0, and the eye looks along x. Raises ObjectError: MuJoCo rejects a shape.
     """
     spec = mujoco.MjSpec()
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height

@@ -32,7 +32,8 @@ FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is lef
 class LiveSource:
     """Keeps a state up to date with what nodes publish.
 
-    The thread that runs the executor of `spun` calls `poll` about ten times a second.
+    The thread that runs the executor of `spun` calls `poll` about ten times a second. Raises ModelError: there is no
+    such URDF.
 
     Args:
         spun: node whose messages an executor handles.
@@ -45,9 +46,6 @@ class LiveSource:
     Attributes:
         state: the state.
         ask: calls services, from any thread.
-
-    Raises:
-        ModelError: there is no such URDF.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ MOST_LINES = 4  # of what is not drawn as it is
 
 
 class Page:
-    """A page on a port of this machine.
+    """A page on a port of this machine. Raises IcubLearningError: the port is taken, or may not be used.
 
     Args:
         host: address to listen on.
@@ -47,9 +47,6 @@ class Page:
     Attributes:
         player: the slider of a recording, or None.
         address: to open in a browser.
-
-    Raises:
-        IcubLearningError: the port is taken, or may not be used.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
 
 
 class RecordedSource:
-    """A recording in memory.
+    """A recording in memory. Raises RecordingError: the recording holds no joint states.
 
     Args:
         recording: the recording.
@@ -24,9 +24,6 @@ class RecordedSource:
 
     Attributes:
         duration: length of the recording [s].
-
-    Raises:
-        RecordingError: the recording holds no joint states.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from icub_learning.view.shown.meshes import GREY, Shape, find_mesh, mesh_folders
 
 
 class RobotGeometry:
-    """Shapes and poses of a robot's links.
+    """Shapes and poses of a robot's links. Raises ModelError: the text is no URDF that Pinocchio can read.
 
     Args:
         urdf: XML text.
@@ -26,9 +26,6 @@ class RobotGeometry:
         joints: names of the joints that have a position.
         parents: number of the body that each body moves on; a body is what moves with one joint, number 0 stands still.
         carriers: for each link with shapes, the number of its body, and its pose (4, 4) on it.
-
-    Raises:
-        ModelError: the text is no URDF that Pinocchio can read.
     """
 
     def __init__(self, urdf: str, path: str = "") -> None:
