@@ -115,11 +115,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, Any]:
-    """Return latencies, losses, rates and jitter.
-
-    Args:
-        joint_states, predictions, echoes: (n, 3) stamp, publication and arrival of each [ns].
-    """
+    """Return latencies, losses, rates and jitter, from stamp, publication and arrival (n, 3) of each message [ns]."""
     import numpy as np
 
     from icub_learning.clients.topic_statistics import regularity_of, timing_of

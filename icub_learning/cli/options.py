@@ -63,11 +63,7 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
 
 
 def read_for(args: argparse.Namespace, settings: "Settings") -> tuple["Recording", "Settings"]:
-    """Read the recording that a learner is to learn from.
-
-    Returns:
-        The recording; and the settings, which accept its order of joints unless --joint-order was given.
-    """
+    """Read the recording that a learner is to learn from; return it, and settings as `accept_order` does."""
     recording = read_recording(args, wrench=settings.output == "wrench")
     return recording, accept_order(args, recording, settings)
 

@@ -18,12 +18,7 @@ WIDTH = 100  # characters of a comment
 
 
 def dynamics_values(urdf: str, settings: Settings) -> dict[str, Any]:
-    """Return the parameters of the inverse dynamics node: the robot, and what is not default.
-
-    Args:
-        urdf: robot description as the user gave it, not the path where it was found.
-        settings: settings of the learner.
-    """
+    """Return the parameters of the inverse dynamics node: the URDF as the user gave it, and what is not default."""
     default = Settings()
     sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
     shown = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source"}
@@ -46,15 +41,10 @@ def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[s
 def write(
     path: Path, node: str, group: type, values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
 ) -> None:
-    """Write parameters of a node, each below its meaning. Raises ParameterError if the file cannot be written.
+    """Write parameters of a node, each below its meaning; those that were `tuned` say so, and a `comment` is at the
+    head.
 
-    Args:
-        path: path of the file.
-        node: name of the node.
-        group: dataclass of its settings.
-        values: values by parameter.
-        tuned: names of the parameters that were tuned; the file says so.
-        comment: lines at the head of the file.
+    Raises ParameterError: the file cannot be written.
     """
     try:
         with replacing(path, "w") as file:

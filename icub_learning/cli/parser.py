@@ -30,10 +30,9 @@ def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
 class CommandParser(argparse.ArgumentParser):
     """The parser of the command line, of a command, or of an experiment.
 
-    Args:
-        module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where no `epilog`
-            is given, EXAMPLE. It is imported when this parser parses, so that
-            the help of other commands does not wait for it. None: all options are added by the caller.
+    `module` names the command's module, with DESCRIPTION, add_options(parser), run(args) and, where no `epilog` is
+    given, EXAMPLE. It is imported when this parser parses, so that the help of other commands does not wait for it.
+    Without it the caller adds all options.
     """
 
     def __init__(self, *args: Any, module: str | None = None, **options: Any) -> None:

@@ -83,12 +83,7 @@ class _Kept:
 
 
 class GazeboTrial(Session):
-    """Leads a running system; use as a context manager.
-
-    Args:
-        processes: those of the system.
-        show: called with a line that says how far it is.
-    """
+    """Leads a running system; use as a context manager. `show` is called with a line that says how far it is."""
 
     def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_gazebo_trial", processes, show)

@@ -17,13 +17,8 @@ KINDS = (SAME, STAND_IN, THEORY, TIME)
 
 @dataclass(frozen=True)
 class Comparison:
-    """One published figure beside ours.
-
-    Attributes:
-        what: the quantity, with its unit.
-        ours, published: values.
-        better: "less" or "more" if one of them is better, else "".
-        kind: one of KINDS.
+    """A published value beside ours of `what`, with its unit; one of them is "less" or "more" `better`, or ""; `kind`
+    is one of KINDS.
     """
 
     what: str

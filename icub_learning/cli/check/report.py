@@ -31,13 +31,7 @@ def as_text(report: Report) -> str:
 
 
 def parameters(report: Report, urdf: str, frame: str | None) -> str:
-    """Return a parameter file of the inverse dynamics node.
-
-    Args:
-        report: with settings.
-        urdf: robot description as the user named it.
-        frame: frame of the wrenches as messages name it.
-    """
+    """Return a parameter file of the inverse dynamics node, with URDF and frame as user and messages name them."""
     assert report.settings is not None
     values: dict[str, Any] = dynamics_values(urdf, report.settings)
     frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]

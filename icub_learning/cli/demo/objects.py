@@ -39,12 +39,8 @@ def commands() -> dict[str, list[str]]:
 
 
 class ObjectSession(Session):
-    """Shows objects to the robot, teaches them, and collects recognitions; use as a context manager.
-
-    Args:
-        processes: processes that must run all the time.
-        n_views: number of unseen views of each known object after each lesson.
-        show: called with a line that says how far the session is.
+    """Shows objects to the robot, teaches them, and collects recognitions of `n_views` unseen views of each after each
+    lesson.
     """
 
     def __init__(self, processes: Processes, n_views: int, show: Callable[[str], None]) -> None:

@@ -19,13 +19,8 @@ DESCRIPTIONS = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True)
 class Case:
-    """One recording to evaluate.
-
-    Attributes:
-        path: of the recording.
-        recording: with the URDF's joint names.
-        settings: of the learners.
-        remarks: what was found out without having been said: joints, output, prefixes of names.
+    """One recording with the URDF's joint names, the settings of its learners, and remarks on what was found out
+    unsaid.
     """
 
     path: Path

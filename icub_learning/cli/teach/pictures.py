@@ -28,8 +28,7 @@ def write_image(path: Path, image: NDArray[np.uint8]) -> None:
 def for_terminal(image: NDArray[np.uint8], columns: int | None = None) -> str:
     """Return an RGB image (H, W, 3) as lines of half blocks in 24-bit colours, two pixels a character.
 
-    Args:
-        columns: width in characters; None: that of the terminal, at most MOST_COLUMNS.
+    They are `columns` wide; None: as the terminal, at most MOST_COLUMNS.
     """
     columns = columns or min(MOST_COLUMNS, shutil.get_terminal_size().columns - 1)
     height, width = image.shape[:2]

@@ -21,15 +21,9 @@ FRAME = "camera"  # of the images that are published
 
 
 class Robot:
-    """One object recognition node and its images.
+    """One object recognition node and its images, compressed if their topic ends in "/compressed".
 
-    Args:
-        node: node of this program.
-        spin: handles messages for some seconds.
-        stopped: returns whether a signal has asked to end.
-        name: name of the recognition node.
-        topic: topic of the images; compressed ones if it ends in "/compressed".
-        source: images to publish there; None: others publish them.
+    They are those of `source`, which are published there, or without one of others.
     """
 
     system = "recognition"  # what `icub-learning launch` calls the processes that are needed
@@ -83,11 +77,10 @@ class Robot:
             raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Publish images and handle messages until `done` returns true, at most for `limit` seconds. Raises
-        KeyboardInterrupt: a signal came.
+        """Publish images and handle messages until `done` returns true, at most for `limit` seconds; return whether it
+        did.
 
-        Returns:
-            Whether `done` returned true in time.
+        Raises KeyboardInterrupt: a signal came.
         """
         end = time.monotonic() + limit
         while not done():

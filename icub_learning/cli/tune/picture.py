@@ -19,15 +19,7 @@ COLOURS = {"tuned": GREEN, "defaults": RED}
 def draw_objects(
     path: Path, name: str, surface: Surface, chosen: Choice, shipped: Any, figures: Mapping[str, Any]
 ) -> None:
-    """Draw views named wrong with the Gaussian kernel (above), by the linear classifier and in the last part (below).
-
-    Args:
-        path: .png, .pdf or .svg.
-        name: name of the folder of images.
-        surface, chosen: share of views named wrong over the grid, and the choice.
-        shipped: the node's default settings.
-        figures: what is printed.
-    """
+    """Draw views named wrong by the Gaussian kernel (above), by the linear classifier and at last (below)."""
     scales = surface.grid.length_scales
     figure = new_figure(max(8.0, 1.2 + 2.2 * len(scales)), 6.4)
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.2, 1))).flat

@@ -30,12 +30,7 @@ Texts = NDArray[np.str_]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Samples to learn from and samples to test on.
-
-    Attributes:
-        x, y: inputs (n, d) and targets (n,).
-        x_test, y_test: the same of the test samples.
-    """
+    """Samples to learn from, inputs (n, d) and targets (n,), and samples to test on."""
 
     x: Array
     y: Array

@@ -88,9 +88,7 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
 def find_file(given: Path | None, *names: str) -> Path:
     """Return the file of a data set. Raises RecordingError: there is no such file.
 
-    Args:
-        given: the file itself, its folder, or a folder that holds one of the names; None: $ICUB_LEARNING_DATA.
-        names: of the file, with the data set's folder where it has one.
+    `given` is the file itself, its folder, or a folder that holds one of `names`; None: $ICUB_LEARNING_DATA.
     """
     folder = os.environ.get("ICUB_LEARNING_DATA")
     root = given or (Path(folder) if folder else None)

@@ -44,13 +44,11 @@ def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
 
 
 def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
-    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers. Raises
-    RecordingError: the file cannot be read.
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers (`target`,
+    `unused`: see PublicFile).
 
-    Args:
-        path: of the file.
-        n_inputs: d in LIBSVM's format, where the last inputs may all be zero; None: the largest that is named.
-        target, unused: see PublicFile.
+    In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
+    zero. Raises RecordingError: the file cannot be read.
     """
     try:
         with path.open() as file:

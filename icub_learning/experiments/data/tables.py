@@ -21,11 +21,9 @@ RECURRED = "R"  # a status; the other is N
 
 
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
-    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,). Raises
-    RecordingError: there is no such file, or it is another one.
+    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
 
-    Args:
-        given: the file, its folder, or a folder that holds PUMADYN; None: $ICUB_LEARNING_DATA.
+    `given` is as for `find_file`. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, PUMADYN)
     try:
@@ -56,12 +54,8 @@ def unit_interval(inputs: Array) -> Array:
 
 @dataclass(frozen=True)
 class Prognosis:
-    """The prognostic data of Wisconsin.
-
-    Attributes:
-        features: (n, 32).
-        time: (n,), until the disease came back or was last known not to have [months].
-        recurred: (n,), +1 where it came back, -1 where not.
+    """The prognostic data of Wisconsin: features (n, 32); months until the disease recurred, or was last known not to
+    have; +1 or -1.
     """
 
     features: Array

@@ -56,10 +56,7 @@ def real_recording(name: str) -> tuple[Recording, Settings] | None:
 def all_cases(seconds: float, planes: tuple[float, float], seed: int) -> list[Case]:
     """Return the real recordings at hand, the simulated robots that judge, and the change of task in both directions.
 
-    Args:
-        seconds: length of the recording of each simulated robot.
-        planes: seconds before and after the change of task.
-        seed: of all that is simulated.
+    `seconds` is the length for each simulated robot, `planes` what comes before and after the change of task [s].
     """
     real = {name: found for name in REAL if (found := real_recording(name)) is not None}
     cases = [Case(name, "real", partial(lambda found: (*found, ()), found)) for name, found in real.items()]

@@ -8,12 +8,8 @@ from icub_learning.experiments.peers.likelihood import Kernel
 
 
 class Leaf:
-    """An exact Gaussian process of at most `size` samples, whose Cholesky factor grows by a row with each.
-
-    Args:
-        kernel: of the process.
-        size: number of samples.
-        n_outputs: number of outputs, which share the factor.
+    """An exact Gaussian process of at most `size` samples; all outputs share a Cholesky factor that grows by a row with
+    each.
     """
 
     def __init__(self, kernel: Kernel, size: int, n_outputs: int) -> None:
@@ -74,16 +70,13 @@ class Split:
 
 
 class LocalProcesses:
-    """A tree that divides a leaf whenever it is full; a sample goes to one leaf, by chance where leaves overlap.
+    """A tree that divides a leaf whenever it has `size` samples; a sample goes to one leaf, by chance where leaves
+    overlap.
 
     Args:
-        kernel: of all leaves.
-        n_outputs: number of outputs.
-        size: samples in a leaf at most.
         overlap: width of the overlap over the spread of the leaf's samples.
         aggregation: "mixture": means weighed by probabilities; "product": generalized product of experts, which weighs
             by probability over variance.
-        seed: of the chance.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:

@@ -95,10 +95,7 @@ class _Clocked:
 def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...] = ()) -> Tape:
     """Let our learner, untrained, predict and learn a recording, and note what passes.
 
-    Args:
-        recording: the data.
-        settings: which robot it is.
-        mere_noise: which outputs hold more noise than truth, where that is known.
+    `mere_noise` says which outputs hold more noise than truth, where that is known.
     """
     regressor = assembly.make_regressor(settings)
     estimator = _Clocked(assembly.make_estimator(settings, regressor))

@@ -111,13 +111,8 @@ def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -
 
 
 def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
-    """Return curves and last values by method.
-
-    Args:
-        settings: an entry of SETTINGS.
-        data: (x, y) to learn and (x, y) to test.
-        seed: of the samples of the dense method.
-        dense: most samples of the dense method.
+    """Return curves and last values by method, learned from and tested on `data`, the dense methods from at most
+    `dense` samples.
 
     Returns:
         By method: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".

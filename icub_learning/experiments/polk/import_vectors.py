@@ -41,22 +41,14 @@ def import_vectors(
     candidates: int = CANDIDATES,
     seed: int = 0,
 ) -> ImportVectors:
-    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss.
+    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,) of three
+    classes or more.
 
     The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point with which one
     step of Newton's method on all weights promises the largest decrease, and then fits (scikit-learn's Newton method).
     It ends when a point decreases the objective by less than TOLERANCE of it, as published, or at `most` points. The
-    authors try every sample at each step, which is n^2 kernel values; so many at random find one of the best few in a
-    hundred (Smola and Schoelkopf 2000). Raises ParameterError: fewer than three classes.
-
-    Args:
-        kernel: of the function.
-        x: (n, d).
-        y: (n,) labels of three classes or more; the columns of the weights are in their sorted order.
-        regularization: lambda > 0.
-        most: largest number of points.
-        candidates: samples tried at each step; n or more: all of them.
-        seed: of the draw of candidates.
+    authors try every sample at each step, which is n^2 kernel values; so many `candidates` at random find one of the
+    best few in a hundred (Smola and Schoelkopf 2000). Raises ParameterError: fewer than three classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 3:

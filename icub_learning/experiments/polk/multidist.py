@@ -64,11 +64,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
-    """Learn with every method on one draw.
-
-    Args:
-        train, test: (x, y) each.
-        bayes: error of the Bayes rule on `test`.
+    """Learn with every method on one draw, `bayes` being the error of the Bayes rule on its test samples.
 
     Returns:
         By method: "order", "excess error" (a share), "seconds" of training and, where there is one, the "change" by

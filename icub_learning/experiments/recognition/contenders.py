@@ -71,15 +71,8 @@ def rivals() -> dict[str, Rival]:
 
 
 def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Teach one of our classifiers one class after the other, and name other views.
-
-    Args:
-        settings: of the classifier.
-        taught: views (n, d) of each class.
-        asked: (m, d).
-
-    Returns:
-        (m,) index in `taught` of the class with the largest score of each.
+    """Teach one of our classifiers views (n, d) of one class after the other; return the class (m,) of each of `asked`
+    (m, d).
     """
     classifier = make_classifier(settings, asked.shape[1])
     for name, rows in taught.items():
@@ -89,15 +82,10 @@ def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array
 
 
 def name_with_rival(rival: Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Fit a rival with the setting, and on views with or without unit length, that cross-validation prefers.
+    """Return the class (m,) of each of `asked` (m, d) by a rival with the setting that cross-validation on `taught`
+    prefers.
 
-    Args:
-        rival: the estimator and its candidates.
-        taught: views (n, d) of each class.
-        asked: (m, d).
-
-    Returns:
-        (m,) index in `taught` of the class of each.
+    Views have unit length or their own, whichever it prefers.
     """
     from sklearn.model_selection import StratifiedKFold
 

@@ -44,16 +44,10 @@ class Judged:
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views. Raises
-    ParameterError: too few objects have enough views.
+    """Teach a recognizer one object after the other in lessons of `n_views` frames, as the node does, and judge it on
+    other views.
 
-    Args:
-        pools: of each object, see `views.draw`.
-        n_known: objects that are taught.
-        n_unknown: objects that are not.
-        n_views: frames of a lesson.
-        seed: of the draw.
-        settings: of the recognizer.
+    Raises ParameterError: too few objects have enough views.
     """
     drawn = draw(pools, n_known, n_views, seed, n_unknown)
     recognizer, stamp = make_recognizer(settings), 0
@@ -84,11 +78,8 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
 
 
 def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
-    """Return the expected calibration error in [0, 1]: the mean distance of confidence from accuracy in ten bins.
-
-    Args:
-        confidence: (n,) in [0, 1].
-        right: (n,) whether each label was right.
+    """Return the expected calibration error: the mean distance of confidence (n,) in [0, 1] from whether it was right,
+    in ten bins.
     """
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = [abs(float((confidence - right)[bins == place].sum())) for place in range(BINS)]
@@ -98,12 +89,7 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 def auroc(known: Array, unknown: Array) -> float:
     """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half.
 
-    Args:
-        known: (n,) scores of views of known objects.
-        unknown: (m,) scores of views of unknown objects.
-
-    Returns:
-        A share in [0, 1]; NaN where either has none.
+    NaN where there are none of either.
     """
     from sklearn.metrics import roc_auc_score
 

@@ -37,12 +37,8 @@ class Section:
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
-    """Return the HTML text of the page.
-
-    Args:
-        sections: in the order of the page.
-        machine: what the figures were measured on, by name.
-        quick: whether the quick form ran, whose figures are of small sizes.
+    """Return the HTML text of the page of sections in their order, measured on `machine`, in the quick form or the full
+    one.
     """
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
     everything = [entry for one in done for entry in one.comparisons]

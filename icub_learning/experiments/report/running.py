@@ -84,14 +84,7 @@ def note_files(path: str) -> None:
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
-    """Run one experiment and keep its outcome, figures and pictures in the folder.
-
-    Args:
-        folder: made if there is none.
-        name: of the experiment.
-        arguments: of its command.
-        out: whether it takes --out.
-    """
+    """Run one experiment and keep its outcome, figures and pictures in the folder; `out`: whether it takes --out."""
     folder.mkdir(parents=True, exist_ok=True)
     for picture in folder.glob("*.png"):
         picture.unlink()

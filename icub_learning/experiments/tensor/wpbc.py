@@ -111,12 +111,8 @@ def scale(values: Array, training: NDArray[np.intp]) -> Array:
 def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: int) -> dict[int, Any]:
     """Learn from subsamples of the training rows of one split, and judge on its test rows.
 
-    Args:
-        features: (n, d).
-        target: (n,); if it is -1 and +1, wrong signs are counted too.
-        parts: indices of the training, the validation and the test rows.
-        draws: subsamples of each m below the number of training rows, which needs but one.
-        seed: seed of the subsamples.
+    `parts` are the indices of training, validation and test rows; `draws` subsamples are taken of each m below the
+    number of training rows, which needs but one. Of a target -1 and +1 wrong signs are counted too.
 
     Returns:
         By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, mean squared and

@@ -33,13 +33,10 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
-    """Simulate one plane in steady motion: joint states at RATE, and a wrench in the middle of each sample's states.
-    Raises ParameterError: n_samples is not positive; SimulationError: see `simulate`.
+    """Simulate one of PLANES in steady motion: joint states at RATE, and a wrench in the middle of each sample's
+    states.
 
-    Args:
-        plane: one of PLANES.
-        n_samples: number of wrenches.
-        seed: seed of the simulation.
+    Raises ParameterError: n_samples, the number of wrenches, is not positive; SimulationError: see `simulate`.
     """
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
@@ -120,12 +117,7 @@ def learn_and_transfer(
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
 
-    Joint states and wrenches go through the stream that the node uses.
-
-    Args:
-        planes: a recording made by `record` for each of PLANES.
-        settings: settings of the learner.
-        make: makes the learner.
+    Joint states and wrenches, of a recording made by `record` for each plane, go through the stream that the node uses.
     """
     regressor = assembly.make_regressor(settings)
 
@@ -141,14 +133,7 @@ def learn_and_transfer(
 
 
 def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
-    """Run P, NP and SP, and the thesis' SP, on the same planes.
-
-    Args:
-        planes, settings: see `learn_and_transfer`; the settings' estimator is not used.
-
-    Returns:
-        The outcomes by short names: those of ESTIMATORS, and THESIS.
-    """
+    """Run P, NP and SP, and the thesis' SP, on the same planes; outcomes by the names of ESTIMATORS, and THESIS."""
     outcomes = {}
     for short, estimator in tqdm(ESTIMATORS.items(), "estimators", disable=None, leave=False):
         outcomes[short] = learn_and_transfer(planes, replace(settings, estimator=estimator))

@@ -118,12 +118,7 @@ def exponents() -> dict[str, Any]:
 
 
 class Problem:
-    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known.
-
-    Args:
-        n: number of samples.
-        seed: of the samples.
-    """
+    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known."""
 
     def __init__(self, n: int, seed: int) -> None:
         self.x = np.random.default_rng(seed).uniform(-1, 1, (n, 2))

@@ -53,13 +53,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def sweep(drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]) -> Array:
-    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1].
-
-    Args:
-        drawn: the examples.
-        n_imb: growing numbers of examples of the late class.
-        regularizations: candidates for lambda.
-    """
+    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1]."""
     names = [str(index) for index in range(len(drawn.train))]
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:

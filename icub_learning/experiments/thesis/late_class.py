@@ -72,20 +72,17 @@ def compare(
     fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run all methods on the same draws. Raises ParameterError: there are too few examples for the sizes.
+    """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
+    each trial.
 
     Args:
-        examples: (n, d) of each class.
-        sizes: numbers of examples.
-        n_trials: number of draws.
-        seed: seed of the draws.
-        regularizations: candidates for lambda.
-        scale: factor on the candidates, such as the squared length of an example over that of one of MNIST.
+        regularizations, scale: candidates for lambda, and a factor on them, such as an example's squared length over
+            that of one of MNIST.
         fixed: alpha of "RC fixed", one of RECODINGS.
         late: the imbalanced classes, one after the other; none: drawn in each trial.
 
-    Returns:
-        The outcome of each of METHODS, and the class that was imbalanced in each trial.
+    Raises:
+        ParameterError: there are too few examples for the sizes.
     """
     integer("n_trials", n_trials, 1)
     outcomes = {method: Outcome() for method in METHODS}

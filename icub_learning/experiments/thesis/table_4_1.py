@@ -111,14 +111,7 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
 
 
 def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = False) -> dict[str, Any]:
-    """Choose m and lambda on a fifth held out, learn from all, and test.
-
-    Args:
-        method: one of METHODS.
-        data: to learn from and to test on.
-        scale: sigma of the kernel.
-        seed: of the held-out samples, centres and features.
-        quick: fewer centres, features and lambda.
+    """Choose m and lambda on a fifth held out, learn from all, and test one of METHODS.
 
     Returns:
         Test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an

@@ -156,13 +156,9 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
-    """Return examples (n, d) of each class of one of DATA_SETS.
+    """Return examples (n, d) of each class of one of DATA_SETS, from its file or folder.
 
-    Args:
-        name: of the data set.
-        given: its file or folder, or None.
-        n_views: number of views of each object to render, where `given` does not have them.
-        out: folder to keep their features in.
+    Where none is `given`, `n_views` of each object are rendered, and their features kept in `out`.
     """
     if name == "mnist":
         return images.load_mnist(given)

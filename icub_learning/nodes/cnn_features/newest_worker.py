@@ -8,13 +8,9 @@ ItemT = TypeVar("ItemT")
 
 
 class NewestWorker(Generic[ItemT]):
-    """Calls `work` with one item after the other in a thread of its own; at most one item waits.
+    """Calls `work`, which must not raise, with one item after the other in a thread of its own; at most one item waits.
 
-    Args:
-        work: called with an item; must not raise.
-
-    Attributes:
-        dropped: number of items that a newer one replaced while they waited.
+    `dropped` counts the items that a newer one replaced while they waited.
     """
 
     def __init__(self, work: Callable[[ItemT], None]) -> None:

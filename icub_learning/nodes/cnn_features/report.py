@@ -11,12 +11,7 @@ from icub_learning.nodes.common.timing import DurationWindow
 
 
 class ImageReport(StreamReport):
-    """Counts and times of a stream of images, and what changed since the last report.
-
-    Args:
-        node: the node.
-        source: name of the network.
-    """
+    """Counts and times of images, and what changed since the last report; `source` is the network's name."""
 
     def __init__(self, node: ManagedNode, source: str) -> None:
         super().__init__(node, "images", "no images arrive")

@@ -13,14 +13,8 @@ from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
-    """Return a status of a node.
-
-    Args:
-        node: node that the status is about.
-        subject: what of the node it is about; its name is "NODE: SUBJECT".
-        level: one of the levels of DiagnosticStatus.
-        message: summary in words.
-        values: further values by name.
+    """Return a status, named "NODE: SUBJECT", of one of the levels of DiagnosticStatus, with a summary and further
+    values.
     """
     name = node.get_name()
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]

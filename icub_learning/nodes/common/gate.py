@@ -23,14 +23,10 @@ class Gate:
     Messages are taken as bytes and deserialized here: what the middleware would raise on malformed bytes in the middle
     of the executor becomes a refusal like any other.
 
-    Args:
-        node: node whose callbacks are wrapped.
-
     Attributes:
-        received: number of messages that have come, those refused here too.
+        received, pending: numbers of messages that have come, those refused here too, and of requests that wait.
         refused: numbers of messages refused here, by reason: MALFORMED and INTERNAL.
         last_refusal: reason and text of the newest one.
-        pending: number of requests that wait for their answer.
     """
 
     def __init__(self, node: Node) -> None:

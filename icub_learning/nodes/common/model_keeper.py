@@ -164,12 +164,9 @@ class ModelKeeper:
 
 
 async def finished(job: Job, deadline: float) -> Any:
-    """Wait for a job and return its result. Raises StateError: it is not done by then, or there is not enough memory;
-    IcubLearningError: as the job raised it.
+    """Wait for a job until `deadline` [s, time.monotonic()] and return its result.
 
-    Args:
-        job: what is awaited.
-        deadline: [s, time.monotonic()].
+    Raises StateError: it is not done by then, or there is not enough memory; IcubLearningError: as the job raised it.
     """
     if not await WaitingUntil(job.done.is_set, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")

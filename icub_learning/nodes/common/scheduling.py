@@ -35,15 +35,7 @@ class SchedulingSettings:
 
 
 def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
-    """Request what the settings name.
-
-    Args:
-        settings: values of SchedulingSettings, by name.
-        learner: native id of the learning thread.
-
-    Returns:
-        The result of each request, in words.
-    """
+    """Request what the values of SchedulingSettings name; return the result of each request, in words."""
     results = [ask_for_real_time(settings["realtime_priority"], learner)]
     cores = [core for core in settings["cpu_affinity"] if core >= 0]
     if cores:

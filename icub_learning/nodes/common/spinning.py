@@ -165,12 +165,8 @@ class ManagedNode(LifecycleNode):
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
-    Args:
-        make_node: makes the node; the node has declared LifecycleSettings.
-        args: command line; None: sys.argv.
-
-    Returns:
-        The exit code of the process: 0, or 1 if the node could not be made or activated.
+    `make_node` makes it, and has declared LifecycleSettings. Returns the exit code of the process: 0, or 1 if the node
+    could not be made or activated.
     """
     return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.

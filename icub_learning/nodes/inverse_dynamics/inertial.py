@@ -26,14 +26,9 @@ class _Estimate:
 
 
 class InertialReport:
-    """Asks the learning thread for the estimate, and makes a message of the answer.
+    """Asks the learning thread for the estimate of the regressor's parameters, and makes a message of the answer.
 
     The answer is taken one call later: predictions must not wait for it.
-
-    Args:
-        node: node whose clock stamps the messages.
-        regressor: its parameters are learned.
-        frame: of the messages' headers.
     """
 
     def __init__(self, node: ManagedNode, regressor: Regressor, frame: str) -> None:

@@ -126,9 +126,8 @@ class LearningThread:
     def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
         """Request that the present state become the one that is restored after an error.
 
-        Args:
-            use: called in the thread with the state, which is then the caller's too but not to be changed, the number
-                of its samples and its revision.
+        `use` is called in the thread with the state, which is then the caller's too but not to be changed, the number
+        of its samples and its revision.
         """
 
         def keep(estimator: Any) -> tuple[Any, str]:

@@ -29,11 +29,8 @@ class Found:
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return what is there now.
-
-    Args:
-        node: node that looks.
-        image: topic of images to take; "": the one that a node which recognizes or detects looks at.
+    """Return what is there now; images are those of the topic `image`, or "" for what a node that recognizes or detects
+    takes.
     """
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
     of_kind = {kind: [name for name, one in topics.items() if one == kind] for kind in (PREDICTION, RECOGNITION)}

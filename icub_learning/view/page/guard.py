@@ -99,11 +99,8 @@ class Guard:
 
 @contextmanager
 def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda number: None) -> Iterator[None]:
-    """Put the guard before every server that websockets starts in this context.
-
-    Args:
-        guard: asked first.
-        picture: returns the JPEG that is served below PICTURES, or None.
+    """Put the guard before every server that websockets starts in this context; `picture` returns the JPEG below
+    PICTURES.
     """
     original = websockets_server.serve
 

@@ -39,12 +39,7 @@ class Curves:
         return len(self.seconds)
 
     def add(self, stamp: int, measured: Array, predicted: Array, parametric: Array, variance: Array) -> None:
-        """Append a point; one that is older than the newest starts the curves anew.
-
-        Args:
-            stamp: of the prediction [ns].
-            measured, predicted, parametric, variance: (n_outputs,).
-        """
+        """Append a point at a stamp [ns], (n_outputs,) each; one older than the newest starts the curves anew."""
         if stamp < self.newest_stamp:
             self.clear()
         if not len(self):
@@ -66,11 +61,8 @@ class Curves:
         return self.measured - self.predicted
 
     def rmse(self, columns: slice, part: str = "predicted") -> float:
-        """Return the RMSE of some outputs over the last ERROR_SPAN, NaN without a point.
-
-        Args:
-            columns: the outputs.
-            part: "predicted", or "parametric" for the rigid-body part alone.
+        """Return the RMSE of some outputs over the last ERROR_SPAN, of the prediction or of its rigid-body part; NaN
+        without a point.
         """
         if not len(self):
             return float("nan")
@@ -79,13 +71,8 @@ class Curves:
 
 
 class ErrorCurve:
-    """How errors went over minutes: one point a second, thinned by half whenever it is full.
-
-    Args:
-        capacity: largest number of points.
-
-    Attributes:
-        seconds: list of times [s]; values: list of rows, one number for each curve.
+    """How errors went over minutes: one point a second (times [s], and rows of one number a curve), thinned by half
+    when full.
     """
 
     def __init__(self, capacity: int = 600) -> None:
