@@ -57,8 +57,8 @@ class Folder:
 
 
 class Camera:
-    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError: it cannot
-    open.
+    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError: it is
+    closed.
     """
 
     def __init__(self, path: Path, rate: float) -> None:

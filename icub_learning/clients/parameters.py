@@ -10,7 +10,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 def ask_parameters(call: Callable[..., AnswerT], node: str, names: Sequence[str]) -> AnswerT:
-    """Ask a node for parameters; return what `call`, as `Services.call` and `ServiceCalls.send`, returns for the
+    """Ask a node for parameters; return what `call`, as `Services.call` or `ServiceCalls.send`, returns for the
     request.
     """
     return call(GetParameters, f"{node}/get_parameters", names=list(names))

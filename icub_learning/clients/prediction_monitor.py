@@ -48,9 +48,7 @@ class PredictionMonitor:
         return all(len(topic.series) for topic in self._topics)
 
     def errors(self, short: str, newest: int | None = None) -> tuple[NDArray[np.int64], Array]:
-        """Return stamps (n,) [ns] and errors (n, 6), predicted minus measured, of the `newest` samples (None: all) that
-        have both.
-        """
+        """Return stamps (n,) [ns] and errors (n, 6), predicted minus measured, of the newest samples that have both."""
         times, predicted = self.predictions[short].arrays(newest)
         wrench_times, measured = self.wrenches.arrays(newest)
         stamps, first, second = np.intersect1d(times[:, 0], wrench_times[:, 0], return_indices=True)

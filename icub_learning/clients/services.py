@@ -13,9 +13,7 @@ SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
 
 
 class Services:
-    """The services of other nodes; `wait` handles messages until a condition holds, at most for some seconds, and
-    returns it.
-    """
+    """The services of other nodes; `wait` handles messages for some seconds until a condition holds; whether it did."""
 
     def __init__(self, node: Node, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         self._node, self._wait = node, wait

@@ -68,7 +68,7 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
 
 
 def stream_of(times: np.ndarray) -> dict[str, Any]:
-    """Compute the rate of a topic with regular stamps, and how many of its messages were lost, from times as
+    """Compute the rate of a topic with regular stamps, and how many of its messages were lost; times as for
     `timing_of`.
     """
     stamps = np.unique(times[:, 0])
@@ -83,9 +83,7 @@ def stream_of(times: np.ndarray) -> dict[str, Any]:
 
 
 def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
-    """Compute percentiles [s] of the periods between two publications or more, and of their deviation from the median
-    (jitter).
-    """
+    """Compute percentiles [s] of the periods between publications, and of their deviation from the median (jitter)."""
     periods = np.diff(np.sort(times[:, 1])) * 1e-9
     if not len(periods):
         periods = np.zeros(1)

@@ -39,7 +39,7 @@ def commands() -> dict[str, list[str]]:
 
 
 class ObjectSession(Session):
-    """Shows objects to the robot, teaches them, and collects recognitions of `n_views` unseen views of each after each
+    """Shows objects to the robot, teaches them, and collects recognitions of `n_views` unseen views of each after a
     lesson.
     """
 
@@ -55,9 +55,7 @@ class ObjectSession(Session):
         self.node.create_subscription(Recognition, f"/{RECOGNITION}/recognition", self._on_recognition, DEEP)
 
     def teach_all(self) -> list[Lesson]:
-        """Teach all objects; return the lessons. Raises IcubLearningError: a service refused, a process ended, or
-        nothing came in time.
-        """
+        """Teach all objects; return the lessons. Raises IcubLearningError: a refusal, a dead process, or silence."""
         lessons: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):
             lesson = Lesson(label, FEW if number == len(OBJECTS) else LESSON)

@@ -15,9 +15,7 @@ TRIED = 20  # ports
 
 
 class Page:
-    """Starts the page of a folder of results and prints its address; it ends with this context, and its end ends
-    nothing else.
-    """
+    """Starts the page of a folder of results and prints its address; it ends with this context, and alone."""
 
     def __init__(self, folder: Path, port: int, environment: Mapping[str, str]) -> None:
         self._processes = Processes(folder / "log")

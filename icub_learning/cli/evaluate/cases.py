@@ -19,9 +19,7 @@ DESCRIPTIONS = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True)
 class Case:
-    """One recording with the URDF's joint names, the settings of its learners, and remarks on what was found out
-    unsaid.
-    """
+    """One recording with the URDF's joint names, settings of its learners, and remarks on what was found out unsaid."""
 
     path: Path
     recording: Recording

@@ -53,9 +53,7 @@ class Robot:
             self._publisher = node.create_publisher(Image, topic, STREAM)
 
     def frame(self, limit: float) -> Pixels:
-        """Return the next image, RGB. Raises IcubLearningError: none comes within `limit` seconds; SampleError: the
-        message holds no image.
-        """
+        """Return the next image, RGB. Raises IcubLearningError: none in `limit` seconds; SampleError: it is none."""
         before = self._images
         if not self.wait(lambda: self._images > before, limit):
             text = f"no image on '{self._topic}' within {limit:g} s: does a camera publish there? See --image, --source"

@@ -59,8 +59,8 @@ class Progress:
 def complete(
     progress: Progress, keys: Sequence[str], measure: Callable[[int], Any], what: str = "paths"
 ) -> dict[str, Any]:
-    """Return the results of all keys: known ones, and the others, by index in `keys`, measured and kept one after the
-    other.
+    """Return the results of all keys: known ones, and the others, which are measured by index in `keys`, and kept, in
+    turn.
     """
     from tqdm import tqdm
 

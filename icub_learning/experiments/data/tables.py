@@ -54,8 +54,8 @@ def unit_interval(inputs: Array) -> Array:
 
 @dataclass(frozen=True)
 class Prognosis:
-    """The prognostic data of Wisconsin: features (n, 32); months until the disease recurred, or was last known not to
-    have; +1 or -1.
+    """The prognostic data of Wisconsin: features (n, 32), months until the disease recurred or was last seen not to, +1
+    or -1.
     """
 
     features: Array

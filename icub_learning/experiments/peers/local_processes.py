@@ -8,7 +8,7 @@ from icub_learning.experiments.peers.likelihood import Kernel
 
 
 class Leaf:
-    """An exact Gaussian process of at most `size` samples; all outputs share a Cholesky factor that grows by a row with
+    """An exact Gaussian process of at most `size` samples; its outputs share a Cholesky factor that grows by a row with
     each.
     """
 

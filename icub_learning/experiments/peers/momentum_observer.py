@@ -32,9 +32,7 @@ class MomentumObserver:
         self._sum = self._force = self.residual = np.zeros(0)
 
     def update(self, momentum: Array, rate: Array, torque: Array, step: float) -> Array:
-        """Return the residual (n,) [N m] `step` seconds after the sample before, from rows of `momentum_rows` times
-        parameters, and torques.
-        """
+        """Return the residual (n,) [N m], `step` seconds after that before; `momentum`, `rate`: by parameters."""
         force = torque + rate
         if self._start is None:
             self._start, self._force = momentum, force

@@ -71,8 +71,8 @@ def rivals() -> dict[str, Rival]:
 
 
 def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Teach one of our classifiers views (n, d) of one class after the other; return the class (m,) of each of `asked`
-    (m, d).
+    """Teach one of our classifiers views (n, d) of one class after the other; return the classes (m,) of `asked` (m,
+    d).
     """
     classifier = make_classifier(settings, asked.shape[1])
     for name, rows in taught.items():

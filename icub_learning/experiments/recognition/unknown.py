@@ -78,9 +78,7 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
 
 
 def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
-    """Return the expected calibration error: the mean distance of confidence (n,) in [0, 1] from whether it was right,
-    in ten bins.
-    """
+    """Return the expected calibration error: how far confidence (n,) is from accuracy in ten bins of it, on average."""
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = [abs(float((confidence - right)[bins == place].sum())) for place in range(BINS)]
     return sum(gaps) / len(confidence)

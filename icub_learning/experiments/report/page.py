@@ -37,8 +37,8 @@ class Section:
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
-    """Return the HTML text of the page of sections in their order, measured on `machine`, in the quick form or the full
-    one.
+    """Return the HTML text of the page of sections in their order, measured on `machine`, in the quick or the full
+    form.
     """
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
     everything = [entry for one in done for entry in one.comparisons]

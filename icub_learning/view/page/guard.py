@@ -99,7 +99,7 @@ class Guard:
 
 @contextmanager
 def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda number: None) -> Iterator[None]:
-    """Put the guard before every server that websockets starts in this context; `picture` returns the JPEG below
+    """Put the guard before every server that websockets starts in this context; `picture` returns a JPEG below
     PICTURES.
     """
     original = websockets_server.serve

@@ -61,8 +61,8 @@ class Curves:
         return self.measured - self.predicted
 
     def rmse(self, columns: slice, part: str = "predicted") -> float:
-        """Return the RMSE of some outputs over the last ERROR_SPAN, of the prediction or of its rigid-body part; NaN
-        without a point.
+        """Return the RMSE of some outputs over ERROR_SPAN, of the prediction or its rigid-body part; NaN without
+        points.
         """
         if not len(self):
             return float("nan")
@@ -71,8 +71,8 @@ class Curves:
 
 
 class ErrorCurve:
-    """How errors went over minutes: one point a second (times [s], and rows of one number a curve), thinned by half
-    when full.
+    """How errors went over minutes: one point a second (times [s], and rows of a number a curve), thinned by half when
+    full.
     """
 
     def __init__(self, capacity: int = 600) -> None:
