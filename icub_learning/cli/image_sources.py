@@ -57,9 +57,7 @@ class Folder:
 
 
 class Camera:
-    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError: it is
-    closed.
-    """
+    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError."""
 
     def __init__(self, path: Path, rate: float) -> None:
         self.period = 1.0 / rate
