@@ -13,7 +13,7 @@ from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
-    """Return a status, named "NODE: SUBJECT", of one of the levels of DiagnosticStatus, with a summary and more values."""
+    """Return a status, named "NODE: SUBJECT", of one of the levels of DiagnosticStatus, a summary, and values."""
     name = node.get_name()
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(name=f"{name}: {subject}", hardware_id=name, level=level, message=message, values=pairs)
