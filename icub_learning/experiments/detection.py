@@ -68,9 +68,9 @@ QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
     "the tables",
     picture=False,
-    scenes={"type": int, "default": 130, "help": "tables to learn from (default: 130)"},
-    tests={"type": int, "default": 100, "help": "tables to find objects in (default: 100)"},
-    threads={"type": int, "default": 2, "help": "threads of network and matrix products (default: 2)"},
+    scenes=(130, "tables to learn from"),
+    tests=(100, "tables to find objects in"),
+    threads=(2, "threads of network and matrix products"),
 )
 
 

@@ -11,6 +11,14 @@ from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
 
 
+def add_value(parser: Any, name: str, default: Any, text: str, metavar: str | None = None, **more: Any) -> None:
+    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows."""
+    entries = list(default) if isinstance(default, (list, tuple)) else [default]
+    shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
+    text = f"{text} (default: {shown})" if text else f"default: {shown}"
+    parser.add_argument(name, type=type(entries[0]), default=default, metavar=metavar, help=text, **more)
+
+
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add --json FILE."""
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")

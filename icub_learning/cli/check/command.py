@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, add_value
 from icub_learning.robots import KNOWN_ROBOTS
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
@@ -28,7 +28,7 @@ PATIENCE = 10.0  # [s] until the first joint state
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     options.add_topic_options(parser)
-    parser.add_argument("--duration", metavar="SECONDS", type=float, default=10.0, help="to listen (default: 10)")
+    add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
     options.add_recorded_topic_options(parser)
     known = ", ".join(KNOWN_ROBOTS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from icub_learning.cli import options
 from icub_learning.cli.report import Block, add_report_option, check_report, scratch_picture, write_report
-from icub_learning.reporting.tables import add_json_option, save_figures
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
@@ -38,13 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="learn all of the first recording, then predict this one of the same robot with learning off",
     )
-    parts.add_argument(
-        "--horizon",
-        metavar="SECONDS",
-        type=float,
-        default=0.0,
-        help="predict this far beyond all that was learned (default: 0)",
-    )
+    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS")
     parts.add_argument(
         "--estimator",
         metavar="CLASS",
@@ -58,20 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
         " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing",
     )
-    parts.add_argument(
-        "--transient",
-        metavar="SECONDS",
-        type=float,
-        default=3.0,
-        help="length of the transient at the start (default: 3)",
-    )
-    parts.add_argument(
-        "--steady-from",
-        metavar="FRACTION",
-        type=float,
-        default=0.7,
-        help="where the steady state begins, as a fraction of the samples (default: 0.7)",
-    )
+    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS")
+    add_value(parts, "--steady-from", 0.7, "where the steady state begins, as a fraction of the samples", "FRACTION")
     parts.add_argument(
         "--derivatives",
         choices=("both", "causal", "smoothed", "recorded"),

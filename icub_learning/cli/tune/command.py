@@ -6,7 +6,7 @@ from pathlib import Path
 from icub_learning.cli import options
 from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, add_value
 
 DESCRIPTION = "Choose classifier, length scale, regularization and size from pictures, and write the node's parameters."
 EXAMPLE = """\
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_plot_option(parser, "the errors over the grid")
     add_json_option(parser)
     add_report_option(parser)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the centres (default: 0)")
+    add_value(parser, "--seed", 0, "seed of the centres")
     parser.set_defaults(of_a_robot=None)
     for name in OF_A_ROBOT:
         parser.add_argument(name, dest="of_a_robot", nargs="+", help=argparse.SUPPRESS)
@@ -46,15 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     grid.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of examples that are kept")
 
     parts = parser.add_argument_group("validation")
-    parts.add_argument("--folds", type=int, default=3, help="number of folds (default: 3)")
-    parts.add_argument(
-        "--tune-on",
-        type=float,
-        default=0.7,
-        metavar="SHARE",
-        help="share of the views to tune on, from the first (default: 0.7)",
-    )
-    parts.add_argument("--gap", type=int, default=0, help="views between learned and named ones (default: 0)")
+    add_value(parts, "--folds", 3, "number of folds")
+    add_value(parts, "--tune-on", 0.7, "share of the views to tune on, from the first", "SHARE")
+    add_value(parts, "--gap", 0, "views between learned and named ones")
 
 
 def run(args: argparse.Namespace) -> None:

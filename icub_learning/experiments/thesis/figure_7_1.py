@@ -27,9 +27,8 @@ LINES = {
     "alpha1": (GREEN, "-", "learned, alpha = 1"),
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
-SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
 QUICK = ("--samples", "4000")
-add_options = options("samples and features", samples=SAMPLES)
+add_options = options("samples and features", samples=(20000, "learned for each gamma"))
 
 
 def run(args: argparse.Namespace) -> None:

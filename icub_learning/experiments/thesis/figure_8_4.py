@@ -30,7 +30,7 @@ EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json 
 QUICK = ("--samples", "200")
 add_options = options(
     "the simulation and the random features",
-    samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
+    samples=(SAMPLES, "learned in each plane"),
     joints={"nargs": "+", "default": list(ARM), "metavar": "JOINT", "help": "to learn from (default: the thesis')"},
 )
 

@@ -71,7 +71,7 @@ add_options = options(
     trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
     n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
     n_test={"type": int, "help": "test examples of each class (default: see above)"},
-    recoding={"type": float, "default": FIXED_RECODING, "help": f"alpha of RC fixed (default: {FIXED_RECODING})"},
+    recoding=(FIXED_RECODING, "alpha of RC fixed"),
 )
 
 
