@@ -23,7 +23,6 @@ STEP = 0.05  # [s] between two looks at what has come
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     action = actions.add_parser("gather", help="add the models of robots to the pooled one")
     _add_pooling(action)
@@ -54,7 +53,6 @@ def _add_pooling(action: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int | None:
-    """Carry out one of the actions."""
     if args.action == "pool":
         return _pool(args)
     if args.action == "share":

@@ -27,7 +27,6 @@ LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_value(parser, "--node", "inverse_dynamics", "", "NAME")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
     add_value(parser, "--seconds", 10.0, "time to measure", "X")
@@ -38,7 +37,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print."""
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
     from tqdm import tqdm

@@ -15,7 +15,6 @@ Bad messages in the recording are published as they are. Each turn of --loop con
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser)
     add_value(parser, "--rate", 1.0, "times as fast", "FACTOR")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
@@ -26,7 +25,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Publish the recording."""
     from geometry_msgs.msg import WrenchStamped
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState

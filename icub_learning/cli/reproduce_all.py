@@ -22,7 +22,6 @@ example:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_value(parser, "--report", Path("out/sources.html"), "the page", "FILE")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="these experiments (default: all)")

@@ -26,7 +26,6 @@ tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, boxes in COCO's 
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="tasks, one after the other")
     add_value(parser, "--duration", [60.0], "of each task", "SECONDS", nargs="+")
     add_value(parser, "--rate", 200.0, "a divisor of 1000", "HZ")
@@ -48,7 +47,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Simulate, and write a recording or images."""
     (_write_images if args.images or args.scenes else _write_recording)(args)
 
 

@@ -25,7 +25,6 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument(
         "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
     )
@@ -41,7 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serve the page until Ctrl-C."""
     from icub_learning.arrays import integer
     from icub_learning.errors import ParameterError
     from icub_learning.view.page.guard import is_local, new_token

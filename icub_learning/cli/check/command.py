@@ -26,7 +26,6 @@ PATIENCE = 10.0  # [s] until the first joint state
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_topic_options(parser)
     add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)

@@ -37,7 +37,6 @@ BAR = 10  # characters of the progress bar
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_value(parser, "--seconds", 90.0, "simulated time in each of the two planes", "SECONDS")
     add_value(parser, "--views", 20, "unseen views of each object after each lesson", "N")
     parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the three parts")
@@ -49,7 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the parts and report; all processes end with this one."""
     from icub_learning.arrays import integer, real
     from icub_learning.cli.demo import html_report, watching
     from icub_learning.clients.ros_domain import RosDomain

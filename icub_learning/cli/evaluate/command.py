@@ -24,7 +24,6 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser, required=False)
     options.add_robot_options(parser, required=False)
     options.add_plot_option(parser, "errors and predictions")
@@ -67,7 +66,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Evaluate the estimators, print the errors, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import real

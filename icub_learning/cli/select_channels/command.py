@@ -22,7 +22,6 @@ the other may be taken."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser)
     parser.add_argument("--output", required=True, metavar="CHANNEL", help="channel to explain, such as effort.r_elbow")
     parser.add_argument(
@@ -42,7 +41,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Rank the channels, print the ranking and the answer, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import integer

@@ -23,7 +23,6 @@ NODE = "/object_recognition"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
     parser.add_argument("--frames", metavar="N", type=int, help=text)

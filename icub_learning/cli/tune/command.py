@@ -25,7 +25,6 @@ OF_A_ROBOT = ("--urdf", "--joints", "--output", "--estimator")  # options that t
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("pictures", metavar="PICTURES", type=Path, help="folder with a folder of pictures per object")
     parser.add_argument(
         "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-PICTURES.yaml)"
@@ -52,7 +51,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Tune the classifier of objects on a folder of pictures."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import integer, real

@@ -34,7 +34,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the parts and print what came out beside what is expected."""
     works: dict[str, Callable[[int], dict[str, Any]]] = {
         "loads": lambda seed: loads_and_pushes.run_seed(seed, TO_TELL),
         "quiet": lambda seed: wear.without_change(seed, args.minutes),

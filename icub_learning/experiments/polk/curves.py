@@ -59,7 +59,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Learn, print the table of each data set, and draw the curves."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     for name in dict.fromkeys(args.on):
         settings = SETTINGS[name]
@@ -80,7 +79,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name in SETTINGS:
         if name in found:
             risk, error = over_budgeted(found[name])

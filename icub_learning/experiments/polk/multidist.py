@@ -40,7 +40,6 @@ add_options = options("the first draw of the mixtures", draws=10)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run all methods on each draw and print means over the draws."""
     found: dict[str, dict[str, list[float]]] = {}
     bayes = []
     for seed in tqdm(seeds(args), "draws", disable=None, leave=False):

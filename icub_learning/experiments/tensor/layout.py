@@ -35,7 +35,6 @@ add_options = options("the samples", samples=SIZES)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Count, then time each size in both layouts."""
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
     largest = tuple(
@@ -74,7 +73,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
         yield Comparison(f"packed entries, n {n}", found["counts"][n], published, kind=THEORY)
     for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):

@@ -44,7 +44,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Time both layouts, then learn from subsamples and print errors."""
     seed = checked_seed(args)
     draws, splits = integer("--draws", args.draws, 1), integer("--splits", args.splits, 1)
     data = load_wpbc(args.data)
@@ -87,7 +86,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     published = {60: (117.0, 20.0), 120: (1884.0, 329.0)}
     for one in found["build"]:
         for layout, theirs in zip(("full", "packed"), published[one["n"]], strict=True):

@@ -44,7 +44,6 @@ add_options = options("samples and centres", quick=True, draws=5, samples={"type
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compute, print and draw."""
     seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
     n = integer("--samples", args.samples if args.samples is not None else 200 if args.quick else 1000, 50)
     problem = Problem(n, seed)
@@ -90,7 +89,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for row in found["rows"]:
         what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
         yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)

@@ -32,7 +32,6 @@ add_options = options("samples and features", samples=(20000, "learned for each 
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compute the boundaries, print where they cross the line between the means, and draw them."""
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [two_gaussians.compare(gamma, samples, seed) for gamma in two_gaussians.GAMMAS]
     rows = [

@@ -29,7 +29,6 @@ add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HEL
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure accuracies over alpha, print those that cost nothing, and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "recodings": RECODINGS}
     panels = []
     for name in one_set(args):

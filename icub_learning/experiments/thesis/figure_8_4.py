@@ -36,7 +36,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the experiment, print its figures and draw them."""
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
@@ -53,7 +52,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for short, errors in found["rmse"].items():
         for column, (group, unit) in enumerate(UNITS.items()):
             ours = errors[group]["steady"]

@@ -93,7 +93,6 @@ add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Simulate, print exponents beside those of the bounds, and draw."""
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK_SIZES if args.quick else SIZES
@@ -128,7 +127,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for case in found["cases"]:
         what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
         yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)

@@ -62,7 +62,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Choose, test, print beside the published errors, and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "published": PUBLISHED, "sets": {}}
     panels = []
     for name in dict.fromkeys(args.on):
@@ -85,7 +84,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name, methods in found["sets"].items():
         for method, error in found["published"].get(name, {}).items():
             mean = float(np.mean([one["rmse"] for one in methods[method]]))

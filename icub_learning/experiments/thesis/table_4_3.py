@@ -76,7 +76,6 @@ add_options = options("the held-out samples and the centres", on=SETTINGS, data=
 
 
 def run(args: argparse.Namespace) -> None:
-    """Select, test, print beside the published figures and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "quick": args.quick, "published": PUBLISHED, "sets": {}}
     for name in dict.fromkeys(args.on):
         data = _load(name, args)
@@ -97,7 +96,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name, ours in found["sets"].items():
         for method, (took, error, _) in found["published"].get(name, {}).items():
             some = ours["methods"][method]

@@ -76,7 +76,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the protocol on each data set, print the table and draw the figures."""
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
     for name in one_set(args):
         figures[name] = _run_one(name, args)
@@ -88,7 +87,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for data, set_up in (("mnist", "MNIST, n_bal 1000"), ("objects", "iCubWorld28, CaffeNet fc7, n_bal 700")):
         if data not in found:
             continue
