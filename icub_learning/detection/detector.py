@@ -225,8 +225,7 @@ class OnlineDetector:
                 raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
             classifiers = {
                 label: RegionClassifier.from_state(
-                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__},
-                    N_FEATURES,
+                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__}, N_FEATURES
                 )
                 for index, label in enumerate(labels)
             }

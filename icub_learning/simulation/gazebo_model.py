@@ -32,8 +32,12 @@ def model_file(config: str | os.PathLike[str]) -> Path:
         ParameterError, ModelError: the parameter file or the URDF lacks what is needed.
     """
     urdf, joints = robot_of(config)
-    text = gazebo_model(urdf, joints, _settings(config)["sensor"])
-    path = cache_folder() / f"gazebo_model_{hashlib.sha256(text.encode()).hexdigest()[:16]}.urdf"
+    return cached("gazebo_model", ".urdf", gazebo_model(urdf, joints, _settings(config)["sensor"]))
+
+
+def cached(name: str, suffix: str, text: str) -> Path:
+    """Return the file of the user's cache with this text, in whose name its digest is; made where it is missing."""
+    path = cache_folder() / f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}{suffix}"
     if not path.exists():
         with replacing(path, "w") as file:  # another launch may read it
             file.write(text)

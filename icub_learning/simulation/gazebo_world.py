@@ -1,6 +1,5 @@
 """The world that Gazebo loads: a world file with the robot in it, and with what the learner relies on."""
 
-import hashlib
 import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -8,8 +7,7 @@ from pathlib import Path
 import pinocchio
 
 from icub_learning.errors import ModelError
-from icub_learning.files import cache_folder, replacing
-from icub_learning.simulation.gazebo_model import model_file
+from icub_learning.simulation.gazebo_model import cached, model_file
 
 WORLD = "icub_learning"  # its name, which is in the name of the clock's topic
 ROBOT = "robot"
@@ -40,12 +38,7 @@ def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) ->
         text = Path(world).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{world} cannot be read: {error}", name="world", value=str(world)) from None
-    text = gazebo_world(text, model_file(config))
-    path = cache_folder() / f"gazebo_world_{hashlib.sha256(text.encode()).hexdigest()[:16]}.sdf"
-    if not path.exists():
-        with replacing(path, "w") as file:
-            file.write(text)
-    return path
+    return cached("gazebo_world", ".sdf", gazebo_world(text, model_file(config)))
 
 
 def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:

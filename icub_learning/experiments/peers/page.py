@@ -28,11 +28,6 @@ def name_of(rival: str, on_top: bool) -> str:
     return rival + ON_TOP if on_top else rival
 
 
-def rivals_of(case: Found) -> list[str]:
-    """Return the names of a case's learners that are not ours."""
-    return [name for name in case["learners"] if name not in (OURS, RIGID)]
-
-
 def errors(case: Found, part: str) -> dict[str, float]:
     """Return the nMSE of each learner of a case that has one."""
     values = {name: one.get(part) for name, one in case["learners"].items() if name != RIGID}

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.model_selection import GridSearchCV
-from sklearn.svm import SVC
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
@@ -20,7 +18,7 @@ from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
-from icub_learning.experiments.polk.multidist import sample_mixtures
+from icub_learning.experiments.polk.multidist import sample_mixtures, tuned_svm
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
 from icub_learning.reporting.tables import number, save_figures, table
@@ -128,9 +126,7 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     budget = found[f"POLK hinge, K {settings['K'][0][0]:g}"]["points"][-1]
     rival = budgeted_sgd(budget, tune_step(x, y, budget, **common), **common)
     found["BSGD hinge, as many points"] = _follow(rival, x, y, test, "hinge", classes)
-    search = GridSearchCV(SVC(gamma=0.5 / settings["length_scale"] ** 2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3)
-    svm = search.fit(x, y).estimator.set_params(**search.best_params_)
-    took = seconds(svm.fit, x, y)
+    svm, took = tuned_svm(x, y, settings["length_scale"])
     error = float(np.mean(svm.predict(test[0]) != test[1]))
     found["LIBSVM hinge"] = _last(len(x), None, error, len(svm.support_), took, "hinge")
     few = np.random.default_rng(seed).permutation(len(x))[:dense]

@@ -19,10 +19,7 @@ def names() -> list[str]:
 
 
 def compare(
-    pools: Pools,
-    n_classes: int,
-    seeds: Sequence[int],
-    n_views: Sequence[int],
+    pools: Pools, n_classes: int, seeds: Sequence[int], n_views: Sequence[int]
 ) -> dict[str, NDArray[np.float64]]:
     """Return the accuracy of every contender on views that were not taught, shares (len(n_views), len(seeds)).
 

@@ -22,12 +22,7 @@ LATE_VIEWS = 3
 
 
 def judge(
-    pools: Pools,
-    n_known: int,
-    n_late: int,
-    seed: int,
-    few: int = LATE_VIEWS,
-    many: tuple[int, int] = (FEWEST, MOST),
+    pools: Pools, n_known: int, n_late: int, seed: int, few: int = LATE_VIEWS, many: tuple[int, int] = (FEWEST, MOST)
 ) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 

@@ -21,11 +21,7 @@ from icub_learning.nodes.common.qos import STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
-from icub_learning.nodes.icub_simulation.messages import (
-    SensorMessages,
-    TruthMessages,
-    payload_message,
-)
+from icub_learning.nodes.icub_simulation.messages import SensorMessages, TruthMessages, payload_message
 from icub_learning.nodes.icub_simulation.pacing import Pacer
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings

@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.consistency import (
-    ConsistentParameters,
-    bodies_of,
-    consistent_part,
-    is_consistent,
-)
+from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part, is_consistent
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.nodes.common.conversions import doubles
