@@ -22,18 +22,13 @@ MIN_SIDE = 32  # [px] of an image
 
 @dataclass(frozen=True)
 class FeatureMaps:
-    """Maps of one image.
+    """Maps of one image."""
 
-    Attributes:
-        width, height: size of the image [px].
-        maps: arrays (rows, columns, channels) by the side of one cell in pixels of the network's input.
-        scale: (2,) pixels of the network's input for one of the image, along x and y.
-    """
-
-    width: int
-    height: int
+    width: int  # size of the image [px]
+    height: int  # size of the image [px]
+    # arrays (rows, columns, channels) by the side of one cell in pixels of the network's input
     maps: dict[int, NDArray[np.float32]]
-    scale: Array
+    scale: Array  # (2,) pixels of the network's input for one of the image, along x and y
 
 
 class Backbone:

@@ -11,19 +11,13 @@ SEPARATORS = "_/.:-"  # a prefix ends with one of these: "a1" and "b1" are two n
 
 @dataclass(frozen=True)
 class JointMatch:
-    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there.
+    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there."""
 
-    Attributes:
-        remove, add: prefixes; both empty where the names agree.
-        joints: (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the
-            wanted one.
-        others: joints of the recording that the URDF lacks, as they are called after the match.
-    """
-
-    remove: str
-    add: str
+    remove: str  # prefixes; both empty where the names agree
+    add: str  # prefixes; both empty where the names agree
+    # (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the wanted one
     joints: tuple[str, ...]
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # joints of the recording that the URDF lacks, as they are called after the match
 
     def rename(self, name: str) -> str:
         """Return a name of the recording as the URDF has it; unchanged without the prefix."""

@@ -15,22 +15,17 @@ FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output of so few values, or with so large
 
 @dataclass(frozen=True)
 class Judgement:
-    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording.
+    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording."""
 
-    Attributes:
-        output_names: names of the outputs.
-        judged: (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`.
-        nmse: by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none.
-        smoothness: (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that
-            of the measurements; above 1 the predictions are rougher than what was measured.
-        coverage: (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions;
-            0.954 for a Gaussian error whose variance is known.
-    """
-
-    output_names: tuple[str, ...]
-    judged: np.ndarray
+    output_names: tuple[str, ...]  # names of the outputs
+    judged: np.ndarray  # (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`
+    # by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none
     nmse: Mapping[str, Array]
+    # (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that of the
+    # measurements; above 1 the predictions are rougher than what was measured
     smoothness: Array
+    # (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions; 0.954 for a
+    # Gaussian error whose variance is known
     coverage: Array
 
     @property

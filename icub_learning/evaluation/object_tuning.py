@@ -17,14 +17,11 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier
 class Views:
     """Features of views of each object.
 
-    Attributes:
-        features: label: (n, d), oldest view first; n may differ between labels.
-
     Raises:
         DataError: there are fewer than two labels, or features of different lengths.
     """
 
-    features: Mapping[str, Array]
+    features: Mapping[str, Array]  # label: (n, d), oldest view first; n may differ between labels
 
     def __post_init__(self) -> None:
         rows = {label: finite(f"features of {label}", values) for label, values in self.features.items()}

@@ -27,23 +27,15 @@ RIDGE = 1.0  # [samples] of unit length for each column: small beside the data, 
 
 @dataclass(frozen=True)
 class OffLineIdentification:
-    """Parameters found off line, and the filter with which they predict.
+    """Parameters found off line, and the filter with which they predict."""
 
-    Attributes:
-        regressor: regressor of the robot.
-        settings: with which it was made.
-        parameters: (n_parameters,).
-        bandwidth_hz: bandwidth of the filter, the same for motions and measurements.
-        measured_velocity: whether measured velocities are used.
-        errors: by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which
-            blocks of the training part were predicted from the others.
-    """
-
-    regressor: Regressor
-    settings: Settings
-    parameters: Array
-    bandwidth_hz: float
-    measured_velocity: bool
+    regressor: Regressor  # regressor of the robot
+    settings: Settings  # with which it was made
+    parameters: Array  # (n_parameters,)
+    bandwidth_hz: float  # bandwidth of the filter, the same for motions and measurements
+    measured_velocity: bool  # whether measured velocities are used
+    # by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which blocks of the
+    # training part were predicted from the others
     errors: dict[tuple[float, bool], float]
 
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:

@@ -16,27 +16,17 @@ FEWEST_SAMPLES = 50  # of a recording that is worth filtering
 
 @dataclass(frozen=True)
 class Signals:
-    """What a recording holds for the settings, on equally spaced times.
+    """What a recording holds for the settings, on equally spaced times."""
 
-    Attributes:
-        step: time between two rows [s].
-        position: (n, n_joints) [rad].
-        velocity: likewise [rad/s]; None where the recording has none.
-        outputs: (n, n_outputs), raw measurements.
-        trusted: (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap.
-        times: (n,) [s] from the first stamp on.
-        measured_times: (m,) [s] of the measurements, likewise.
-        measured: (m, n_outputs), as recorded.
-    """
-
-    step: float
-    position: Array
-    velocity: Array | None
-    outputs: Array
+    step: float  # time between two rows [s]
+    position: Array  # (n, n_joints) [rad]
+    velocity: Array | None  # likewise [rad/s]; None where the recording has none
+    outputs: Array  # (n, n_outputs), raw measurements
+    # (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap
     trusted: np.ndarray
-    times: Array
-    measured_times: Array
-    measured: Array
+    times: Array  # (n,) [s] from the first stamp on
+    measured_times: Array  # (m,) [s] of the measurements, likewise
+    measured: Array  # (m, n_outputs), as recorded
 
 
 @dataclass(frozen=True)

@@ -41,19 +41,12 @@ class EffectiveDimensions:
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    """Estimates of SNR = ||f||^2_H / noise variance and of lambda* = 1 / (n SNR), which is best for KRLS.
+    """Estimates of SNR = ||f||^2_H / noise variance and of lambda* = 1 / (n SNR), which is best for KRLS."""
 
-    Attributes:
-        ratio: SNR, over all targets together.
-        squared_norm: ||f||^2_H, summed over the targets.
-        noise_variance: summed over the targets.
-        regularization: lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint).
-    """
-
-    ratio: float
-    squared_norm: float
-    noise_variance: float
-    regularization: float
+    ratio: float  # SNR, over all targets together
+    squared_norm: float  # ||f||^2_H, summed over the targets
+    noise_variance: float  # summed over the targets
+    regularization: float  # lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint)
 
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:

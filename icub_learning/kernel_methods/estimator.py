@@ -43,22 +43,20 @@ class KernelSettings:
 class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
 
-    A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in
-    `_fit(samples, targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
+    A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in `_fit(samples,
+    targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
 
     Args:
         kernel, length_scale, degree, regularization: see `KernelSettings`.
         random_state: seed of random draws, if the method has any: an integer, a numpy RandomState or None.
 
     Attributes:
-        centers_: (m, d), the centres of the kernel functions.
         dual_coef_: their coefficients, (m,) for a 1-D target, else (m, T).
-        path_levels_: the levels at which `predict_path` predicts.
     """
 
     random_state: Seed = None
-    centers_: Array = field(init=False)
-    path_levels_: NDArray[Any] = field(init=False)
+    centers_: Array = field(init=False)  # (m, d), the centres of the kernel functions
+    path_levels_: NDArray[Any] = field(init=False)  # the levels at which `predict_path` predicts
     _coefficients: Array = field(init=False)
     _path: Array = field(init=False)
 

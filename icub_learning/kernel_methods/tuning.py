@@ -18,35 +18,26 @@ Judge = Callable[[Array, "Fold"], tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Fold:
-    """Samples to learn, and later samples to predict.
+    """Samples to learn, and later samples to predict."""
 
-    Attributes:
-        inputs, targets: (n, d) and (n, T), to learn.
-        later_inputs, later_targets: (k, d) and (k, T), to predict.
-    """
-
-    inputs: Array
-    targets: Array
-    later_inputs: Array
-    later_targets: Array
+    inputs: Array  # (n, d) and (n, T), to learn
+    targets: Array  # (n, d) and (n, T), to learn
+    later_inputs: Array  # (k, d) and (k, T), to predict
+    later_targets: Array  # (k, d) and (k, T), to predict
 
 
 @dataclass(frozen=True)
 class Grid:
     """Values to try, in every combination.
 
-    Attributes:
-        length_scales: values of sigma of the Gaussian kernel.
-        regularizations: values of lambda of the online learner, which adds it to Z^T Z: lambda n of the batch methods.
-        sizes: numbers of centres, increasing.
-
     Raises:
         ParameterError, ShapeError, NotFiniteError: a list is empty, has a value twice or one that is not above zero.
     """
 
-    length_scales: tuple[float, ...]
+    length_scales: tuple[float, ...]  # values of sigma of the Gaussian kernel
+    # values of lambda of the online learner, which adds it to Z^T Z: lambda n of the batch methods
     regularizations: tuple[float, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # numbers of centres, increasing
 
     def __post_init__(self) -> None:
         for name in ("length_scales", "regularizations"):
@@ -86,19 +77,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Surface:
-    """Errors over the grid.
+    """Errors over the grid."""
 
-    Attributes:
-        grid: the values tried.
-        errors: (length scales, regularizations, sizes), a mean over the folds.
-        losses: likewise; of equal errors the one with the smaller loss is better.
-        fold_errors: (folds, length scales, regularizations, sizes).
-    """
-
-    grid: Grid
-    errors: Array
-    losses: Array
-    fold_errors: Array
+    grid: Grid  # the values tried
+    errors: Array  # (length scales, regularizations, sizes), a mean over the folds
+    losses: Array  # likewise; of equal errors the one with the smaller loss is better
+    fold_errors: Array  # (folds, length scales, regularizations, sizes)
 
     def best(self) -> Choice:
         """Return the point of least error, or one up to 1 % above it that needs fewer centres."""

@@ -22,50 +22,32 @@ class AtEnd(Enum):
 
 @dataclass(frozen=True)
 class Argument:
-    """A launch argument.
+    """A launch argument."""
 
-    Attributes:
-        name: as in name:=value.
-        description: meaning and unit.
-        default: template, which may refer to arguments before it; None: must be given.
-        choices: the only values accepted, or () for any.
-    """
-
-    name: str
-    description: str
-    default: str | None = None
-    choices: tuple[str, ...] = ()
+    name: str  # as in name:=value
+    description: str  # meaning and unit
+    default: str | None = None  # template, which may refer to arguments before it; None: must be given
+    choices: tuple[str, ...] = ()  # the only values accepted, or () for any
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process; every text but the names and `at_end` is a template.
+    """A process; every text but the names and `at_end` is a template."""
 
-    Attributes:
-        name: name in the output; for a node, also its ROS name.
-        executable: file in the package's folder of executables; without a package, a program on the PATH.
-        package: ROS package of the executable, or "".
-        arguments: arguments without those of ROS.
-        is_node: whether it takes arguments of ROS.
-        parameter_files: YAML files; later ones override earlier ones.
-        parameters: override those of the files; values in YAML.
-        remappings: from a topic in the code to a topic of this system.
-        environment: variables that are set in addition.
-        at_end: what happens when it ends.
-        installation: how to install it, for a process of somebody else's.
-    """
-
-    name: str
-    executable: str
-    package: str = PACKAGE
-    arguments: tuple[str, ...] = ()
-    is_node: bool = True
-    parameter_files: tuple[str, ...] = ()
+    name: str  # name in the output; for a node, also its ROS name
+    executable: str  # file in the package's folder of executables; without a package, a program on the PATH
+    package: str = PACKAGE  # ROS package of the executable, or ""
+    arguments: tuple[str, ...] = ()  # arguments without those of ROS
+    is_node: bool = True  # whether it takes arguments of ROS
+    parameter_files: tuple[str, ...] = ()  # YAML files; later ones override earlier ones
+    # override those of the files; values in YAML
     parameters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # from a topic in the code to a topic of this system
     remappings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # variables that are set in addition
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    at_end: AtEnd = AtEnd.FAIL
-    installation: str = ""
+    at_end: AtEnd = AtEnd.FAIL  # what happens when it ends
+    installation: str = ""  # how to install it, for a process of somebody else's
 
 
 @dataclass(frozen=True)

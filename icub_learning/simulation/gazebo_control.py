@@ -15,19 +15,12 @@ N_POSTURES = 200  # random postures over which the largest inertia at each joint
 
 @dataclass(frozen=True)
 class PositionControl:
-    """Position control of the moving joints, (n_joints,) each.
+    """Position control of the moving joints, (n_joints,) each."""
 
-    Attributes:
-        offset: torques that carry the robot at position 0, where Gazebo starts it [N m].
-        proportional: gains [N m/rad].
-        integral: gains [N m/(rad s)].
-        damping: damping of the joints themselves [N m s/rad].
-    """
-
-    offset: Array
-    proportional: Array
-    integral: Array
-    damping: Array
+    offset: Array  # torques that carry the robot at position 0, where Gazebo starts it [N m]
+    proportional: Array  # gains [N m/rad]
+    integral: Array  # gains [N m/(rad s)]
+    damping: Array  # damping of the joints themselves [N m s/rad]
 
 
 def position_control(urdf: str, joints: Sequence[str]) -> PositionControl:

@@ -36,35 +36,22 @@ AT_START = 0.01  # [rad] from the arm within which a first point at time 0 is wh
 
 @dataclass(frozen=True)
 class Joints:
-    """What trajectories have to respect; (n_joints,) each.
+    """What trajectories have to respect; (n_joints,) each."""
 
-    Attributes:
-        names: the joints, in the order of all arrays.
-        lower, upper: limits of position [rad].
-        velocity: largest velocity [rad/s].
-        acceleration: largest acceleration [rad/s^2].
-    """
-
-    names: tuple[str, ...]
-    lower: Array
-    upper: Array
-    velocity: Array
-    acceleration: Array
+    names: tuple[str, ...]  # the joints, in the order of all arrays
+    lower: Array  # limits of position [rad]
+    upper: Array  # limits of position [rad]
+    velocity: Array  # largest velocity [rad/s]
+    acceleration: Array  # largest acceleration [rad/s^2]
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Targets at each step of the physics after the start, step by step.
+    """Targets at each step of the physics after the start, step by step."""
 
-    Attributes:
-        positions: (n_steps, n_joints) [rad].
-        slower: how many times longer it lasts than was asked for, 1 if it is not.
-        reason: what would have been beyond a limit, in words; "" if nothing.
-    """
-
-    positions: Array
-    slower: float = 1.0
-    reason: str = ""
+    positions: Array  # (n_steps, n_joints) [rad]
+    slower: float = 1.0  # how many times longer it lasts than was asked for, 1 if it is not
+    reason: str = ""  # what would have been beyond a limit, in words; "" if nothing
 
     @property
     def duration(self) -> float:

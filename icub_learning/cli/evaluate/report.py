@@ -23,18 +23,12 @@ MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorde
 
 @dataclass(frozen=True)
 class OffLine:
-    """Off-line identification as the yardstick of a recording, or why there is none.
+    """Off-line identification as the yardstick of a recording, or why there is none."""
 
-    Attributes:
-        predicted, measured: (n, n_outputs) in the part that is judged; None where it failed.
-        bandwidth_hz: of its filter.
-        failure: why there is none; "" otherwise.
-    """
-
-    predicted: Array | None = None
-    measured: Array | None = None
-    bandwidth_hz: float = float("nan")
-    failure: str = ""
+    predicted: Array | None = None  # (n, n_outputs) in the part that is judged; None where it failed
+    measured: Array | None = None  # (n, n_outputs) in the part that is judged; None where it failed
+    bandwidth_hz: float = float("nan")  # of its filter
+    failure: str = ""  # why there is none; "" otherwise
 
     @classmethod
     def of(cls, recording: Recording, settings: Settings, steady_from: float, test: Recording | None) -> "OffLine":

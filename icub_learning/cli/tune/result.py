@@ -13,21 +13,14 @@ from icub_learning.reporting.tables import save_figures
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of tuning.
+    """The outcome of tuning."""
 
-    Attributes:
-        figures: everything that is printed; "verdict" compares the choice with the shipped defaults.
-        text: the tables.
-        write_parameters: writes the node's parameters to a path, below the lines of a comment.
-        draw: draws the picture into a path.
-        progress: the intermediate results, no longer needed.
-    """
-
-    figures: dict[str, Any]
-    text: str
+    figures: dict[str, Any]  # everything that is printed; "verdict" compares the choice with the shipped defaults
+    text: str  # the tables
+    # writes the node's parameters to a path, below the lines of a comment
     write_parameters: Callable[[Path, Sequence[str]], None]
-    draw: Callable[[Path], None]
-    progress: Progress
+    draw: Callable[[Path], None]  # draws the picture into a path
+    progress: Progress  # the intermediate results, no longer needed
 
     def output(self, args: argparse.Namespace) -> None:
         """Print the tables, write the files that were asked for, and remove the intermediate results."""

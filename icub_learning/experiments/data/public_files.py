@@ -12,19 +12,12 @@ from icub_learning.experiments.data.fetching import find_file, unreadable
 
 @dataclass(frozen=True)
 class PublicFile:
-    """Where a set is public, and how its source divides it.
+    """Where a set is public, and how its source divides it."""
 
-    Attributes:
-        names: of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line.
-        share: of the samples that are learned from.
-        target: column of the target, where there are commas.
-        unused: number of columns before the inputs, there.
-    """
-
-    names: tuple[str, ...]
-    share: float
-    target: int = 0
-    unused: int = 0
+    names: tuple[str, ...]  # of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line
+    share: float  # of the samples that are learned from
+    target: int = 0  # column of the target, where there are commas
+    unused: int = 0  # number of columns before the inputs, there
 
 
 PUBLIC = {

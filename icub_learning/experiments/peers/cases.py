@@ -27,18 +27,13 @@ JOINTS = tuple(f"r_{joint}" for joint in _ARM)
 
 @dataclass(frozen=True)
 class Case:
-    """One recording to compare learners on.
+    """One recording to compare learners on."""
 
-    Attributes:
-        name, kind: kind is "real", "simulated" or "change".
-        load: reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise.
-        changes_at: when the task changes [s]; None: it does not.
-    """
-
-    name: str
-    kind: str
+    name: str  # kind is "real", "simulated" or "change"
+    kind: str  # kind is "real", "simulated" or "change"
+    # reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise
     load: Callable[[], tuple[Recording, Settings, tuple[bool, ...]]]
-    changes_at: float | None = None
+    changes_at: float | None = None  # when the task changes [s]; None: it does not
 
 
 def real_recording(name: str) -> tuple[Recording, Settings] | None:

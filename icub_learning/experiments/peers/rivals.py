@@ -28,22 +28,15 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Told:
-    """What rivals are told before they learn.
+    """What rivals are told before they learn."""
 
-    Attributes:
-        regressor: of the robot.
-        scales: mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole
-            recording: what its engineer knows about a robot's task.
-        motions: (n, 3 n_joints) of the part for choosing settings.
-        targets: (n, n_outputs), what is to be learned there.
-        seed: of all that is random.
-    """
-
-    regressor: Regressor
+    regressor: Regressor  # of the robot
+    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording: what
+    # its engineer knows about a robot's task
     scales: tuple[Array, Array, Array, Array]
-    motions: Array
-    targets: Array
-    seed: int
+    motions: Array  # (n, 3 n_joints) of the part for choosing settings
+    targets: Array  # (n, n_outputs), what is to be learned there
+    seed: int  # of all that is random
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -70,25 +63,15 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Rival:
-    """One rival.
+    """One rival."""
 
-    Attributes:
-        name: short one.
-        source: who published it.
-        module: file of this folder that it is in.
-        choices: what each of its settings is chosen from; the first one is where the search starts.
-        make: makes a learner from what it is told and its settings.
-        by_likelihood: whether length scales and noise are found by likelihood besides.
-        on_top: whether it is tried on top of rigid bodies as well.
-    """
-
-    name: str
-    source: str
-    module: str
-    choices: Choices
-    make: Callable[..., Learner]
-    by_likelihood: bool = False
-    on_top: bool = True
+    name: str  # short one
+    source: str  # who published it
+    module: str  # file of this folder that it is in
+    choices: Choices  # what each of its settings is chosen from; the first one is where the search starts
+    make: Callable[..., Learner]  # makes a learner from what it is told and its settings
+    by_likelihood: bool = False  # whether length scales and noise are found by likelihood besides
+    on_top: bool = True  # whether it is tried on top of rigid bodies as well
 
 
 def _process(kind: Callable[..., Learner], **fixed: Any) -> Callable[..., Learner]:

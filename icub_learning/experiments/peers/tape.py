@@ -25,27 +25,16 @@ FIRST = 2.0  # [s] before which no error counts
 
 @dataclass(frozen=True)
 class Tape:
-    """All that a learner sees of a recording, and what ours made of it.
+    """All that a learner sees of a recording, and what ours made of it."""
 
-    Attributes:
-        times: (n,) of the joint states since the first one [s].
-        motions: (n, 3 n_joints), position, velocity and acceleration of each joint state, derived without delay.
-        measured: (n, n_outputs); NaN where no measurement came.
-        order: (k,); i >= 0: joint state i is to be predicted; -1 - i: its measurement is to be learned.
-        ours: (n, n_outputs), predicted by SP with its defaults.
-        rigid: (n, n_outputs), predicted by P, the rigid bodies within it.
-        judged: (n_outputs,) bool, which outputs count.
-        microseconds: processor time that our estimator took for each joint state, without motion filter and watch.
-    """
-
-    times: Array
-    motions: Array
-    measured: Array
-    order: np.ndarray
-    ours: Array
-    rigid: Array
-    judged: np.ndarray
-    microseconds: float
+    times: Array  # (n,) of the joint states since the first one [s]
+    motions: Array  # (n, 3 n_joints), position, velocity and acceleration of each joint state, derived without delay
+    measured: Array  # (n, n_outputs); NaN where no measurement came
+    order: np.ndarray  # (k,); i >= 0: joint state i is to be predicted; -1 - i: its measurement is to be learned
+    ours: Array  # (n, n_outputs), predicted by SP with its defaults
+    rigid: Array  # (n, n_outputs), predicted by P, the rigid bodies within it
+    judged: np.ndarray  # (n_outputs,) bool, which outputs count
+    microseconds: float  # processor time that our estimator took for each joint state, without motion filter and watch
 
     @cached_property
     def digest(self) -> str:

@@ -17,19 +17,12 @@ DEPENDENT = 1e-8  # a point nearer to the span of those chosen, in squared norm 
 
 @dataclass(frozen=True)
 class ImportVectors:
-    """A function f(x) = sum_j weights_j k(points_j, x) of all classes.
+    """A function f(x) = sum_j weights_j k(points_j, x) of all classes."""
 
-    Attributes:
-        chosen: (q,) numbers of the points among the samples, in the order in which they were chosen.
-        points: (q, d).
-        weights: (q, C).
-        objectives: (q + 1,) least objective on the samples with the first 0 to q points.
-    """
-
-    chosen: NDArray[np.intp]
-    points: Array
-    weights: Array
-    objectives: Array
+    chosen: NDArray[np.intp]  # (q,) numbers of the points among the samples, in the order in which they were chosen
+    points: Array  # (q, d)
+    weights: Array  # (q, C)
+    objectives: Array  # (q + 1,) least objective on the samples with the first 0 to q points
 
 
 def import_vectors(

@@ -24,16 +24,11 @@ PARTS = 3  # of the training views, each held back once to choose a rival's sett
 
 @dataclass(frozen=True)
 class Rival:
-    """An estimator of scikit-learn.
+    """An estimator of scikit-learn."""
 
-    Attributes:
-        make: returns one with the given setting.
-        settings: candidates, from which cross-validation on the training views chooses.
-        single: returns the one for a single view of each class, of unit length, when nothing can be held back.
-    """
-
-    make: Callable[[Any], Any]
-    settings: tuple[Any, ...]
+    make: Callable[[Any], Any]  # returns one with the given setting
+    settings: tuple[Any, ...]  # candidates, from which cross-validation on the training views chooses
+    # returns the one for a single view of each class, of unit length, when nothing can be held back
     single: Callable[[], Any]
 
 

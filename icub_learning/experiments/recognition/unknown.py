@@ -20,27 +20,16 @@ FALSE_REJECTIONS = 0.05  # share of the views of known objects at which rejectio
 
 @dataclass(frozen=True)
 class Judged:
-    """Figures of one draw, all of them shares in [0, 1].
+    """Figures of one draw, all of them shares in [0, 1]."""
 
-    Attributes:
-        largest: accuracy of the largest score on known objects, classes counting alike.
-        label: accuracy of the label, for which "unknown" is wrong.
-        calibration: expected calibration error of confidence, see `calibration_error`.
-        confidence: mean confidence in views of known objects.
-        auroc: area under the ROC curve of typicality, known against unknown; NaN without unknown objects.
-        rejected: unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones.
-        false_rejections: known views that are called unknown by the shipped `reject_known`.
-        true_rejections: unknown views that are called unknown by it.
-    """
-
-    largest: float
-    label: float
-    calibration: float
-    confidence: float
-    auroc: float
-    rejected: float
-    false_rejections: float
-    true_rejections: float
+    largest: float  # accuracy of the largest score on known objects, classes counting alike
+    label: float  # accuracy of the label, for which "unknown" is wrong
+    calibration: float  # expected calibration error of confidence, see `calibration_error`
+    confidence: float  # mean confidence in views of known objects
+    auroc: float  # area under the ROC curve of typicality, known against unknown; NaN without unknown objects
+    rejected: float  # unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones
+    false_rejections: float  # known views that are called unknown by the shipped `reject_known`
+    true_rejections: float  # unknown views that are called unknown by it
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:

@@ -21,17 +21,11 @@ N_TEXTURES = 2600  # patches of 13 textures
 
 @dataclass(frozen=True)
 class Draw:
-    """Classes and views that were drawn.
+    """Classes and views that were drawn."""
 
-    Attributes:
-        taught: views (n, d) of each class that is taught, in the order of teaching.
-        asked: views (m, d) that are asked for.
-        targets: (m,) index in `taught` of the class of each; -1 for classes that are not taught.
-    """
-
-    taught: dict[str, Array]
-    asked: Array
-    targets: NDArray[np.intp]
+    taught: dict[str, Array]  # views (n, d) of each class that is taught, in the order of teaching
+    asked: Array  # views (m, d) that are asked for
+    targets: NDArray[np.intp]  # (m,) index in `taught` of the class of each; -1 for classes that are not taught
 
 
 def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0, fewest_asked: int = 12) -> Draw:

@@ -16,24 +16,15 @@ STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed"
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment on the page.
+    """One experiment on the page."""
 
-    Attributes:
-        name, summary: as `icub-learning reproduce --help` has them.
-        description: what is done, as text with line breaks.
-        outcome: of the run; None: it has not run.
-        seed: that its random numbers started from, as text; "" where it does not say.
-        comparisons: published figures beside ours.
-        pictures: files.
-    """
-
-    name: str
-    summary: str
-    description: str
-    outcome: Outcome | None = None
-    seed: str = ""
-    comparisons: Sequence[Comparison] = ()
-    pictures: Sequence[Path] = field(default_factory=tuple)
+    name: str  # as `icub-learning reproduce --help` has them
+    summary: str  # as `icub-learning reproduce --help` has them
+    description: str  # what is done, as text with line breaks
+    outcome: Outcome | None = None  # of the run; None: it has not run
+    seed: str = ""  # that its random numbers started from, as text; "" where it does not say
+    comparisons: Sequence[Comparison] = ()  # published figures beside ours
+    pictures: Sequence[Path] = field(default_factory=tuple)  # files
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:

@@ -81,13 +81,10 @@ class Outcome:
     """The errors of one estimator in the experiment.
 
     An RMSE of "force" or "torque" is that of each component, averaged over the three, as in the text of thesis 8.4.3.
-
-    Attributes:
-        first: (n_samples, 6) in the plane it learned from zero [N, N m].
-        parts: (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane.
     """
 
-    first: Array
+    first: Array  # (n_samples, 6) in the plane it learned from zero [N, N m]
+    # (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane
     parts: Array
 
     def curves(self, group: str) -> Array:

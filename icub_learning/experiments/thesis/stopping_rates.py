@@ -43,23 +43,14 @@ SIZES, QUICK_SIZES = (250, 500, 1000, 2000, 4000), (100, 200, 400)
 
 @dataclass(frozen=True)
 class Corollary:
-    """A choice of steps and of the number of iterations.
+    """A choice of steps and of the number of iterations."""
 
-    Attributes:
-        name: its number in the thesis, or the batch in the slides.
-        loss: "logistic", "absolute" or "square".
-        step: (n, t, beta) to eta_t over its constant, for an array of t = 1, 2, ...
-        stop: exponent of n in t*, of beta.
-        rate: exponent of n in the bound, of beta.
-        batch: exponent of n in the number of samples of a step.
-    """
-
-    name: int | str
-    loss: str
-    step: Callable[[int, Array, float], Array]
-    stop: Callable[[float], float]
-    rate: Callable[[float], float]
-    batch: float = 0.0
+    name: int | str  # its number in the thesis, or the batch in the slides
+    loss: str  # "logistic", "absolute" or "square"
+    step: Callable[[int, Array, float], Array]  # (n, t, beta) to eta_t over its constant, for an array of t = 1, 2,
+    stop: Callable[[float], float]  # exponent of n in t*, of beta
+    rate: Callable[[float], float]  # exponent of n in the bound, of beta
+    batch: float = 0.0  # exponent of n in the number of samples of a step
 
     @property
     def betas(self) -> tuple[float, ...]:

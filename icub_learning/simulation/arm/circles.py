@@ -27,19 +27,12 @@ _MAX_ITERATIONS = 60
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle for the hand, in the root frame.
+    """A circle for the hand, in the root frame."""
 
-    Attributes:
-        center: (3,) [m].
-        axes: (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1]).
-        radius: [m].
-        posture: (n_joints,) joint positions that the path stays close to [rad].
-    """
-
-    center: Array
-    axes: Array
-    radius: float
-    posture: Array
+    center: Array  # (3,) [m]
+    axes: Array  # (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1])
+    radius: float  # [m]
+    posture: Array  # (n_joints,) joint positions that the path stays close to [rad]
 
     def points(self, phases: Array) -> Array:
         """Return the positions of the hand (n, 3) [m] at `phases` (n,) [rad]."""

@@ -31,19 +31,12 @@ _SCENE = 3  # separates the random numbers of tables from those of views
 
 @dataclass(frozen=True)
 class TableImage:
-    """An image of a table and what is on it.
+    """An image of a table and what is on it."""
 
-    Attributes:
-        image: uint8 RGB (height, width, 3).
-        labels: names of the objects that are visible, n.
-        boxes: (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel.
-        visible: (n,) share of the pixels of each object that no other hides.
-    """
-
-    image: NDArray[np.uint8]
-    labels: list[str]
-    boxes: Array
-    visible: Array
+    image: NDArray[np.uint8]  # uint8 RGB (height, width, 3)
+    labels: list[str]  # names of the objects that are visible, n
+    boxes: Array  # (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel
+    visible: Array  # (n,) share of the pixels of each object that no other hides
 
 
 class TableScene:

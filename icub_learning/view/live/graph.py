@@ -14,18 +14,12 @@ IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
 @dataclass(frozen=True)
 class Found:
-    """Names of nodes, each with what it subscribes to.
+    """Names of nodes, each with what it subscribes to."""
 
-    Attributes:
-        learners: topic of joint states and of wrenches of each learner; "" for none.
-        recognizers, detectors: names of nodes.
-        image: topic and type of the camera's images that they look at; "" for none.
-    """
-
-    learners: dict[str, tuple[str, str]]
-    recognizers: tuple[str, ...]
-    detectors: tuple[str, ...]
-    image: tuple[str, str]
+    learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
+    recognizers: tuple[str, ...]  # names of nodes
+    detectors: tuple[str, ...]  # names of nodes
+    image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
 
 
 def look(node: Node, image: str = "") -> Found:

@@ -22,21 +22,14 @@ GREY = (0.72, 0.74, 0.77)
 
 @dataclass(frozen=True)
 class Shape:
-    """Something to draw on a link.
+    """Something to draw on a link."""
 
-    Attributes:
-        kind: "mesh", "box", "cylinder", "sphere" or "stick".
-        placement: (4, 4) in the frame of the link; a cylinder's axis is z.
-        size: x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m].
-        path: of a mesh.
-        colour: red, green, blue in [0, 1].
-    """
-
-    kind: str
-    placement: Array
+    kind: str  # "mesh", "box", "cylinder", "sphere" or "stick"
+    placement: Array  # (4, 4) in the frame of the link; a cylinder's axis is z
+    # x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m]
     size: tuple[float, ...]
-    path: Path | None = None
-    colour: tuple[float, float, float] = GREY
+    path: Path | None = None  # of a mesh
+    colour: tuple[float, float, float] = GREY  # red, green, blue in [0, 1]
 
 
 def mesh_folders(urdf_path: str) -> list[Path]:
