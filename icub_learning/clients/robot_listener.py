@@ -29,18 +29,16 @@ class RobotListener:
         description: topic of the URDF, as robot_state_publisher keeps it.
 
     Attributes:
-        collector: what has come so far.
         description: text of the URDF; "" while none has come.
         n_clock: messages on /clock.
-        wrench_frame: frame of the newest wrench; None while none has come.
         began: when the first joint state came, by time.monotonic [s]; 0 before.
     """
 
     def __init__(self, node: Node, joint_states: str, wrench: str, description: str = "robot_description") -> None:
         self._node = node
-        self.collector = Collector()
+        self.collector = Collector()  # what has come so far
         self.description, self.n_clock, self.began = "", 0, 0.0
-        self.wrench_frame: str | None = None
+        self.wrench_frame: str | None = None  # frame of the newest wrench; None while none has come
         self._topics = [
             node.create_subscription(JointState, joint_states, self._take_joint_state, DEEP_BEST_EFFORT).topic_name,
             node.create_subscription(WrenchStamped, wrench, self._take_wrench, DEEP_BEST_EFFORT).topic_name,

@@ -30,9 +30,6 @@ class DelayedEstimator:
     Args:
         estimator: one of the three estimators, or anything with their predict and update.
         delay: [ns]; inf: nothing is judged, and nothing learned until `finish`.
-
-    Attributes:
-        seconds: that learning a sample took, for each of those learned.
     """
 
     def __init__(self, estimator: Any, delay: float) -> None:
@@ -41,7 +38,7 @@ class DelayedEstimator:
         self._verdicts: deque[tuple[int, Callable[[], None]]] = deque()
         self._samples: deque[tuple[int, Callable[[], None]]] = deque()
         self._now = 0  # stamp of the newest joint state [ns]
-        self.seconds = array("d")
+        self.seconds = array("d")  # that learning a sample took, for each of those learned
 
     def advance(self, stamp: int) -> None:
         """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""

@@ -41,8 +41,6 @@ class LiveArm:
 
     Attributes:
         simulation: can be commanded between calls of `run`.
-        monitor: of the first learner.
-        moments: changes of what the monitor sees.
         on_pairs: called with what the first learner's stream has paired, if set.
     """
 
@@ -65,8 +63,8 @@ class LiveArm:
             self.streams[name] = assembly.make_stream(settings, regressor, self.estimators[name])
         monitor = self.streams["shipped"].watch
         assert isinstance(monitor, ChangeMonitor)
-        self.monitor = monitor
-        self.moments: list[Moment] = []
+        self.monitor = monitor  # of the first learner
+        self.moments: list[Moment] = []  # changes of what the monitor sees
         self.on_pairs: Callable[[list[External]], object] | None = None
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}

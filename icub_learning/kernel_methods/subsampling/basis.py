@@ -20,16 +20,14 @@ class CenterBasis:
     leading blocks of R belong to the leading centres.
 
     Attributes:
-        centers: (m, d), all centres.
         kept: (k,) indices of the centres whose functions form the basis.
         echelon: (k, m); column j holds the coordinates of centre j's function.
-        triangle: T, (k, k), in Fortran order.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
-        self.centers = centers
+        self.centers = centers  # (m, d), all centres
         self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
-        self.triangle = np.asfortranarray(self.echelon[:, self.kept])
+        self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), in Fortran order
 
     def to_coefficients(self, coordinates: Array) -> Array:
         """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""

@@ -64,13 +64,10 @@ class LearningThread:
         longest_work: time on one sample or request beyond which the thread is taken to hang [s].
 
     Attributes:
-        predictor: makes the predictions.
-        n_samples: of the estimator.
         learned, skipped, refused: samples learned, left out by thinning, and refused by the estimator.
         revision: rises with all that changes what was learned.
         restored: how often the estimator was replaced by its last good state.
         replaced: how often what was learned has changed at once, by a request or by being restored.
-        times: of a sample: its learning and the new predictor.
     """
 
     def __init__(
@@ -81,10 +78,10 @@ class LearningThread:
         on_error: Callable[[str], None],
         longest_work: float = LONGEST_WORK,
     ) -> None:
-        self.predictor: Predictor = estimator.predictor(regressor)
-        self.n_samples: int = estimator.n_samples
+        self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
+        self.n_samples: int = estimator.n_samples  # of the estimator
         self.learned = self.skipped = self.refused = self.revision = self.restored = self.replaced = 0
-        self.times = DurationWindow()
+        self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
         self._good: dict[str, Any] = accounted(estimator)

@@ -43,10 +43,6 @@ class Teaching:
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
         box_source: source of boxes where a lesson names none: "motion", "boxes", or the import path of a class, which
             requests may name too.
-
-    Attributes:
-        lesson: the one that collects images, or None.
-        doing: what is being done, for people; "" for nothing.
     """
 
     def __init__(
@@ -60,8 +56,8 @@ class Teaching:
         self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.lesson: DetectionLesson | None = None
-        self.doing = ""
+        self.lesson: DetectionLesson | None = None  # the one that collects images, or None
+        self.doing = ""  # what is being done, for people; "" for nothing
 
     def check_free(self, action: str) -> None:
         """Raise RecognitionError if a lesson is under way."""

@@ -26,19 +26,14 @@ class ControlledArm(ArmSimulation):
     Args:
         settings: what is simulated.
         every: time steps [ms] between two calls of the controller, which sees the encoders.
-
-    Attributes:
-        controller: can be replaced at any time.
-        torque: (7,) torques of the motors [N m], of the last call.
-        error: (7,) reference minus true position at the last step [rad].
     """
 
     def __init__(self, settings: SimulationSettings, every: int = 2) -> None:
         super().__init__(settings)
         self._every = every
-        self.controller: Controller = feedback(self)
-        self.torque = np.zeros(len(ROTOR_INERTIA))
-        self.error = np.zeros(len(ROTOR_INERTIA))
+        self.controller: Controller = feedback(self)  # can be replaced at any time
+        self.torque = np.zeros(len(ROTOR_INERTIA))  # (7,) torques of the motors [N m], of the last call
+        self.error = np.zeros(len(ROTOR_INERTIA))  # (7,) reference minus true position at the last step [rad]
 
     def _control(self, q: Array, v: Array) -> Array:
         reference = self._reference()

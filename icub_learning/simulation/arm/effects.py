@@ -147,15 +147,12 @@ class CrossTalk:
     Args:
         ratio: largest part of one axis in the reading of another, both relative to full scale.
         rng: draws the matrix.
-
-    Attributes:
-        matrix: (6, 6), maps the true wrench to the measured one; its diagonal is 1.
     """
 
     def __init__(self, ratio: float, rng: np.random.Generator) -> None:
         errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
         np.fill_diagonal(errors, 0.0)
-        self.matrix = np.eye(6) + errors
+        self.matrix = np.eye(6) + errors  # (6, 6), maps the true wrench to the measured one; its diagonal is 1
 
 
 class SensorDrift:

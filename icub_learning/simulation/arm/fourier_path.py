@@ -31,13 +31,10 @@ class SlowWaves:
         n_signals: number of signals.
         periods: shortest and longest period of the sinusoids [s].
         rng: draws periods and phases.
-
-    Attributes:
-        rates: (3, n_signals) [rad/s].
     """
 
     def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
-        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))
+        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))  # (3, n_signals) [rad/s]
         self._phases = rng.uniform(0, 2 * np.pi, size=(3, n_signals))
 
     def __call__(self, times: Array) -> Array:

@@ -110,14 +110,12 @@ class Blend:
 
     Attributes:
         old, new: the two motions.
-        end: time from which only the new motion contributes [s].
-        depth: number of nested blends.
     """
 
     def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:
         self.old, self.new, self._start, self._duration = old, new, start, duration
-        self.end = start + duration
-        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)
+        self.end = start + duration  # time from which only the new motion contributes [s]
+        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)  # number of nested blends
 
     def __call__(self, times: Array) -> Reference:
         s = np.clip((times - self._start) / self._duration, 0.0, 1.0)[:, None]

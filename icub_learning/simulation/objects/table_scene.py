@@ -52,9 +52,6 @@ class TableScene:
         size: width and height of the images [px].
         folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
 
-    Attributes:
-        names: the objects.
-
     Raises:
         ObjectError: a name is unknown, or the folder or a file in it is missing or damaged.
         RenderingError: off-screen OpenGL is not available.
@@ -71,7 +68,7 @@ class TableScene:
         self.seed = arrays.integer("seed", seed, 0)
         width, height = (arrays.integer("size", entry, 16) for entry in size)
         files = find_objects(folder)
-        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))
+        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))  # the objects
         for name in self.names:
             if name not in files:
                 raise ObjectError(f"there is no object {name!r}", name="object", value=name, bound=", ".join(files))

@@ -32,9 +32,6 @@ class LearnerTopics:
         spun: node whose messages an executor handles, for what is rare.
         polled: node that no executor spins, for streams.
         joint_states, wrenches: streams that the learner subscribes to; shared with other learners.
-
-    Attributes:
-        learner: state of the learner; None before its first prediction.
     """
 
     def __init__(
@@ -46,7 +43,7 @@ class LearnerTopics:
         self._predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()
-        self.learner: Learner | None = None
+        self.learner: Learner | None = None  # state of the learner; None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
         self._subscriptions = [
             spun.create_subscription(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),

@@ -42,10 +42,6 @@ class LiveSource:
         urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
         image: topic of images; "": the one that nodes look at.
         folder: of a program that writes what it does into its file STATUS, or None.
-
-    Attributes:
-        state: the state.
-        ask: calls services, from any thread.
     """
 
     def __init__(
@@ -54,7 +50,7 @@ class LiveSource:
         self.state = State()
         self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
         self._calls = ServiceCalls(spun)
-        self.ask = self._calls.ask
+        self.ask = self._calls.ask  # calls services, from any thread
         self._default_joint_states = spun.resolve_topic_name(joint_states)
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}

@@ -21,9 +21,6 @@ class RecordedSource:
         urdf: path or XML text of the robot; "" if it is not drawn.
         evaluations: what P, NP and SP predicted, by short name; empty: measurements are shown alone.
         frame: of the wrenches; "" if unknown.
-
-    Attributes:
-        duration: length of the recording [s].
     """
 
     def __init__(
@@ -37,7 +34,7 @@ class RecordedSource:
         self._stamps = recording.joint_stamps[self._order]
         self._recording = recording
         self._start = int(self._stamps[0])
-        self.duration = float(self._stamps[-1] - self._start) * 1e-9
+        self.duration = float(self._stamps[-1] - self._start) * 1e-9  # length of the recording [s]
         text = urdf.lstrip()
         self._state = State()
         if urdf:

@@ -22,8 +22,6 @@ class RobotGeometry:
     Attributes:
         shapes: what is drawn on each link. Links whose meshes are not found, and robots without any, get sticks from
             joint to joint.
-        missing: meshes that were not found.
-        joints: names of the joints that have a position.
         parents: number of the body that each body moves on; a body is what moves with one joint, number 0 stands still.
         carriers: for each link with shapes, the number of its body, and its pose (4, 4) on it.
     """
@@ -41,7 +39,7 @@ class RobotGeometry:
         self._joint_ids = {
             name: number for number, name in enumerate(model.names) if number and model.joints[number].nv == 1
         }
-        self.joints = tuple(self._joint_ids)
+        self.joints = tuple(self._joint_ids)  # names of the joints that have a position
         self._frames = {
             frame.name: number
             for number, frame in enumerate(model.frames)
@@ -49,7 +47,7 @@ class RobotGeometry:
         }
         folders = mesh_folders(path)
         self.shapes: dict[str, list[Shape]] = {}
-        self.missing: list[str] = []
+        self.missing: list[str] = []  # meshes that were not found
         bare = []
         materials = {one.get("name", ""): _colour(one, {}) for one in root.findall("material")}
         for link in root.findall("link"):
