@@ -66,12 +66,7 @@ def fit_refinement(positives: Array, steps: Array) -> Array:
 
 
 class ClassifierBank:
-    """All classifiers side by side, to score regions in one product.
-
-    Args:
-        classifiers: those of all objects.
-        length_scale: sigma of the Gaussian kernel.
-    """
+    """All classifiers side by side, to score regions in one product with a Gaussian kernel."""
 
     def __init__(self, classifiers: list[RegionClassifier], length_scale: float) -> None:
         self._centers = np.concatenate([one.centers for one in classifiers])

@@ -21,15 +21,13 @@ def is_due(stamp: int, now: int, delay: float) -> bool:
 
 
 class DelayedEstimator:
-    """Predicts by what an estimator knew `delay` ago; a stream takes it for its predictor.
+    """Predicts by what an estimator, with predict and update, knew `delay` [ns] ago; a stream takes it for its
+    predictor.
 
     What the stream asks it to judge or to learn, it does when joint states come that are `delay` newer than the
     measurement, as the stream itself would if measurements came that late. So experts are weighed by how right they
-    were in predictions that looked as far ahead.
-
-    Args:
-        estimator: one of the three estimators, or anything with their predict and update.
-        delay: [ns]; inf: nothing is judged, and nothing learned until `finish`.
+    were in predictions that looked as far ahead. With an infinite delay nothing is judged, and nothing learned until
+    `finish`.
     """
 
     def __init__(self, estimator: Any, delay: float) -> None:

@@ -43,18 +43,11 @@ class JointMatch:
 
 
 def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence[str] = ()) -> JointMatch:
-    """Match the joint names of a recording with those of a URDF.
+    """Match the joint names of a recording with those of a URDF, or the `wanted` ones of these, as most joints are
+    found.
 
-    Args:
-        recorded: names in the recording.
-        known: names of the URDF's joints.
-        wanted: the URDF's names of joints to learn; empty: all that both have.
-
-    Returns:
-        The match by which most joints are found; that without prefixes where any wanted joint has the same name.
-
-    Raises:
-        RecordingError: no joint matches, or several prefixes match equally many.
+    Names match without prefixes where any wanted joint has the same name. Raises RecordingError: no joint matches, or
+    several prefixes match equally many.
     """
     targets = set(wanted) & set(known) if wanted else set(known)
     found: dict[tuple[str, str], set[str]] = {("", ""): targets & set(recorded)}

@@ -66,15 +66,10 @@ class Judgement:
 
 
 def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from: float = 0.7) -> Judgement:
-    """Judge the last part of a recording.
+    """Judge the last part of a recording, from the share `steady_from` of the compared samples on.
 
-    Args:
-        results: evaluations of the same recording by "P", "NP" and "SP".
-        off_line: (n_outputs,) nMSE of off-line identification on the same part; None where there is none.
-        steady_from: where the part begins, as a fraction of the compared samples.
-
-    Raises:
-        RecordingError: fewer than two samples are in the part.
+    `results` are evaluations of it by "P", "NP" and "SP"; `off_line` (n_outputs,) is the nMSE of off-line
+    identification on the same part, if there is one. Raises RecordingError: fewer than two samples are in the part.
     """
     last = results["SP"]
     part = slice(int(steady_from * len(last.stamps)), None)

@@ -14,13 +14,10 @@ from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 
 class KnownMotions:
-    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp.
+    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns].
 
     Both `newest` and `smoothed` return the motion at the newest sample. Not for a running robot, where the smoothed
     motion would need samples of the future.
-
-    Args:
-        motions: by stamp [ns], from `smooth` or `recorded`.
     """
 
     def __init__(self, motions: Mapping[int, Motion]) -> None:
@@ -59,12 +56,9 @@ class KnownMotions:
 
 
 def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
-    """Return smoothed motions by stamp [ns], of all joint states that a stream with this reader would accept.
+    """Return smoothed motions by stamp [ns], of all joint states that a stream with these settings would accept.
 
-    Args:
-        events: the events of a recording.
-        reader: a new one, with the settings of the stream's.
-        motion_filter: a new one, likewise.
+    `reader` and `motion_filter` are new ones, with the stream's settings.
     """
     motions: dict[int, Motion] = {}
     stamps = StampSequence()

@@ -70,7 +70,6 @@ def compare(
     """Evaluate P, NP, SP and a class that the settings name on a recording, each untrained, with a stream of its own.
 
     Args:
-        recording: the data.
         settings: as for the node; its `estimator` counts where it names a class, whose results have its name.
         derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
             in time, as no running robot has them; "recorded": the accelerations in the recording.
@@ -139,20 +138,13 @@ def check_outputs(recording: Recording, settings: Settings) -> None:
 
 
 def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: float = 0.0) -> Evaluation:
-    """Feed a new stream with the events of a recording and compare each prediction with its later measurement.
+    """Feed a new stream with the events of a recording, as they arrived, and compare predictions with later
+    measurements.
 
     Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
-    counts them.
-
-    Args:
-        stream: a new one.
-        events: in the order of arrival.
-        horizon: [s] by which measurements come late: they are judged and learned only when joint states come that are
-            this much newer, so that each prediction looks this far beyond all that was measured. What is left at the
-            end is learned then. Motions are not delayed.
-
-    Raises:
-        ParameterError: a negative horizon.
+    counts them. Measurements come `horizon` seconds late: they are judged and learned only when joint states come that
+    are this much newer, so that each prediction looks this far beyond all that was measured. What is left at the end is
+    learned then. Motions are not delayed. Raises ParameterError: a negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
     delayed = None

@@ -86,13 +86,10 @@ def resample(recording: Recording, settings: Settings) -> Signals:
 
 
 def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:
-    """Return the signals within `bandwidth`, without phase shift (Butterworth filter, forwards and backwards).
+    """Return the signals within `bandwidth` [Hz], without phase shift (Butterworth filter, forwards and backwards).
 
-    Args:
-        signals: what to filter.
-        bandwidth: [Hz] below half the rate of the signals.
-        measured_velocity: whether velocities are the measured ones, and accelerations their differences, instead of
-            differences of the positions.
+    The bandwidth is below half the rate of the signals. With `measured_velocity` velocities are the measured ones, and
+    accelerations their differences, instead of differences of the positions.
     """
     b, a = butter(ORDER, 2 * bandwidth * signals.step)
     padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))

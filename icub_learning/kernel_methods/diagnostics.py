@@ -122,18 +122,13 @@ def fixed_design_risk(
 
 
 def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
-    """Return the leading term of the operations that each method needs for the accuracy of KRLS at lambda*.
+    """Return the leading term of the operations that each method needs for the accuracy of KRLS at lambda*, by SNR
+    `ratio`.
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
-    KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3).
-
-    Args:
-        n: number of samples.
-        dimension: the maximal dimension d at lambda*, at most n.
-        ratio: SNR.
-
-    Raises:
-        ParameterError: an argument is outside its range, or dimension above its bounds n and 1 / lambda* = n SNR.
+    KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
+    lambda*. Raises ParameterError: an argument is outside its range, or dimension above its bounds n and 1 / lambda* =
+    n SNR.
     """
     n = integer("n", n, 2)
     ratio = real("ratio", ratio, 0.0, low_open=True)

@@ -20,14 +20,10 @@ Seed = int | RandomState | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSettings:
-    """The settings that all kernel estimators share.
+    """The settings that all kernel estimators share: the kernel (see `Kernel`), and regularization, lambda > 0.
 
     Estimators are dataclasses: each setting is declared once, and their `__init__` is what scikit-learn's `get_params`
     and `clone` read. Values are checked by `fit`, as scikit-learn asks.
-
-    Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: lambda > 0.
     """
 
     kernel: str | KernelFunction = "gaussian"
@@ -118,14 +114,9 @@ def read_training_data(
 ) -> tuple[Array, NDArray[Any], bool]:
     """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
 
-    Args:
-        estimator: gets `n_features_in_`.
-        X, y: samples (n, d) of numbers, targets (n,) or (n, T).
-        dtype: to which the samples are converted; one of several types stays as it is. Targets keep theirs.
-        checks: further keywords of scikit-learn's `validate_data`.
-
-    Raises:
-        DataError: X or y is not numeric, not finite, of unequal length, or y is None.
+    Samples become `dtype`, or stay one of several types; targets keep theirs. `checks` are further keywords of
+    scikit-learn's `validate_data`, and the estimator gets `n_features_in_`. Raises DataError: X or y is not numeric,
+    not finite, of unequal length, or y is None.
     """
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}

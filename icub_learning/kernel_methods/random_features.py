@@ -41,19 +41,9 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A
-    map with fewer features has the first features of a map with more.
-
-    Args:
-        kernel: "gaussian" or "matern".
-        features: "fourier" (independent frequencies) or "fastfood" (see `FastfoodFeatures`).
-        n_inputs: d.
-        n_features: number of features.
-        seeds: three integers.
-        scale_by: number of features that the scale is meant for.
-
-    Raises:
-        ParameterError: the kernel has no such features.
+    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A map with
+    fewer features has the first features of a map with more. Features are "fourier" (independent frequencies) or
+    "fastfood" (see `FastfoodFeatures`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
     """
 
     def __init__(

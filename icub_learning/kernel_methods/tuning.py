@@ -102,14 +102,8 @@ class Surface:
 class PathExplorer:
     """Validation errors on all points of a grid, by paths of `IncrementalNystromKRLS` over the number of centres.
 
-    Args:
-        grid: the values to try.
-        folds: see `forward_folds`.
-        judge: returns errors (sizes,) and losses (sizes,) of predictions (sizes, k, T) for a fold.
-        seed: seed of the centres.
-
-    Raises:
-        ParameterError: a fold has fewer samples than the largest number of centres.
+    `judge` returns errors (sizes,) and losses (sizes,) of predictions (sizes, k, T) for a fold of `forward_folds`.
+    Raises ParameterError: a fold has fewer samples than the largest number of centres.
     """
 
     def __init__(self, grid: Grid, folds: Sequence[Fold], judge: Judge, seed: int) -> None:

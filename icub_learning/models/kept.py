@@ -64,13 +64,9 @@ class KeptModels:
     def load(
         self, make: Callable[[dict[str, Any], ModelHeader | None], ModelT]
     ) -> tuple[ModelT | None, Path | None, list[str]]:
-        """Return what `make` makes of the newest good model, its file, and why newer ones were refused.
+        """Return what `make` makes of the newest good model, or None, its file, and why newer ones were refused.
 
-        Args:
-            make: makes a model of a state and its description; raises IcubLearningError for one that does not fit.
-
-        Returns:
-            None and None if there is no good one.
+        `make` takes a state and its description, and raises IcubLearningError for one that does not fit.
         """
         refusals: list[str] = []
         for path in self.files():

@@ -30,15 +30,12 @@ OneT = TypeVar("OneT", bound=Accountable)
 
 
 class Ledger:
-    """The sources of an estimator's samples.
+    """The sources of an estimator's samples, and how many it holds of others.
 
-    Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that
-    belongs to earlier sources. A source only ever adds samples, so that a source and a number name the same samples
-    wherever they are found, and two models share, of each source, the smaller of their two numbers (as version vectors
-    do; Parker et al., "Detection of mutual inconsistency in distributed systems", 1983).
-
-    Args:
-        held: samples of other sources.
+    Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that belongs
+    to earlier sources. A source only ever adds samples, so that a source and a number name the same samples wherever
+    they are found, and two models share, of each source, the smaller of their two numbers (as version vectors do;
+    Parker et al., "Detection of mutual inconsistency in distributed systems", 1983).
     """
 
     def __init__(self, held: Mapping[str, int] | None = None) -> None:

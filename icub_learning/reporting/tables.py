@@ -71,10 +71,7 @@ def number(value: float | None, digits: int = 3) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:
     """Align columns of text: the first to the left, the others to the right, with a rule below the head.
 
-    Args:
-        head: the title of each column.
-        rows: the cells of each row.
-        over: titles above several columns each, as (text, number of columns), from the second column on.
+    `over` are titles above several columns each, as (text, number of columns), from the second column on.
     """
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]

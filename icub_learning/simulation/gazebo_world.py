@@ -25,14 +25,11 @@ PHYSICS_PRIORITY = -64
 
 
 def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) -> Path:
-    """Write the world with the robot of a parameter file into the user's cache, and return its path.
+    """Write the world with the robot of a parameter file of inverse_dynamics into the user's cache, and return its
+    path.
 
-    Args:
-        config: the YAML file of inverse_dynamics, with urdf, joints and sensor.
-        world: SDF file of any world; see `gazebo_world` for what is changed in it.
-
-    Raises:
-        ParameterError, ModelError: a file lacks what is needed.
+    `world` is the SDF file of any world; see `gazebo_world` for what is changed in it. Raises ParameterError,
+    ModelError: a file lacks what is needed.
     """
     try:
         text = Path(world).read_text()
@@ -42,17 +39,12 @@ def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) ->
 
 
 def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
-    """Return a world with a robot in it, from the first step on, so that all its stamps count from the same instant.
+    """Return a world (SDF text) with a robot in it, from the first step on, so that all stamps count from the same
+    instant.
 
     What the robot and the learner rely on is set, whatever the world says: its name, steps of 1 ms, the learner's
     gravity (9.81 m/s^2; sdformat's default is another), the systems of SYSTEMS, and that physics is the first of them.
-
-    Args:
-        sdf: XML text of the world.
-        model: file of the robot.
-
-    Raises:
-        ModelError: the text does not parse, or has no world.
+    Raises ModelError: the text does not parse, or has no world.
     """
     try:
         root = ElementTree.fromstring(sdf)

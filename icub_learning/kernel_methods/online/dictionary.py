@@ -341,9 +341,5 @@ def compression_budget(parsimony: float, step_size: float) -> float:
     """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
 
     With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
-
-    Args:
-        parsimony: K >= 0.
-        step_size: eta > 0.
     """
     return float(parsimony * step_size**1.5)

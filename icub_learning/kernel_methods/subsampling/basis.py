@@ -43,15 +43,11 @@ class CenterBasis:
 def echelon_cholesky(
     gram: Array, scale: Array | None = None, size: int | None = None
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Factor a Gram matrix by Cholesky in the given order, without the columns that depend on earlier ones.
+    """Factor a Gram matrix (m, m) by Cholesky in the given order, without the columns that depend on earlier ones.
 
-    Args:
-        gram: (m, m).
-        scale: (m,) that pivots are compared with, by default the diagonal; for a Schur complement, the diagonal before.
-        size: number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
-
-    Returns:
-        Factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
+    Pivots are compared with `scale` (m,), by default the diagonal; for a Schur complement, the diagonal before. `size`
+    is the number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
+    Returns the factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
     """
     m = len(gram)
     scale = np.diag(gram).copy() if scale is None else scale

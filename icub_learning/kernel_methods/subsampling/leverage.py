@@ -18,12 +18,6 @@ class ApproximateLeverage:
 
     With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii. A uniform subset overestimates, up to the
     largest possible score 1, since it spans less than all samples do (thesis 4.2.3, approximate leverage scores).
-
-    Args:
-        kernel: k.
-        pilots: (p, d).
-        regularization: lambda > 0.
-        n: number of samples that the scores are meant for.
     """
 
     def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:

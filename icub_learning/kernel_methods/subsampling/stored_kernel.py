@@ -23,21 +23,12 @@ CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than 
 
 
 class StoredKernel:
-    """The kernel matrix K_nm (n, m) of samples and centres, to 24 bits after the point.
+    """The kernel matrix K_nm (n, m) of samples and centres (m, d), of one of BOUNDED kernels, to 24 bits after the
+    point.
 
-    It is computed once, in double precision and together with K_nm^T Y; products then only read it, either all 24 bits
-    or the leading 16, which takes half the time. They are summed over blocks in double.
-
-    Args:
-        rows: the samples and targets.
-        kernel: one of BOUNDED.
-        centers: (m, d).
-
-    Attributes:
-        moment: (m, T), K_nm^T Y, in double precision.
-
-    Raises:
-        MemoryError: the matrix does not fit.
+    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products then only read it,
+    either all 24 bits or the leading 16, which takes half the time. They are summed over blocks in double. Raises
+    MemoryError: the matrix does not fit.
     """
 
     def __init__(self, rows: ArrayRows, kernel: Kernel, centers: Array) -> None:

@@ -59,11 +59,8 @@ def circle(task: str, side: str, radius: float) -> Circle:
 def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
     """Return the Fourier coefficients (2 * N_HARMONICS + 1, n_joints) of the joint path for `target`.
 
-    Args:
-        start: coefficients to start from; None: the posture of the circle.
-
-    Raises:
-        SimulationError: the path found comes too close to a joint limit.
+    The search starts from `start`, or from the posture of the circle. Raises SimulationError: the path found comes too
+    close to a joint limit.
     """
     problem = _PathProblem(arm, target)
     coefficients = problem.constant(target.posture) if start is None else start.copy()

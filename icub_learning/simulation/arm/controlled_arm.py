@@ -18,14 +18,10 @@ Controller = Callable[[Array, Array, Reference], Array]  # positions, velocities
 
 
 class ControlledArm(ArmSimulation):
-    """An arm whose motors do what `controller` says at every `every`-th time step, against friction in the gears.
+    """An arm whose motors do what `controller`, which sees the encoders, says at every `every`-th time step [ms].
 
     ArmSimulation moves its arm almost exactly, with drives that compensate their friction. Here the torques of the
     controller move rotors, gears with friction, cables and links, so that models can be compared by tracking errors.
-
-    Args:
-        settings: what is simulated.
-        every: time steps [ms] between two calls of the controller, which sees the encoders.
     """
 
     def __init__(self, settings: SimulationSettings, every: int = 2) -> None:

@@ -142,11 +142,9 @@ class JointFriction:
 
 
 class CrossTalk:
-    """Errors of the sensor's calibration matrix: the reading of each axis contains a part of every other one.
+    """Errors of the sensor's calibration matrix: the reading of each axis contains up to `ratio` of every other one.
 
-    Args:
-        ratio: largest part of one axis in the reading of another, both relative to full scale.
-        rng: draws the matrix.
+    Both count relative to full scale.
     """
 
     def __init__(self, ratio: float, rng: np.random.Generator) -> None:
@@ -156,11 +154,11 @@ class CrossTalk:
 
 
 class SensorDrift:
-    """Slow drift of the sensor's offset, as with temperature: an Ornstein-Uhlenbeck process on each axis.
+    """Slow drift of the sensor's offset, as with temperature: an Ornstein-Uhlenbeck process on each axis, stationary at
+    once.
 
-    Args:
-        deviation: standard deviation on the force axes [N]; on the torque axes in proportion to their full scale.
-        rng: draws the initial value from the stationary distribution.
+    `deviation` is the standard deviation on the force axes [N]; on the torque axes it is in proportion to their full
+    scale.
     """
 
     TIME_CONSTANT = 900.0  # [s]
@@ -193,14 +191,11 @@ class SensorNoise:
 
 
 class Encoders:
-    """Incremental encoders: positions in whole counts, velocities from the counts in a short window.
+    """Incremental encoders: positions in whole counts, 2^bits a revolution, velocities from the counts in a short
+    window.
 
     As in motor drives, the velocity is the difference quotient of the positions now and WINDOW steps ago, and therefore
-    delayed by half a window.
-
-    Args:
-        bits: 2^bits counts per revolution of the joint; 0: exact positions and velocities.
-        q, v: (7,) initial positions [rad] and velocities [rad/s].
+    delayed by half a window. With 0 bits both are exact. q and v (7,) are the first ones [rad, rad/s].
     """
 
     WINDOW = 8  # [time steps]

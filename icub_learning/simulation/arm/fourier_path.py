@@ -6,13 +6,9 @@ from icub_learning.arrays import Array
 
 
 def fourier_basis(phases: Array, n_harmonics: int) -> Array:
-    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, with their first two derivatives with respect to phi.
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, at phases (n,) [rad], (3, n, 2 * n_harmonics + 1).
 
-    Args:
-        phases: (n,) [rad].
-
-    Returns:
-        (3, n, 2 * n_harmonics + 1): values, first, second derivatives.
+    First values, then first and second derivatives with respect to phi.
     """
     h = np.arange(1.0, n_harmonics + 1)
     angles = np.multiply.outer(phases, h)
@@ -25,12 +21,8 @@ def fourier_basis(phases: Array, n_harmonics: int) -> Array:
 
 
 class SlowWaves:
-    """Slow, smooth signals within [-1, 1] that do not repeat: each is the mean of three sinusoids.
-
-    Args:
-        n_signals: number of signals.
-        periods: shortest and longest period of the sinusoids [s].
-        rng: draws periods and phases.
+    """Slow, smooth signals within [-1, 1] that do not repeat: each is the mean of three sinusoids with periods [s] in a
+    range.
     """
 
     def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
@@ -47,10 +39,8 @@ class SlowWaves:
 class VariedPath:
     """A closed path whose shape varies between a main path and its variants.
 
-    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep.
-
-    Args:
-        coefficients: (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
+    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep. The
+    coefficients are (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
     """
 
     def __init__(self, coefficients: Array) -> None:

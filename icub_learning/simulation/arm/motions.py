@@ -53,16 +53,11 @@ class RandomMotion:
 
 
 class CircleMotion:
-    """The hand follows a circle at constant mean speed, with slow variations, so that no two rounds are equal.
+    """The hand follows a circle at constant mean speed [m/s], with slow variations, so that no two rounds are equal.
 
     A Cartesian controller does not repeat itself exactly: its posture drifts within the redundancy of the arm, and
-    speed and centre vary. Here all three vary slowly and smoothly, in proportion to `wander`.
-
-    Args:
-        target: the circle.
-        speed: mean speed of the hand [m/s].
-        wander: amplitude of the variation of the centre [m].
-        rng: draws the variations.
+    speed and centre vary. Here all three vary slowly and smoothly, in proportion to `wander`, the amplitude for the
+    centre [m].
     """
 
     N_VARIANTS = 3

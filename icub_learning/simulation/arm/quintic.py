@@ -7,11 +7,9 @@ from icub_learning.arrays import Array
 
 
 class QuinticSpline:
-    """Quintic pieces between given positions, velocities and accelerations; constant outside the knots.
+    """Quintic pieces between `states` at two knots or more [s], (3, n, n_joints): positions, velocities, accelerations.
 
-    Args:
-        knots: (n,) increasing times [s], n >= 2.
-        states: (3, n, n_joints) positions, velocities, accelerations at the knots.
+    It is constant outside the knots.
     """
 
     def __init__(self, knots: Array, states: Array) -> None:

@@ -124,11 +124,9 @@ class EyeProcess:
 
 
 def serve(connection: Connection, pixels: int) -> None:
-    """Answer requests until the other side closes the connection.
+    """Answer requests until the other side closes the connection, which sends settings first.
 
-    Args:
-        connection: receives settings, then requests; the answer None means that an image is ready.
-        pixels: file descriptor of the shared memory for images.
+    The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
     """
     from icub_learning.simulation.objects.scene import ObjectScene  # loads MuJoCo's renderer and readers of meshes
 

@@ -41,18 +41,15 @@ def write_images(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ..., all of them or none.
+    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ..., all of them or none; return how
+    many.
 
     Args:
         target: a new or empty folder.
         objects: names of the objects; None: all.
-        views: training images of each object; view numbers 0, 1, ... of ObjectScene.render.
-        unseen: test images of each object; view numbers from UNSEEN.
+        views, unseen: images of each object, with view numbers 0, 1, ... and UNSEEN, ... of ObjectScene.render.
         seed, size, folder: see ObjectScene.
         progress: called after each image with the number of images so far.
-
-    Returns:
-        Numbers of images in "train" and "test".
 
     Raises:
         ParameterError: a number is outside its range.

@@ -24,27 +24,13 @@ def write_scenes(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/000000.png ..., `target`/test/000000.png ... and train.json, test.json, all or none.
+    """Write `target`/train/000000.png ..., `target`/test/000000.png ... and train.json, test.json, all or none; return
+    how many.
 
-    The JSON files have the format of COCO: `images`, `categories`, and `annotations` with `bbox` [x, y, width,
-    height] in pixels; `visible` is the share of an object's pixels that no other hides. Scenes are all different, so
-    those of train and test share no view of an object.
-
-    Args:
-        target: a new or empty folder.
-        objects: names of the objects; None: all.
-        scenes: tables to learn from, with numbers 0, 1, ... of TableScene.render.
-        unseen: tables for tests, with numbers from UNSEEN.
-        seed, size, folder: see TableScene.
-        progress: called after each image with the number of images so far.
-
-    Returns:
-        Numbers of images in "train" and "test".
-
-    Raises:
-        ParameterError: a number is outside its range.
-        ObjectError: `target` exists already or cannot be written; an object is unknown.
-        RenderingError: this machine has no off-screen OpenGL.
+    The JSON files have the format of COCO: `images`, `categories`, and `annotations` with `bbox` [x, y, width, height]
+    in pixels; `visible` is the share of an object's pixels that no other hides. Scenes are all different, so those of
+    train and test share no view of an object. Arguments and errors are those of `write_images`, with scenes of
+    TableScene for views.
     """
     wanted = {"train": arrays.integer("scenes", scenes, 1), "test": arrays.integer("unseen", unseen, 0)}
     done = 0

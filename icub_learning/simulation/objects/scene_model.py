@@ -51,14 +51,9 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
 
 
 def prepare(spec: Any, size: tuple[int, int], nearest: float, centre: tuple[float, ...], shadows: float) -> None:
-    """Prepare a scene for rendering, with one light, "light".
+    """Prepare a scene for images of this size [px], with one light, "light"; nothing nearer than `nearest` [m] is seen.
 
-    Args:
-        spec: the scene.
-        size: width and height of the images [px].
-        nearest: distance of the nearest surface that is seen [m].
-        centre: of what is shown (3,) [m].
-        shadows: distance from the centre up to which they fall [m].
+    Shadows fall up to a distance [m] from the centre (3,) of what is shown.
     """
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
     spec.visual.map.znear, spec.visual.map.zfar = nearest, 30.0

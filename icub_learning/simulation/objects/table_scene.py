@@ -98,14 +98,9 @@ class TableScene:
     def render(self, number: int, always: Sequence[str] = (), count: int | None = None) -> TableImage:
         """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
 
-        Args:
-            number: which scene.
-            always: objects that stand on the table in any case, before others are drawn.
-            count: number of objects; None: drawn from 3 to 8.
-
-        Raises:
-            ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects.
-            ObjectError: a name in `always` is unknown.
+        Objects in `always` stand on the table in any case; others are drawn, from 3 to 8 in all, or `count`. Raises
+        ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects;
+        ObjectError: a name is unknown.
         """
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
         present = self._choose(rng, always, count)

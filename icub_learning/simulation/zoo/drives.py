@@ -54,10 +54,7 @@ class Drives:
     def efforts(self, q: Array, v: Array, a: Array, torque: Array, transmitted: Array) -> Array:
         """Return what the drives measure if their sensors are perfect, (n, n_joints) [N m, or A with a gain].
 
-        Args:
-            q, v, a: motion, (n, n_joints) each.
-            torque: torque of the rigid bodies, (n, n_joints) [N m].
-            transmitted: what the gear transmits of it, likewise.
+        Of a motion q, v, a, the torque of the rigid bodies, and what the gear transmits of it, (n, n_joints) each.
         """
         n = q.shape[1]
         rotor, offset, ripple = (

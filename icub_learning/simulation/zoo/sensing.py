@@ -115,10 +115,7 @@ def in_steps(values: Array, step: float) -> Array:
 def low_pass(values: Array, bandwidth: float, step: float) -> Array:
     """Return values (n, k) in equal steps of time [s] after a filter of first order, settled before the first one.
 
-    Args:
-        values: (n, k).
-        bandwidth: [Hz] at which a sine loses half its power; 0: no filter.
-        step: time between two values [s].
+    At the bandwidth [Hz] a sine loses half its power; 0: no filter.
     """
     if not bandwidth:
         return values

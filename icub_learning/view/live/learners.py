@@ -25,13 +25,9 @@ SILENT = 3.0  # [s] after which a node without predictions is taken to have gone
 
 
 class LearnerTopics:
-    """Subscribes to the topics of one learner.
+    """Subscribes to the topics of one learner: rare ones by the node `spun` of an executor, streams by `polled`.
 
-    Args:
-        name: of the node, with its namespace.
-        spun: node whose messages an executor handles, for what is rare.
-        polled: node that no executor spins, for streams.
-        joint_states, wrenches: streams that the learner subscribes to; shared with other learners.
+    The streams of joint states and wrenches that it subscribes to are shared with other learners.
     """
 
     def __init__(

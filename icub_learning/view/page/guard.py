@@ -47,15 +47,11 @@ def is_local(host: str) -> bool:
 
 
 class Guard:
-    """Decides which requests are answered.
+    """Decides which requests to a host are answered.
 
     A request must name this server in its Host header (a name that somebody else made to point here does not), a page
     of another origin may open no WebSocket, and a token, where there is one, comes in the address once and then in a
     cookie.
-
-    Args:
-        host: address that is listened on.
-        token: that requests must carry; "" for none.
     """
 
     def __init__(self, host: str, token: str = "") -> None:
