@@ -98,3 +98,18 @@ class StreamReport:
             "others on the topics": "; ".join(others),
         }
         return diagnostics_of(self.node, status_of(self.node, self._subject, level, message, shown))
+
+
+class ImageReport(StreamReport):
+    """The report of a node that works on images, which counts those that it refuses itself."""
+
+    def __init__(self, node: ManagedNode, subject: str) -> None:
+        super().__init__(node, subject, "no images arrive")
+        self._refused: Counter[str] = Counter()  # in another thread: a report takes a copy
+        self._last_refusal = ""
+
+    def refused(self, error: SampleError) -> None:
+        """Count a refusal and log it."""
+        self._refused[error.reason] += 1
+        self._last_refusal = str(error)
+        super().refused(error)

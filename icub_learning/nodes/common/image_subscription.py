@@ -1,6 +1,7 @@
 """A subscription for large messages: best-effort, and reliable as soon as all publishers are."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.node import Node
@@ -9,8 +10,22 @@ from rclpy.subscription import Subscription
 
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+from icub_learning.settings import setting
 
 DEPTH = 5  # images in the queue
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """Settings of nodes that work on images."""
+
+    reliability: str = setting(
+        "auto",
+        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
+        " because large best-effort images get lost",
+        choices=("auto", "best_effort", "reliable"),
+    )
+    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
 
 class ImageSubscription:

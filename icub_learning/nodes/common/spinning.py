@@ -95,7 +95,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name)
         self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")
         parameters.declare(self, settings, on_change, lambda: self._configured)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any

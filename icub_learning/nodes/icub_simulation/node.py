@@ -131,8 +131,8 @@ class IcubSimulationNode(ManagedNode):
         self._pacer = Pacer(period, self._factor, time.monotonic())
         self._running = True
         self._timers = [
-            self.create_timer(period / self._factor, self._tick, clock=self._steady),
-            self.create_timer(REPORT_PERIOD, self._report, clock=self._steady),
+            self.create_timer(period / self._factor, self._tick, clock=self.steady),
+            self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
         ]
 
     def _stop_pacing(self) -> None:
