@@ -94,7 +94,7 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
     outcomes |= judge_budgeted(train, test, bayes)
     every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
     keep("functional gradients, hinge", every, seconds(every.fit, *train))
-    svm, took = tuned_svm(*train, SETTINGS["length_scale"])
+    svm, took = tuned_svm(x, y, SETTINGS["length_scale"])
     outcomes["SVM, in batch"] = {
         "order": float(len(svm.support_)), "excess error": 1 - svm.score(*test) - bayes, "seconds": took
     }  # fmt: skip
