@@ -122,3 +122,9 @@ def progress_bar(
 
     # disable=None: no bar where standard error is no terminal
     return lambda items: tqdm(items, text, total, disable=None, delay=delay, leave=False, unit=unit)
+
+
+def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Iterable[Any], str], Iterable[Any]]:
+    """Return a function that shows how far the estimator of a short name is in the recording's messages."""
+    total = recording.n_joint_states + len(recording.wrench_stamps)
+    return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)

@@ -9,9 +9,8 @@ from typing import Any
 import yaml
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
 from icub_learning.recognition.settings import Settings as RecognitionSettings
+from icub_learning.reporting.tables import replacing_for
 from icub_learning.settings import settings_of
 
 WIDTH = 100  # characters of a comment
@@ -35,28 +34,17 @@ def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[s
     chosen: dict[str, tuple[str, ...]] = {"rlsc": ("regularization",), "polk": ("length_scale", "max_dictionary")}
     tuned = chosen.get(settings.classifier, ())  # the others choose such settings themselves
     values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
-    write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
-
-
-def write(
-    path: Path, node: str, group: type, values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
-) -> None:
-    """Write parameters of a node, each below its meaning; those that were `tuned` say so, and a `comment` is at the
-    head.
-
-    Raises ParameterError: the file cannot be written.
-    """
-    try:
-        with replacing(path, "w") as file:
-            file.write(as_text(node, (group,), values, tuned, comment))
-    except OSError as error:
-        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing_for("--parameters", path) as file:
+        file.write(as_text("object_recognition", (RecognitionSettings,), values, tuned, comment))
 
 
 def as_text(
     node: str, groups: Sequence[type], values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
 ) -> str:
-    """Return the text of a parameter file; `groups` are the dataclasses of its settings, the rest as for `write`."""
+    """Return the parameters of a node, whose settings the dataclasses `groups` declare, each below its meaning.
+
+    Those that were `tuned` say so, and a `comment` is at the head.
+    """
     meanings = {setting.name: setting.meaning for setting in settings_of(*groups)}
     lines = [*(f"# {line}" for line in comment), f"{node}:", "  ros__parameters:"]
     for name, value in values.items():

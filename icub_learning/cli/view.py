@@ -119,11 +119,6 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
             "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
         )
     recording, settings = options.read_for(args, options.make_settings(args))
-    n_events = recording.n_joint_states + len(recording.wrench_stamps)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        predicted = compare(
-            recording,
-            settings,
-            watch=lambda events, short: options.progress_bar(f"{args.recording.name} {short}", "msg", n_events)(events),
-        )
+        predicted = compare(recording, settings, watch=options.watch(args.recording, recording))
     return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""

@@ -3,9 +3,10 @@
 import argparse
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
@@ -24,16 +25,23 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")
 
 
+@contextmanager
+def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+    """`replacing` for a file that the user named by `option`. Raises ParameterError: it cannot be written."""
+    try:
+        with replacing(path, mode) as file:
+            yield file
+    except OSError as error:
+        raise ParameterError(option, str(path), f"a file that can be written ({error.strerror})") from error
+
+
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
     Raises ParameterError: the file cannot be written.
     """
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
-    try:
-        with replacing(path, "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing_for("--json", path) as file:
+        file.write(text)
 
 
 def save_figures(path: Path | None, figures: Mapping[str, Any]) -> None:

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Collect, check and report; return 1 if anything is wrong, else 0."""
     from icub_learning.cli.check import report
     from icub_learning.evaluation.robot_check.suite import check_robot
-    from icub_learning.reporting.tables import save_figures
+    from icub_learning.reporting.tables import replacing_for, save_figures
 
     urdf, seen = _recorded(args) if args.recording is not None else _live(args)
     found = check_robot(seen)
@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if text and args.parameters is None:
         print(f"\nparameters to start with (icub-learning launch robot config:=FILE):\n\n{text}", end="")
     elif text:
-        report.write(args.parameters, text)
+        with replacing_for("--parameters", args.parameters) as file:
+            file.write(text)
         print(f"\nparameters to start with: {args.parameters}")
     save_figures(args.json, report.figures(found))
     return 1 if found.faults else 0

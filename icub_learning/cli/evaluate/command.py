@@ -1,12 +1,10 @@
 """`icub-learning evaluate`: predict, then learn, over a recording; print the errors of P, NP and SP."""
 
 import argparse
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from icub_learning.cli import options
-from icub_learning.cli.report import Block, add_report_option, check_report, scratch_picture, write_report
+from icub_learning.cli.report import Block, add_report_option, check_report, write_drawn, write_report
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -101,10 +99,10 @@ def _run_single(args: argparse.Namespace) -> None:
         test = cases.single_case(other, args.test)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     second = test.recording if test else None
-    results = {
-        mode: compare(case.recording, settings, mode, _watch(case, mode), test=second, horizon=args.horizon)
-        for mode in modes
-    }
+    results = {}
+    for mode in modes:
+        watch = options.watch(case.path, case.recording, mode)
+        results[mode] = compare(case.recording, settings, mode, watch, test=second, horizon=args.horizon)
     off_line = report.OffLine.of(case.recording, settings, args.steady_from, second)
     figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
     print(report.text(figures))
@@ -114,13 +112,7 @@ def _run_single(args: argparse.Namespace) -> None:
     def draw(path: Path) -> None:
         picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
 
-    if args.plot is not None:
-        draw(args.plot)
-    if args.report is not None:
-        with scratch_picture(args.plot) as path:
-            if not path.is_file():
-                draw(path)
-            write_report(args.report, f"Inverse dynamics, {title}", [Block("Errors", report.text(figures), [path])])
+    write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -134,7 +126,8 @@ def _run_table(args: argparse.Namespace) -> None:
     for file in args.table:
         try:
             case = cases.table_case(args, file)
-            results = compare(case.recording, case.settings, mode, _watch(case, mode), horizon=args.horizon)
+            watch = options.watch(case.path, case.recording, mode)
+            results = compare(case.recording, case.settings, mode, watch, horizon=args.horizon)
             off_line = report.OffLine.of(case.recording, case.settings, args.steady_from, None)
             rows.append(table.row_of(case, judge(results, off_line.nmse, args.steady_from), off_line.failure))
         except IcubLearningError as error:
@@ -149,8 +142,3 @@ def _run_table(args: argparse.Namespace) -> None:
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())
         raise RecordingError(f"{len(failures)} of {len(args.table)} recordings were not evaluated: {text}")
-
-
-def _watch(case: Any, mode: str) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    n_events = case.recording.n_joint_states + len(case.recording.wrench_stamps)
-    return lambda events, short: options.progress_bar(f"{case.path.name} {short} {mode}", "msg", n_events)(events)

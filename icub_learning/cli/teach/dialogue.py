@@ -74,7 +74,7 @@ class Dialogue:
             print(for_terminal(image))
         height, width = image.shape[:2]
         print(
-            f"{path}: {width} x {height} pixels. {describe(self._robot.recognition_after(1, RECOGNITION_LIMIT))}",
+            f"{path}: {width} x {height} pixels. {describe(self._robot.found_after(1, RECOGNITION_LIMIT))}",
             flush=True,
         )
 
@@ -86,7 +86,7 @@ class Dialogue:
         )
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
-        seen = self._robot.recognition_after(N_AFTER, RECOGNITION_LIMIT)
+        seen = self._robot.found_after(N_AFTER, RECOGNITION_LIMIT)
         print(describe(seen), flush=True)
         lesson["says"] = seen and {"label": seen.label, "confidence": seen.confidence}
         self.lessons.append(lesson)

@@ -75,4 +75,4 @@ def run(args: argparse.Namespace) -> None:
     if not real("--tune-on", args.tune_on, 0.0, 1.0, low_open=True) < 1.0:
         raise ParameterError("--tune-on", args.tune_on, "below 1: the last part checks the choice")
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        tune_objects(args).output(args)
+        tune_objects(args)
