@@ -90,12 +90,11 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of one learning node, and loads the pooled model into that node.
+    """Publishes the model of the node `learner`, whose models are in `folder`, and loads the pooled model into that
+    node.
 
-    Args:
-        wait: handles messages until a condition holds, at most for some seconds; returns whether it holds.
-        robot: name of the robot in the fleet.
-        learner, folder: name of the learning node, and its folder of models.
+    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it holds; `robot` is
+    the name in the fleet.
     """
 
     def __init__(

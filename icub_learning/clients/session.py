@@ -20,12 +20,8 @@ SessionT = TypeVar("SessionT", bound="Session")
 
 
 class Session:
-    """Initializes ROS and makes a node; use as a context manager.
-
-    Args:
-        name: name of the node.
-        processes: processes that must run all the time.
-        show: called with a line that says how far the session is.
+    """Initializes ROS and makes a node; a context manager. `processes` must run all the time, and `show` is called with
+    a line that says how far the session is.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:

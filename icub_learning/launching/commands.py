@@ -56,11 +56,8 @@ class Command:
 
 
 def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
-    """Return the values of all launch arguments of a system. Raises ParameterError: an argument is unknown, not of that
-    form, missing, or not among its choices.
-
-    Args:
-        assignments: texts name:=value; what they leave out takes its default.
+    """Return the values of all launch arguments of a system, from texts name:=value; what these leave out takes its
+    default. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
     """
     known = {argument.name: argument for argument in system.arguments}
     given: dict[str, str] = {}
@@ -87,12 +84,9 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
 def commands(
     system: System, arguments: Mapping[str, str], find: Callable[[str, str], str] = find_executable
 ) -> list[Command]:
-    """Return the processes of a system. Raises IcubLearningError: programs of others are not installed; the message
-    says how to install them. ParameterError: an executable or a parameter file is not there.
-
-    Args:
-        arguments: from `parse`.
-        find: called with the package and name of an executable; returns its path.
+    """Return the processes of a system, with `arguments` from `parse`; `find` returns the path of an executable of a
+    package. Raises IcubLearningError: programs of others are not installed; the message says how to install them.
+    ParameterError: an executable or a parameter file is not there.
     """
     executables: list[str] = []
     missing: list[tuple[Process, ParameterError]] = []

@@ -29,10 +29,7 @@ def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
 class StreamReport:
     """Logs refused messages of a stream, and reports its rate and what was refused since the last report.
 
-    Args:
-        node: node that answers the stream.
-        subject: what of the node the report is about.
-        stale: message of the report while nothing arrives.
+    `subject` is what of the node the report is about, `stale` its message while nothing arrives.
     """
 
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
@@ -59,13 +56,8 @@ class StreamReport:
         """Return one status: an error after something unforeseen, a warning while messages are refused, or while others
         on the node's topics do not fit, stale while nothing arrives.
 
-        Args:
-            active: whether the node is active.
-            answers: number of messages answered so far.
-            refused: number of messages refused so far, by reason.
-            last_refusal: the newest reason in words.
-            state: given the rate [Hz], returns level and summary of a stream that runs without refusals.
-            values: given the rate [Hz], returns the values to show before those of the refusals.
+        `answers` and `refused`, by reason, count messages so far. Given the rate [Hz], `state` returns level and
+        summary of a stream that runs without refusals, and `values` what to show before the refusals.
         """
         now = self._clock.now()
         seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)

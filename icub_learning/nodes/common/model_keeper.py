@@ -56,11 +56,6 @@ class ModelKeeper:
         describe: returns the description of the model as it would be saved now, to compare others with.
         largest: number of bytes that a model may have.
         any_urdf: see ModelHeader.check_origin.
-
-    Attributes:
-        failure: why the last model could not be loaded or saved, or "".
-        saved: where the last one was written, "" before.
-        saved_revision: revision of the last one that was written.
     """
 
     def __init__(
@@ -73,8 +68,9 @@ class ModelKeeper:
         self.folder = ModelsFolder(settings["models_folder"], anywhere=settings["any_model_path"])
         self.answer_timeout: float = settings["answer_timeout"]
         self.period: float = settings["autosave_period"]
-        self.failure = self.saved = ""
-        self.saved_revision = 0
+        self.failure = ""  # why the last model could not be loaded or saved
+        self.saved = ""  # where the last one was written
+        self.saved_revision = 0  # of the last one that was written
         self._describe, self._largest, self._any_urdf = describe, largest, any_urdf
         name = settings["model_file"]
         self._kept = KeptModels(self.folder.path(name), settings["keep_models"], largest()) if name else None

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.common.image_subscription import ImageSubscription
-from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+from icub_learning.nodes.common.image_subscription import ImageSubscription, RepeatedStamps
 from icub_learning.nodes.common.spinning import ManagedNode
 
 ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer

@@ -68,29 +68,20 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node with parameters and a gate, which releases at cleanup and shutdown what it made at configure.
+    """A lifecycle node with parameters (`settings`, `on_change`: see `parameters.declare`) and a gate, which releases
+    at cleanup and shutdown what it made at configure.
 
     Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
     is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
     with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
     it starts there it adds to `started`.
-
-    Args:
-        name: name of the node.
-        settings: its parameters.
-        on_change: see `parameters.declare`.
-
-    Attributes:
-        gate: what all callbacks pass.
-        endpoints: topics and services made since configure.
-        started: called in reverse order when the node is cleaned up.
     """
 
     def __init__(
         self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
     ) -> None:
         self._configured = self._active = False
-        self.started = contextlib.ExitStack()
+        self.started = contextlib.ExitStack()  # called in reverse order when the node is cleaned up
         self.gate, self.endpoints = Gate(self), Endpoints()  # super().__init__ makes services already
         super().__init__(name)
         self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")

@@ -49,25 +49,15 @@ _WAKE = object()  # in the queue of samples: there is a request, or the thread i
 
 
 class LearningThread:
-    """Owns an estimator; others see it through `predictor`, which is replaced after each sample.
+    """Owns an estimator, which only this thread may use; others see it through `predictor`, which is replaced after
+    each sample.
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
-    `supervise` replaces it if it has died or hangs, and the estimator by the last good state of it. So does the thread
-    itself after an error that no estimator foresees, since what was learned may be half changed then. Predictions go
-    on.
-
-    Args:
-        estimator: the estimator; only this thread may use it from now on.
-        regressor: regressor of the predictors, so that the two threads share none.
-        thinning: says which samples are learned.
-        on_error: called with an unexpected error in words and its traceback.
-        longest_work: time on one sample or request beyond which the thread is taken to hang [s].
-
-    Attributes:
-        learned, skipped, refused: samples learned, left out by thinning, and refused by the estimator.
-        revision: rises with all that changes what was learned.
-        restored: how often the estimator was replaced by its last good state.
-        replaced: how often what was learned has changed at once, by a request or by being restored.
+    `supervise` replaces it if it has died or works on one thing for more than `longest_work` [s], and the estimator by
+    the last good state of it. So does the thread itself after an error that no estimator foresees, since what was
+    learned may be half changed then. Predictions go on, with a `regressor` that the two threads do not share.
+    `thinning` says which samples are learned, and `on_error` is called with an unexpected error in words and its
+    traceback.
     """
 
     def __init__(
@@ -80,7 +70,10 @@ class LearningThread:
     ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
         self.n_samples: int = estimator.n_samples  # of the estimator
-        self.learned = self.skipped = self.refused = self.revision = self.restored = self.replaced = 0
+        self.learned = self.skipped = self.refused = 0  # samples; left out by thinning, refused by the estimator
+        self.revision = 0  # rises with all that changes what was learned
+        self.restored = 0  # how often the estimator was replaced by its last good state
+        self.replaced = 0  # how often what was learned changed at once, by a request or by being restored
         self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor

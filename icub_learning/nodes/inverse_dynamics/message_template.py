@@ -17,13 +17,9 @@ _STAMP = struct.Struct("=iI")
 
 
 class MessageTemplate:
-    """A message with a header, of which only the stamp and some numbers change. Raises ValueError: the numbers of a
-    group do not lie side by side in the serialized message.
-
-    Args:
-        message: the message with everything that does not change.
-        sizes: number of elements of each group of `bytes_of`.
-        fill: writes groups of numbers into the message; called once.
+    """A message with a header, of which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
+    them into the message, once. Raises ValueError: the numbers of a group do not lie side by side in the serialized
+    message.
     """
 
     def __init__(self, message: Any, sizes: Sequence[int], fill: Callable[..., None]) -> None:

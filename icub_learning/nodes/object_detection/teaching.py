@@ -41,8 +41,7 @@ class Teaching:
         period: smallest time between two images that are learned from [s].
         min_frames: images that a lesson needs.
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
-        box_source: source of boxes where a lesson names none: "motion", "boxes", or the import path of a class, which
-            requests may name too.
+        box_source: where a lesson names none: "motion", "boxes", or a class by its path, which requests may name too.
     """
 
     def __init__(
@@ -73,11 +72,9 @@ class Teaching:
         box: Sequence[float],
         newest: NDArray[np.uint8] | None,
     ) -> DetectionLesson:
-        """Start to collect images of an object; see the fields of TeachDetection.
-
-        Raises:
-            ParameterError, ShapeError: a field is outside its range, or there is no image to start the tracker on.
-            RecognitionError: a lesson is under way.
+        """Start to collect images of an object; see the fields of TeachDetection. Raises ParameterError, ShapeError: a
+        field is outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under
+        way.
         """
         self.check_free("teach")
         name = check_name(label)

@@ -20,11 +20,7 @@ class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
     Along the path x the force follows dF/dx = (level * direction - F) / presliding, a hysteresis loop that does not
-    depend on speed.
-
-    Args:
-        level: largest force [N], or torque [N m] for an angle.
-        presliding: displacement over which the force reverses [m, or rad for an angle].
+    depend on speed: `level` is the largest force [N] or torque [N m], `presliding` [m or rad] what reverses it.
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -47,16 +43,11 @@ Pose = tuple[Array, Array, Array]  # position (3,) [m], rotation matrix (9,), qu
 class CableBundle:
     """An elastic bundle of cables across the elbow, clamped above the force/torque sensor and to the link of the elbow.
 
-    It has a spring along the chord between its clamps, for tension and compression, and a spring against relative
-    rotation of the clamps, equal about all axes. Creep of its sheath damps both, and friction between its strands adds
-    hysteresis to both. Its upper clamp is on the link above the sensor, so the load that it carries by-passes the
-    sensor, which measures the wrench of the rigid arm minus that of the bundle.
-
-    Args:
-        stiffness: force per elongation of the chord [N/m].
-        bending_stiffness: torque per angle [N m/rad].
-        hysteresis: friction relative to the elastic force at the elongation STRETCH, and torque at the angle BEND.
-        side: "right" or "left" arm.
+    It has a spring along the chord between its clamps, for tension and compression (`stiffness` [N/m]), and one against
+    relative rotation of the clamps, equal about all axes (`bending_stiffness` [N m/rad]). Creep of its sheath damps
+    both, and friction between its strands, `hysteresis` times the elastic force at the elongation STRETCH and the
+    torque at the angle BEND, adds hysteresis to both. Its upper clamp is on the link above the sensor, so the load that
+    it carries by-passes the sensor, which measures the wrench of the rigid arm minus that of the bundle.
     """
 
     UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
@@ -122,10 +113,8 @@ class CableBundle:
 
 
 class JointFriction:
-    """Viscous and smoothed Coulomb friction in the gears of the seven joints, which the drives compensate.
-
-    Args:
-        scale: 1 for a typical arm.
+    """Viscous and smoothed Coulomb friction in the gears of the seven joints, which the drives compensate; `scale` is 1
+    for a typical arm.
     """
 
     COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m]
@@ -176,11 +165,7 @@ class SensorDrift:
 
 
 class SensorNoise:
-    """White noise of the sensor's amplifier.
-
-    Args:
-        deviation: see SensorDrift.
-    """
+    """White noise of the sensor's amplifier; `deviation`: see SensorDrift."""
 
     def __init__(self, deviation: float) -> None:
         self._scale = deviation * FULL_SCALE / FULL_SCALE[0]

@@ -49,12 +49,9 @@ class VariedPath:
         self._flat = np.ascontiguousarray(coefficients.transpose(1, 0, 2).reshape(size, -1))
 
     def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
-        """Return joint positions, velocities and accelerations, (n, n_joints) each.
-
-        Args:
-            phase: (3, n) phase along the path [rad], and its first two time derivatives.
-            shape: (3, n, n_variants) weights of the variants, and their first two time derivatives; the weights are
-                at least 0 and sum to at most 1, and the main path has the remaining weight.
+        """Return joint positions, velocities and accelerations, (n, n_joints) each, at a `phase` (3, n) along the path
+        [rad] with its first two time derivatives. `shape` (3, n, n_variants) are the weights of the variants likewise;
+        they are at least 0 and sum to at most 1, and the main path has the remaining weight.
         """
         rate, acceleration = phase[1:, :, None]
         basis = fourier_basis(phase[0], self._n_harmonics)

@@ -102,9 +102,6 @@ class Blend:
     """A change from one motion to another, continuous in position, velocity and acceleration.
 
     Both motions go on while a quintic weight moves from 0 to 1, so the blend keeps joint limits that both keep.
-
-    Attributes:
-        old, new: the two motions.
     """
 
     def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:

@@ -42,14 +42,8 @@ class EyeSettings:
 class EyeProcess:
     """Requests images from the rendering process and receives them when they are ready; never blocks.
 
-    Only one request may be pending: send the next one after the answer has been received.
-
-    Args:
-        settings: settings of the scene.
-
-    Attributes:
-        busy: whether a request is pending.
-        ended: whether the process has been found to have ended.
+    Only one request may be pending (`busy`): send the next one after the answer has been received. `ended` says whether
+    the process has been found to have ended.
     """
 
     def __init__(self, settings: EyeSettings) -> None:

@@ -16,10 +16,8 @@ from icub_learning.simulation.objects.views import UNSEEN
 
 @contextmanager
 def new_folder(target: Path, kind: str) -> Iterator[Path]:
-    """Yield a folder to fill, which becomes `target` when all went well.
-
-    Raises:
-        ObjectError: `target` exists already and is not an empty folder, or it cannot be written.
+    """Yield a folder to fill, which becomes `target` when all went well. Raises ObjectError: `target` exists already
+    and is not an empty folder, or it cannot be written.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ObjectError(f"{target} exists already", name=kind, value=str(target), bound="a new folder")

@@ -32,12 +32,10 @@ FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is lef
 class LiveSource:
     """Keeps a state up to date with what nodes publish.
 
-    The thread that runs the executor of `spun` calls `poll` about ten times a second. Raises ModelError: there is no
-    such URDF.
+    The thread that runs the executor of `spun` calls `poll` about ten times a second; no executor spins `polled`, which
+    is for streams. Raises ModelError: there is no such URDF.
 
     Args:
-        spun: node whose messages an executor handles.
-        polled: node that no executor spins, for streams.
         joint_states: topic of the robot's joint states where no learner says which it takes.
         urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
         image: topic of images; "": the one that nodes look at.

@@ -14,13 +14,9 @@ from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
 
 
 class RecordedSource:
-    """A recording in memory. Raises RecordingError: the recording holds no joint states.
-
-    Args:
-        recording: the recording.
-        urdf: path or XML text of the robot; "" if it is not drawn.
-        evaluations: what P, NP and SP predicted, by short name; empty: measurements are shown alone.
-        frame: of the wrenches; "" if unknown.
+    """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), what P, NP and SP predicted,
+    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: the recording holds no joint
+    states.
     """
 
     def __init__(

@@ -12,17 +12,7 @@ SIGMAS = 2.0  # half the width of the band around a prediction, in standard devi
 
 
 class Curves:
-    """A window of the newest points; older ones drop out.
-
-    Args:
-        n_outputs: number of outputs.
-        capacity: number of points kept.
-
-    Attributes:
-        seconds: (n,) time of each point since the first one ever [s].
-        measured, predicted, parametric, deviation: (n, n_outputs), the last one a standard deviation.
-        errors: (n, 2) RMSE over the last ERROR_SPAN, over all outputs, of prediction and rigid-body part.
-    """
+    """A window of the newest `capacity` points; older ones drop out."""
 
     def __init__(self, n_outputs: int, capacity: int = round(SPAN / PERIOD)) -> None:
         self._capacity, self._n_outputs = capacity, n_outputs
@@ -32,7 +22,8 @@ class Curves:
         """Drop all points: time has been set back, or the learner is another one."""
         n = self._n_outputs
         self._start = self.newest_stamp = 0  # [ns]
-        self.seconds = np.zeros(0)
+        self.seconds = np.zeros(0)  # (n,) since the first point ever [s]
+        # (n, n_outputs) each, the last one a standard deviation
         self.measured, self.predicted, self.parametric, self.deviation = (np.zeros((0, n)) for _ in range(4))
 
     def __len__(self) -> int:
