@@ -24,8 +24,8 @@ MIN_SIDE = 32  # [px] of an image
 class FeatureMaps:
     """Maps of one image."""
 
-    width: int  # size of the image [px]
-    height: int  # size of the image [px]
+    width: int  # of the image [px]
+    height: int  # likewise
     # arrays (rows, columns, channels) by the side of one cell in pixels of the network's input
     maps: dict[int, NDArray[np.float32]]
     scale: Array  # (2,) pixels of the network's input for one of the image, along x and y

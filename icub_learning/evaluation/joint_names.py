@@ -13,8 +13,8 @@ SEPARATORS = "_/.:-"  # a prefix ends with one of these: "a1" and "b1" are two n
 class JointMatch:
     """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there."""
 
-    remove: str  # prefixes; both empty where the names agree
-    add: str  # prefixes; both empty where the names agree
+    remove: str  # prefix, empty where the names agree
+    add: str  # likewise
     # (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the wanted one
     joints: tuple[str, ...]
     others: tuple[str, ...]  # joints of the recording that the URDF lacks, as they are called after the match

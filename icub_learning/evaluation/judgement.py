@@ -1,6 +1,6 @@
 """What the predictions of one recording are worth, in few figures: ratios of errors, smoothness, coverage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,7 +111,7 @@ def mere_quantization(measured: Array) -> np.ndarray:
     return np.array([count[:FEW_LEVELS].sum() >= NEARLY_ALL * len(table) for count in counts])
 
 
-def geometric_mean(values: Array) -> float:
+def geometric_mean(values: Sequence[float] | Array) -> float:
     """Return the geometric mean of positive numbers; NaN without any."""
     with np.errstate(divide="ignore"):
         return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")

@@ -16,14 +16,14 @@ COLOURS = (RED, GREEN, BLUE, YELLOW, INK, GREY)
 class Panel:
     """One panel, with logarithmic axes by default."""
 
-    title: str  # texts
-    xlabel: str  # texts
-    ylabel: str  # texts
+    title: str
+    xlabel: str
+    ylabel: str
     lines: Mapping[str, Sequence[Any]]  # x, y and, where there is one, the deviation of y, by the name of the line
     # x and y from theory or a publication, by name; drawn dashed
     references: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    linear_x: bool = False  # whether the axis is linear
-    linear_y: bool = False  # whether the axis is linear
+    linear_x: bool = False
+    linear_y: bool = False
     names: Sequence[str] = ()  # of x = 0, 1, ...; lines are then bars side by side, and references marks at their own x
 
 

@@ -50,15 +50,9 @@ class SignalToNoise:
 
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
-    """Return the effective and maximal dimension of samples X (n, d) at lambda.
-
-    Args:
-        X: (n, d).
-        regularization: lambda > 0.
-        settings: further keywords of `leverage_scores`.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
+    """Return the effective and maximal dimension of samples X (n, d) at `regularization`, lambda > 0; `settings` are
+    further keywords of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError: an argument is outside its
+    range.
     """
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
@@ -102,14 +96,9 @@ def fixed_design_risk(
 ) -> float:
     """Return the risk (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y for y = mu + noise.
 
-    Args:
-        smoother: Q (n, n), symmetric.
-        mean: mu (n,).
-        noise_variance: sigma^2 >= 0.
-        projection: P (n, n), onto the range of K; None for the identity.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
+    Q (n, n) is the symmetric `smoother`, mu (n,) the `mean`, sigma^2 >= 0 the `noise_variance` and P (n, n) the
+    `projection` onto the range of K, None for the identity. Raises ParameterError, ShapeError, NotFiniteError: an
+    argument is outside its range.
     """
     q, mu = finite("smoother", smoother), finite("mean", mean)
     if mu.ndim != 1 or q.shape != (len(mu), len(mu)):

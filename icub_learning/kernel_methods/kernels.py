@@ -82,9 +82,7 @@ class Kernel:
 
 class KernelAgainst:
     """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
-
-    Attributes:
-        exponents: x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
+    `exponents` is x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:

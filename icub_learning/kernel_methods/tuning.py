@@ -20,18 +20,16 @@ Judge = Callable[[Array, "Fold"], tuple[Array, Array]]
 class Fold:
     """Samples to learn, and later samples to predict."""
 
-    inputs: Array  # (n, d) and (n, T), to learn
-    targets: Array  # (n, d) and (n, T), to learn
-    later_inputs: Array  # (k, d) and (k, T), to predict
-    later_targets: Array  # (k, d) and (k, T), to predict
+    inputs: Array  # (n, d), to learn
+    targets: Array  # (n, T), to learn
+    later_inputs: Array  # (k, d), to predict
+    later_targets: Array  # (k, T), to predict
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values to try, in every combination.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: a list is empty, has a value twice or one that is not above zero.
+    """Values to try, in every combination. Raises ParameterError, ShapeError, NotFiniteError: a list is empty, has a
+    value twice or one that is not above zero.
     """
 
     length_scales: tuple[float, ...]  # values of sigma of the Gaussian kernel

@@ -39,8 +39,8 @@ class Joints:
     """What trajectories have to respect; (n_joints,) each."""
 
     names: tuple[str, ...]  # the joints, in the order of all arrays
-    lower: Array  # limits of position [rad]
-    upper: Array  # limits of position [rad]
+    lower: Array  # limit of position [rad]
+    upper: Array  # limit of position [rad]
     velocity: Array  # largest velocity [rad/s]
     acceleration: Array  # largest acceleration [rad/s^2]
 

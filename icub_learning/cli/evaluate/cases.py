@@ -74,12 +74,9 @@ def _beside(path: Path) -> dict[str, str]:
 
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
-    """Return the case of a recording; `own` goes before the arguments.
-
-    Raises:
-        RecordingError: it cannot be read, or its joints do not match the URDF's.
-        ModelError: the URDF cannot be read.
-        ParameterError: no URDF, or an output that is not given and not plain; a setting is outside its range.
+    """Return the case of a recording; `own` goes before the arguments. Raises RecordingError: it cannot be read, or its
+    joints do not match the URDF's; ModelError: the URDF cannot be read; ParameterError: no URDF, or an output that is
+    not given and not plain; a setting is outside its range.
     """
     given = {**vars(args), **own, "recording": path}
     if given["urdf"] is None:

@@ -24,17 +24,11 @@ OTHERS = 2  # further labels that are shown
 
 
 class Dialogue:
-    """Asks the person at the terminal, and teaches the answers.
+    """Asks the person at the terminal, and teaches the answers in lessons of so many frames, which last `timeout` [s]
+    at most.
 
-    Args:
-        robot: the robot that is taught.
-        n_frames: number of frames in a lesson.
-        timeout: longest duration of a lesson [s].
-        folder: folder for the image of what the robot sees.
-        terminal: whether the image is shown in the terminal as well.
-
-    Attributes:
-        lessons: label, success, message and n_examples of each lesson, and what was recognized after it.
+    The image of what the robot sees goes into `folder`, and into the `terminal` as well. `lessons` holds label,
+    success, message and n_examples of each lesson, and what was recognized after it.
     """
 
     def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path, terminal: bool) -> None:

@@ -34,14 +34,9 @@ class Moment:
 class LiveArm:
     """A simulated iCub arm whose wrench is learned while it moves, with the settings that are shipped.
 
-    Args:
-        seed: of simulation and features.
-        task: its motion, see TASKS.
-        others: settings of further learners that see the same samples, by name; their errors are kept too.
-
-    Attributes:
-        simulation: can be commanded between calls of `run`.
-        on_pairs: called with what the first learner's stream has paired, if set.
+    Its motion is one of TASKS; `simulation` can be commanded between calls of `run`. `others` are settings of further
+    learners that see the same samples, by name; their errors are kept too. `on_pairs` is called with what the first
+    learner's stream has paired.
     """
 
     def __init__(self, seed: int, task: str = "circle_xz", **others: dict[str, Any]) -> None:

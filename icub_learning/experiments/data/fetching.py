@@ -21,13 +21,9 @@ DAMAGED = (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, 
 
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
-    """Return a file of the cache; where it is missing, run the command, which must leave one file in its folder. Raises
-    RecordingError: it cannot be fetched; says how to get the file by hand.
-
-    Args:
-        name: name of the file in the cache.
-        command: a package registry's client and its arguments.
-        sha256: digest that the file must have; None: any, as where the client checks it itself.
+    """Return the file `name` of the cache; where it is missing, run the command of a package registry's client, which
+    must leave one file in its folder, with the digest `sha256` (None: any, as where the client checks it itself).
+    Raises RecordingError: it cannot be fetched; says how to get the file by hand.
     """
     kept = cache_folder() / name
     if kept.is_file():

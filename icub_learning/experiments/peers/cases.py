@@ -29,8 +29,8 @@ JOINTS = tuple(f"r_{joint}" for joint in _ARM)
 class Case:
     """One recording to compare learners on."""
 
-    name: str  # kind is "real", "simulated" or "change"
-    kind: str  # kind is "real", "simulated" or "change"
+    name: str
+    kind: str  # "real", "simulated" or "change"
     # reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise
     load: Callable[[], tuple[Recording, Settings, tuple[bool, ...]]]
     changes_at: float | None = None  # when the task changes [s]; None: it does not

@@ -73,10 +73,8 @@ class LocalProcesses:
     """A tree that divides a leaf whenever it has `size` samples; a sample goes to one leaf, by chance where leaves
     overlap.
 
-    Args:
-        overlap: width of the overlap over the spread of the leaf's samples.
-        aggregation: "mixture": means weighed by probabilities; "product": generalized product of experts, which weighs
-            by probability over variance.
+    `overlap` is a width over the spread of the leaf's samples. `aggregation` is "mixture", means weighed by
+    probabilities, or "product", the generalized product of experts, which weighs by probability over variance.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:

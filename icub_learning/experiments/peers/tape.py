@@ -18,7 +18,6 @@ from icub_learning.evaluation.judgement import mere_quantization
 from icub_learning.files import replacing
 from icub_learning.recording.recording import Recording, WrenchEvent
 
-OURS = "SP, this package"
 SEARCH = 0.3  # share of a recording, from its beginning, on which rivals' settings are chosen
 FIRST = 2.0  # [s] before which no error counts
 

@@ -108,10 +108,7 @@ def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -
 
 def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     """Return curves and last values by method, learned from and tested on `data`, the dense methods from at most
-    `dense` samples.
-
-    Returns:
-        By method: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".
+    `dense` samples: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".
     """
     (x, y), test = data
     classes = np.unique(y)

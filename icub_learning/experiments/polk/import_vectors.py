@@ -86,12 +86,9 @@ def promised_decreases(
 ) -> Array:
     """Return by how much one step of Newton's method on all weights decreases the objective's quadratic model, (L,).
 
-    Args:
-        basis: (n, q) functions in use, whose weights are optimal.
-        columns: (n, L) functions of which each is added alone, with weight zero; of norm 1 and orthogonal to the basis.
-        probabilities: (n, C) of the classes by the functions in use.
-        hits: (n, C) whether the sample is of the class.
-        regularization: lambda.
+    The functions in use, `basis` (n, q), have optimal weights and give the classes `probabilities` (n, C); `hits` (n,
+    C) says which is right. Of the `columns` (n, L), of norm 1 and orthogonal to the basis, each is added alone, with
+    weight zero.
     """
     (n, order), tried, n_classes = basis.shape, columns.shape[1], probabilities.shape[1]
     gradient = columns.T @ (probabilities - hits) / n

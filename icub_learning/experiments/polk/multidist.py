@@ -67,9 +67,8 @@ def run(args: argparse.Namespace) -> None:
 def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
     """Learn with every method on one draw, `bayes` being the error of the Bayes rule on its test samples.
 
-    Returns:
-        By method: "order", "excess error" (a share), "seconds" of training and, where there is one, the "change" by
-        removing points over its bound and the "step size" that was chosen.
+    Returns by method "order", "excess error" (a share), "seconds" of training and, where there is one, the "change" by
+    removing points over its bound and the "step size" that was chosen.
     """
     x, y = train
     outcomes: dict[str, dict[str, float]] = {}

@@ -18,8 +18,8 @@ STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed"
 class Section:
     """One experiment on the page."""
 
-    name: str  # as `icub-learning reproduce --help` has them
-    summary: str  # as `icub-learning reproduce --help` has them
+    name: str  # as `icub-learning reproduce --help` has it
+    summary: str  # likewise
     description: str  # what is done, as text with line breaks
     outcome: Outcome | None = None  # of the run; None: it has not run
     seed: str = ""  # that its random numbers started from, as text; "" where it does not say

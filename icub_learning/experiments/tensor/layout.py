@@ -73,9 +73,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
-        yield Comparison(f"packed entries, n {n}", found["counts"][n], published, kind=THEORY)
-    for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):
+    for n, published in PUBLISHED_COUNTS.items():
+        yield Comparison(f"packed entries, n {n}", found["counts"][str(n)], published, kind=THEORY)
+    for kind, ours, published in zip(("packed", "full"), found["largest"], PUBLISHED_LARGEST, strict=True):
         yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more", THEORY)
 
 

@@ -73,16 +73,13 @@ def compare(
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
-    each trial.
+    each trial. Raises ParameterError: there are too few examples for the sizes.
 
     Args:
         regularizations, scale: candidates for lambda, and a factor on them, such as an example's squared length over
             that of one of MNIST.
         fixed: alpha of "RC fixed", one of RECODINGS.
         late: the imbalanced classes, one after the other; none: drawn in each trial.
-
-    Raises:
-        ParameterError: there are too few examples for the sizes.
     """
     integer("n_trials", n_trials, 1)
     outcomes = {method: Outcome() for method in METHODS}

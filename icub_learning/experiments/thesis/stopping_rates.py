@@ -126,8 +126,7 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
     """Run SGM on draws of n samples, four times as long as the corollary says.
 
-    Returns:
-        "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
+    Returns "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
     """
     random = np.random.default_rng([seed, COROLLARIES.index(one) + 2, n, round(100 * beta)])
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))

@@ -111,9 +111,8 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
 def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = False) -> dict[str, Any]:
     """Choose m and lambda on a fifth held out, learn from all, and test one of METHODS.
 
-    Returns:
-        Test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an
-        incremental method the "path": "m", and "held-out RMSE" with the best lambda for each.
+    Returns test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an
+    incremental method the "path": "m", and "held-out RMSE" with the best lambda for each.
     """
     order = np.random.default_rng(seed).permutation(len(data.x))
     held, learned = np.split(order, [len(order) // 5])

@@ -175,9 +175,8 @@ def _learn(
 ) -> tuple[tuple[float, float, float], Any]:
     """Learn with one method and its own model selection.
 
-    Returns:
-        Hinge loss, error [%] and seconds; and for SIGM hinge loss and error after each pass, for SGM the hinge losses
-        in tests and on the samples learned for each step size.
+    Returns hinge loss, error [%] and seconds; and for SIGM hinge loss and error after each pass, for SGM the hinge
+    losses in tests and on the samples learned for each step size.
     """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    for data, set_up in (("mnist", "MNIST, n_bal 1000"), ("objects", "iCubWorld28, CaffeNet fc7, n_bal 700")):
+    for data, set_up in BESIDE.items():
         if data not in found:
             continue
         ours, published = found[data], found["published"][set_up]

@@ -228,7 +228,8 @@ def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
 def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settings: Any) -> Array:
     """Stochastic gradient descent in the kernel's space that keeps every point: the reference for POLK.
 
-    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average.
+    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average. Raises DataError, ParameterError: as
+    POLKClassifier.fit, POLKRegressor.fit.
 
     Args:
         X: (n, d), learned in its order.
@@ -238,9 +239,6 @@ def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settin
 
     Returns:
         Weights (n, C) of all points: f = sum_i k(X[i], .) weights[i], columns as those of `coef_`.
-
-    Raises:
-        DataError, ParameterError: as POLKClassifier.fit, POLKRegressor.fit.
     """
     model: POLKClassifier | POLKRegressor
     targets: NDArray[Any]

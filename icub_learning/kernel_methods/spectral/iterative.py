@@ -73,12 +73,7 @@ class IterativeRegressor(SpectralRegressor):
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRegressor(IterativeRegressor):
     """Base of iterations along the gradient (Y - K alpha) / n; further arguments and attributes: `IterativeRegressor`.
-
-    Args:
-        step_size: eta, within the bound of the method, or "auto": n / ||K||.
-
-    Attributes:
-        step_size_: eta.
+    `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is eta.
     """
 
     step_size: float | str = "auto"

@@ -29,6 +29,11 @@ class CenterRegressor(KernelRegressor):
         centers: (m, d) centres, used as given and in their order instead of a draw; or None.
         sampling: "uniform" without replacement, or "leverage": with replacement, by approximate leverage scores.
         random_state: seed of the draw; see `KernelRegressor`.
+
+    Attributes:
+        dual_coef_: (m,) or (m, T).
+        centers_: (m, d).
+        n_kept_: centres that are independent to working precision.
     """
 
     n_centers: int = DEFAULT_CENTERS

@@ -41,9 +41,7 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
-        dual_coef_: (m,) or (m, T), at `regularization`.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_: (m,) or (m, T), at `regularization`; centers_, n_kept_: see `CenterRegressor`.
         path_levels_: the values of `path`, or `regularization` alone.
     """
 
@@ -76,9 +74,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         path: the numbers of centres at which `predict_path` predicts, strictly monotonic; by default 1..m.
 
     Attributes:
-        dual_coef_: (m,) or (m, T), with all centres.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_: (m,) or (m, T), with all centres; centers_, n_kept_: see `CenterRegressor`.
         path_levels_: the numbers of centres of the path.
     """
 

@@ -68,8 +68,7 @@ class NYTRO(CenterRegressor):
 
     Attributes:
         dual_coef_: (m,) or (m, T), after the last iteration, or that of the least held-out error.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        centers_, n_kept_: see `CenterRegressor`.
         n_iter_, step_size_, path_levels_: iterations done, gamma, and the iterations of the path.
         validation_errors_: (n_iter_,) root mean square errors over held-out samples and targets; only with a rule.
     """

@@ -24,9 +24,9 @@ class ZooRecording:
     """A recording of a robot of the zoo, and the truth behind it at the instant of each of its n joint states."""
 
     recording: Recording  # what the sensors showed
-    position: Array  # true motion at the instants of the samples, (n, n_joints) [rad, per s, s^2]
-    velocity: Array  # true motion at the instants of the samples, (n, n_joints) [rad, per s, s^2]
-    acceleration: Array  # true motion at the instants of the samples, (n, n_joints) [rad, per s, s^2]
+    position: Array  # of the true motion at the instants of the samples, (n, n_joints) [rad]
+    velocity: Array  # likewise [rad/s]
+    acceleration: Array  # likewise [rad/s^2]
     # true joint torques (N m, or A) or wrench [N, N m], (n, n_outputs); no error of the sensor is in them
     outputs: Array
     parameters: dict[str, float]  # true parameters by the names that the regressors give them

@@ -17,8 +17,8 @@ class Found:
     """Names of nodes, each with what it subscribes to."""
 
     learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
-    recognizers: tuple[str, ...]  # names of nodes
-    detectors: tuple[str, ...]  # names of nodes
+    recognizers: tuple[str, ...]
+    detectors: tuple[str, ...]
     image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
 
 

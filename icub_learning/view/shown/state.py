@@ -50,8 +50,8 @@ class Learner:
     # of P, NP and SP in the prediction of each output
     weights: dict[str, dict[str, float]] = field(default_factory=dict)
     masses: Masses | None = None  # as published last; None before
-    load: Load | None = None  # as published last; None before
-    contact: bool | None = None  # as published last; None before
+    load: Load | None = None  # likewise
+    contact: bool | None = None  # likewise
     alive: bool = True  # whether predictions still come
 
     def __post_init__(self) -> None:
@@ -116,13 +116,13 @@ class State:
     joints: dict[str, float] = field(default_factory=dict)  # position of each joint [rad or m]
     learners: dict[str, Learner] = field(default_factory=dict)  # by name
     recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
-    detectors: list[str] = field(default_factory=list)  # names of nodes that are taught objects
+    detectors: list[str] = field(default_factory=list)  # likewise
     # what each of them knows: number of examples, or of images, by label
     objects: dict[str, dict[str, int]] = field(default_factory=dict)
     # how surely each is known, by label; NaN where that is not known
     recall: dict[str, dict[str, float]] = field(default_factory=dict)
     recognized: Recognized | None = None  # newest ones; None before the first
-    boxes: Boxes | None = None  # newest ones; None before the first
+    boxes: Boxes | None = None  # likewise
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
     health: dict[str, Health] = field(default_factory=dict)  # by name of the status
