@@ -13,8 +13,7 @@ BAD_INPUT = 2  # exit code
 def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
     """Return module and summary of each command or experiment below a package, by its name.
 
-    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." That is read from their text: a list of them
-    does not wait for NumPy.
+    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." Their text is read: no list waits for NumPy.
     """
     root = Path(__file__).parents[1]
     found = {}

@@ -43,8 +43,7 @@ class Gather(Protocol):
 
 
 class FleetStation:
-    """Pools the models that robots publish, and publishes the result when no further model has come for `settle`
-    seconds.
+    """Pools the models that robots publish, and publishes the result when none has come for `settle` seconds.
 
     So many robots that share at once cause one pooled model, not one each. `gather` pools into the file `pooled`;
     `tell` is called with a line about what was done, or refused.
@@ -90,11 +89,10 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of the node `learner`, whose models are in `folder`, and loads the pooled model into that
-    node.
+    """Publishes the model of the node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it holds; `robot` is
-    the name in the fleet.
+    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does; `robot` is
+    its name.
     """
 
     def __init__(
@@ -111,8 +109,7 @@ class FleetMember:
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:
-        """Publish the model of the robot's node; return its bytes when the pooling station has received it within
-        `patience` [s].
+        """Publish the model; return its bytes when the pooling station has received it within `patience` [s].
 
         Raises IcubLearningError: the node refused something, or no station took the model.
         """
@@ -127,8 +124,7 @@ class FleetMember:
         return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
 
     def exchange(self, patience: float) -> tuple[int, int]:
-        """Publish what the node has learned, wait for a pooled model that holds it, load that; return bytes sent and
-        received.
+        """Publish what was learned, wait for a pooled model that holds it, load that; return bytes sent and received.
 
         Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
         was learning goes on, with the pooled model or, if none came, with its own. Raises IcubLearningError: the node

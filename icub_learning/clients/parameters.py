@@ -10,9 +10,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 def ask_parameters(call: Callable[..., AnswerT], node: str, names: Sequence[str]) -> AnswerT:
-    """Ask a node for parameters; return what `call`, as `Services.call` or `ServiceCalls.send`, returns for the
-    request.
-    """
+    """Ask a node for parameters; return what `call`, as `Services.call` or `ServiceCalls.send`, returns for it."""
     return call(GetParameters, f"{node}/get_parameters", names=list(names))
 
 

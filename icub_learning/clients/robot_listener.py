@@ -21,9 +21,7 @@ JOINT_STATE_TYPE = "sensor_msgs/msg/JointState"
 
 
 class RobotListener:
-    """Collects what a robot sends on these topics (`description`: of the URDF, as robot_state_publisher keeps it) while
-    its node spins.
-    """
+    """Collects what a robot sends on these topics (`description`: of the URDF, latched) while its node spins."""
 
     def __init__(self, node: Node, joint_states: str, wrench: str, description: str = "robot_description") -> None:
         self._node = node

@@ -20,8 +20,7 @@ class Services:
         self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait for at most `limit` seconds until a service and its client here have found each other; return the
-        client.
+        """Wait up to `limit` seconds until a service and its client here have found each other; return the client.
 
         Raises IcubLearningError: there is no such service.
         """

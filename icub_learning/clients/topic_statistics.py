@@ -42,13 +42,11 @@ class Series:
 
 
 def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-    """Compute latencies and losses of the predictions of one node, from stamp, publication and arrival (n, 3) of each
-    [ns].
+    """Compute latencies and losses of a node's predictions, from stamp, publication and arrival (n, 3) of each [ns].
 
     Joint states without a prediction and with two are counted from the node's first prediction to its last. Predictions
     of joint states before the first and after the last one received here are left out. Latency runs from the
-    publication of a joint state to that of its prediction, by the clock of the middleware, and to the arrival of the
-    prediction here.
+    publication of a joint state to that of its prediction, by the clock of the middleware, and to its arrival here.
     """
     received_first, received_last = joint_states[:, 0].min(), joint_states[:, 0].max()
     predictions = predictions[(predictions[:, 0] >= received_first) & (predictions[:, 0] <= received_last)]
@@ -68,9 +66,7 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
 
 
 def stream_of(times: np.ndarray) -> dict[str, Any]:
-    """Compute the rate of a topic with regular stamps, and how many of its messages were lost; times as for
-    `timing_of`.
-    """
+    """Compute the rate of a topic with regular stamps, and how many messages were lost; times as for `timing_of`."""
     stamps = np.unique(times[:, 0])
     steps = np.diff(stamps)
     period = int(np.median(steps)) if len(steps) else 0

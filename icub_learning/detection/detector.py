@@ -178,8 +178,8 @@ class OnlineDetector:
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
         """Return a detector that knows the same objects and frames, and learns apart from this one.
 
-        Training a copy in another thread leaves this one free to detect. Network and regions are shared; they do not
-        change.
+        Training a copy in another thread leaves this one free to detect. Network and regions, which do not change, are
+        shared.
 
         Args:
             bootstrap: how the copy chooses negatives; None: as this one.

@@ -27,8 +27,8 @@ class Channel:
 
 
 def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
-    """Return all channels of a recording: position, velocity, effort and acceleration of joints, wrench axes, columns
-    of the file.
+    """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, columns of the
+    file.
 
     Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
     them, smoothed from both sides in time. Other columns (temperature.<joint>, current.<joint>, ...) are those of a

@@ -43,8 +43,7 @@ class JointMatch:
 
 
 def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence[str] = ()) -> JointMatch:
-    """Match the joint names of a recording with those of a URDF, or the `wanted` ones of these, as most joints are
-    found.
+    """Match the joint names of a recording with those of a URDF, or the `wanted` ones, as most joints are found.
 
     Names match without prefixes where any wanted joint has the same name. Raises RecordingError: no joint matches, or
     several prefixes match equally many.

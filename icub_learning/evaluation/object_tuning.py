@@ -15,9 +15,7 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier
 
 @dataclass(frozen=True)
 class Views:
-    """Features of views of each object. Raises DataError: there are fewer than two labels, or features of different
-    lengths.
-    """
+    """Features of views of each object. Raises DataError: fewer than two labels, or features of different lengths."""
 
     features: Mapping[str, Array]  # label: (n, d), oldest view first; n may differ between labels
 

@@ -138,8 +138,7 @@ def check_outputs(recording: Recording, settings: Settings) -> None:
 
 
 def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: float = 0.0) -> Evaluation:
-    """Feed a new stream with the events of a recording, as they arrived, and compare predictions with later
-    measurements.
+    """Feed a new stream with the events of a recording, as they came, and compare predictions with later measurements.
 
     Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
     counts them. Measurements come `horizon` seconds late: they are judged and learned only when joint states come that

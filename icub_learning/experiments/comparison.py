@@ -17,9 +17,7 @@ KINDS = (SAME, STAND_IN, THEORY, TIME)
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published value beside ours of `what`, with its unit; one of them is "less" or "more" `better`, or ""; `kind`
-    is one of KINDS.
-    """
+    """A published value beside ours, in the unit of `what`; `better` is "less", "more" or ""; `kind` one of KINDS."""
 
     what: str
     ours: float

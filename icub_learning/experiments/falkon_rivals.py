@@ -82,8 +82,7 @@ def measure(n: int, m: int, seed: int) -> dict[str, Any]:
 def measure_theory(n: int, seed: int) -> dict[str, Any]:
     """Learn as the theorem on FALKON has it: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations.
 
-    The rivals have the same lambda, centres, and number of random features. Returns "n", "m", "lambda", "t", and as
-    `measure`.
+    The rivals have the same lambda, centres and number of features. Returns "n", "m", "lambda", "t", and as `measure`.
     """
     train, test = sample(n, seed)
     m, level, t = ceil(sqrt(n)), 1 / sqrt(n), ceil(log(n))

@@ -51,8 +51,7 @@ class SignalToNoise:
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
     """Return the effective and maximal dimension of samples X (n, d) at `regularization`, lambda > 0; `settings` are
-    further keywords of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError: an argument is outside its
-    range.
+    those of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
@@ -111,13 +110,11 @@ def fixed_design_risk(
 
 
 def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
-    """Return the leading term of the operations that each method needs for the accuracy of KRLS at lambda*, by SNR
-    `ratio`.
+    """Return the leading term of the operations of each method for the accuracy of KRLS at lambda*, by SNR `ratio`.
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
     KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
-    lambda*. Raises ParameterError: an argument is outside its range, or dimension above its bounds n and 1 / lambda* =
-    n SNR.
+    lambda*. Raises ParameterError: an argument is outside its range, or dimension above n or 1 / lambda* = n SNR.
     """
     n = integer("n", n, 2)
     ratio = real("ratio", ratio, 0.0, low_open=True)

@@ -115,12 +115,12 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     """Least squares on m random features: alpha = (S^T S + lambda I)^-1 S^T Y / sqrt(n), S = psi / sqrt(n m).
 
     f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.1, eq. 5.6). S^T S is
-    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped arrays or
-    Dask arrays.
+    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped or Dask
+    arrays.
 
-    With sampling "leverage" the m features are drawn from four times as many by their leverage scores
-    (S^T S (S^T S + lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased
-    (the data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
+    With sampling "leverage" the m features are drawn from four times as many by their leverage scores (S^T S (S^T S +
+    lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased (the
+    data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
     expansions", 2017; thesis 5.3, remark on non-uniform sampling).
 
     Args:

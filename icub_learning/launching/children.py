@@ -18,8 +18,8 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a process with a process group of its own, `environment` in addition; its output and errors go to `output`.
 
-    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises OSError: it
-    cannot be started.
+    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises OSError if
+    it fails.
     """
     return subprocess.Popen(
         list(line),

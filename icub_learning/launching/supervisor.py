@@ -14,8 +14,8 @@ from icub_learning.signals import stop_signals
 
 
 class Supervisor:
-    """Starts processes, hands each line of their output to `write` (None: print), and ends all of them when one process
-    or a signal ends the system.
+    """Starts processes, hands their output to `write` (None: print), and ends all when one, or a signal, ends the
+    system.
     """
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:

@@ -55,9 +55,7 @@ def broken_entries(state: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def reading_state(what: str) -> Iterator[None]:
-    """Raise StateError with the reason for whatever goes wrong while `what`, with its article ("a classifier"), is
-    rebuilt in this block.
-    """
+    """Raise StateError with the reason for what goes wrong while `what` ("a classifier") is rebuilt in this block."""
     try:
         yield
     except StateError:

@@ -151,9 +151,7 @@ def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str
 
 
 def read_npz(path: Path) -> Recording:
-    """Read an NPZ archive with one 1-D array per column. Raises RecordingError: not an NPZ archive, or its arrays are
-    not as long as the stamps.
-    """
+    """Read an NPZ archive with a 1-D array per column. Raises RecordingError: it is none, or an array is too short."""
     try:
         table = load_state(path, LARGEST_FILE)
     except StateError as error:

@@ -46,9 +46,7 @@ def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
-    """Return GZ_SIM_RESOURCE_PATH with the folders in which Gazebo finds meshes of the URDF (package://iCub/...), and
-    more.
-    """
+    """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
     urdf = find_urdf(_settings(config)["urdf"])
     folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
     return os.pathsep.join(

@@ -62,8 +62,7 @@ class Commands:
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
     """Return the joints of the robot that a parameter file of inverse_dynamics names, with the largest velocity of any.
 
-    The URDF may limit velocities further [rad/s, rad/s^2]. Raises ParameterError, ModelError: see
-    gazebo_model.robot_of.
+    The URDF may limit velocities further [rad/s, rad/s^2]. Raises what gazebo_model.robot_of does.
     """
     urdf, names = robot_of(config)
     joints = {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).findall("joint")}

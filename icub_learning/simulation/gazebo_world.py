@@ -25,8 +25,7 @@ PHYSICS_PRIORITY = -64
 
 
 def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) -> Path:
-    """Write the world with the robot of a parameter file of inverse_dynamics into the user's cache, and return its
-    path.
+    """Write the world with the robot of an inverse_dynamics parameter file into the user's cache; return its path.
 
     `world` is the SDF file of any world; see `gazebo_world` for what is changed in it. Raises ParameterError,
     ModelError: a file lacks what is needed.
@@ -39,8 +38,7 @@ def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) ->
 
 
 def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
-    """Return a world (SDF text) with a robot in it, from the first step on, so that all stamps count from the same
-    instant.
+    """Return a world (SDF text) with a robot in it from the first step on, so that all stamps count from one instant.
 
     What the robot and the learner rely on is set, whatever the world says: its name, steps of 1 ms, the learner's
     gravity (9.81 m/s^2; sdformat's default is another), the systems of SYSTEMS, and that physics is the first of them.

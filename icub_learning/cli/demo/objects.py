@@ -39,9 +39,7 @@ def commands() -> dict[str, list[str]]:
 
 
 class ObjectSession(Session):
-    """Shows objects to the robot, teaches them, and collects recognitions of `n_views` unseen views of each after a
-    lesson.
-    """
+    """Shows and teaches objects, and collects recognitions of `n_views` unseen views of each after a lesson."""
 
     def __init__(self, processes: Processes, n_views: int, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_demo_objects", processes, show)

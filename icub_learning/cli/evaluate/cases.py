@@ -28,9 +28,7 @@ class Case:
 
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
-    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError,
-    ModelError, ParameterError: see `_case`.
-    """
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises as `_case` does."""
     return _case(args, path, {} if args.urdf else _beside(path))
 
 

@@ -59,8 +59,8 @@ def figures_of(
     """Return everything that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator.
 
     `transient` is the length of the transient [s], `steady_from` the fraction of the samples before the steady state,
-    `test` what was predicted with learning off, if not the first recording, `horizon` how far predictions look beyond
-    what was learned [s].
+    `test` what was predicted with learning off, if not the first recording, `horizon` how far predictions look ahead
+    [s].
     """
     recording, settings = (test or case).recording, case.settings
     first = next(iter(next(iter(results.values())).values()))  # what is accepted depends on neither

@@ -24,8 +24,7 @@ OTHERS = 2  # further labels that are shown
 
 
 class Dialogue:
-    """Asks the person at the terminal, and teaches the answers in lessons of so many frames, which last `timeout` [s]
-    at most.
+    """Asks the person at the terminal, and teaches the answers in lessons of so many frames, or `timeout` [s].
 
     The image of what the robot sees goes into `folder`, and into the `terminal` as well. `lessons` holds label,
     success, message and n_examples of each lesson, and what was recognized after it.

@@ -77,8 +77,7 @@ class Robot:
             raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Publish images and handle messages until `done` returns true, at most for `limit` seconds; return whether it
-        did.
+        """Publish images and handle messages until `done` returns true, for `limit` seconds at most; return if it did.
 
         Raises KeyboardInterrupt: a signal came.
         """

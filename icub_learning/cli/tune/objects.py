@@ -28,9 +28,8 @@ SIZES = (25, 50, 100, 200, 500)  # numbers of kept views that are tried
 
 
 def tune_objects(args: argparse.Namespace) -> None:
-    """Choose classifier and settings on the first views of each object, and check them on the last ones. Raises
-    RecordingError, DataError: the images cannot be read, or are too few; ParameterError: an option is outside its
-    range.
+    """Choose classifier and settings on the first views of objects, and check them on the last. Raises RecordingError,
+    DataError: the images cannot be read, or are too few; ParameterError: an option is outside its range.
     """
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)

@@ -59,9 +59,7 @@ class Progress:
 def complete(
     progress: Progress, keys: Sequence[str], measure: Callable[[int], Any], what: str = "paths"
 ) -> dict[str, Any]:
-    """Return the results of all keys: known ones, and the others, which are measured by index in `keys`, and kept, in
-    turn.
-    """
+    """Return the results of all keys: those known, and the others, measured in turn by index in `keys`, and kept."""
     from tqdm import tqdm
 
     known = sum(key in progress.results for key in keys)

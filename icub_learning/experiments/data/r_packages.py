@@ -38,8 +38,7 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0.
 
-    `path` is a .deb, the folder with the file, or the file. Raises RecordingError: it cannot be read, or rdata is
-    missing.
+    `path` is a .deb, the file, or its folder. Raises RecordingError: it cannot be read, or rdata is missing.
     """
     rdata = _rdata(path)
     try:

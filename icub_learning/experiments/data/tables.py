@@ -54,9 +54,7 @@ def unit_interval(inputs: Array) -> Array:
 
 @dataclass(frozen=True)
 class Prognosis:
-    """The prognostic data of Wisconsin: features (n, 32), months until the disease recurred or was last seen not to, +1
-    or -1.
-    """
+    """Prognostic data of Wisconsin: features (n, 32), months until the disease recurred or was not, +1 or -1."""
 
     features: Array
     time: Array

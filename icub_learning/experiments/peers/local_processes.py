@@ -8,9 +8,7 @@ from icub_learning.experiments.peers.likelihood import Kernel
 
 
 class Leaf:
-    """An exact Gaussian process of at most `size` samples; its outputs share a Cholesky factor that grows by a row with
-    each.
-    """
+    """An exact Gaussian process of at most `size` samples; its outputs share a Cholesky factor, which grows by rows."""
 
     def __init__(self, kernel: Kernel, size: int, n_outputs: int) -> None:
         self.kernel, self.n = kernel, 0
@@ -70,8 +68,7 @@ class Split:
 
 
 class LocalProcesses:
-    """A tree that divides a leaf whenever it has `size` samples; a sample goes to one leaf, by chance where leaves
-    overlap.
+    """A tree that divides a leaf whenever it has `size` samples; by chance where leaves overlap a sample goes to one.
 
     `overlap` is a width over the spread of the leaf's samples. `aggregation` is "mixture", means weighed by
     probabilities, or "product", the generalized product of experts, which weighs by probability over variance.

@@ -33,8 +33,7 @@ GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
 def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0) -> tuple[Array, float]:
     """Return predictions (end, n_outputs) of the first `end` joint states, and processor time for each [us].
 
-    Each is predicted before its measurement is learned, from `wait` [s] on, on top of `base` (n, n_outputs) if there is
-    one.
+    Each is predicted before its measurement is learned, from `wait` [s] on, on top of `base` (n, n_outputs) if any.
     """
     made = np.full((end, tape.measured.shape[1]), np.nan)
     targets = tape.measured if base is None else tape.measured - base

@@ -34,14 +34,13 @@ def import_vectors(
     candidates: int = CANDIDATES,
     seed: int = 0,
 ) -> ImportVectors:
-    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,) of three
-    classes or more.
+    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,).
 
     The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point with which one
     step of Newton's method on all weights promises the largest decrease, and then fits (scikit-learn's Newton method).
     It ends when a point decreases the objective by less than TOLERANCE of it, as published, or at `most` points. The
     authors try every sample at each step, which is n^2 kernel values; so many `candidates` at random find one of the
-    best few in a hundred (Smola and Schoelkopf 2000). Raises ParameterError: fewer than three classes.
+    best few in a hundred (Smola and Schoelkopf 2000). Raises ParameterError: there are fewer than three classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 3:
@@ -87,8 +86,7 @@ def promised_decreases(
     """Return by how much one step of Newton's method on all weights decreases the objective's quadratic model, (L,).
 
     The functions in use, `basis` (n, q), have optimal weights and give the classes `probabilities` (n, C); `hits` (n,
-    C) says which is right. Of the `columns` (n, L), of norm 1 and orthogonal to the basis, each is added alone, with
-    weight zero.
+    C) says which is right. Of the `columns` (n, L), of norm 1 and orthogonal to the basis, each is added alone.
     """
     (n, order), tried, n_classes = basis.shape, columns.shape[1], probabilities.shape[1]
     gradient = columns.T @ (probabilities - hits) / n

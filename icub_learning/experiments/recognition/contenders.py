@@ -66,9 +66,7 @@ def rivals() -> dict[str, Rival]:
 
 
 def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Teach one of our classifiers views (n, d) of one class after the other; return the classes (m,) of `asked` (m,
-    d).
-    """
+    """Teach a classifier of ours views (n, d), class after class; return the classes (m,) of `asked` (m, d)."""
     classifier = make_classifier(settings, asked.shape[1])
     for name, rows in taught.items():
         classifier.learn(rows, name)
@@ -77,8 +75,7 @@ def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array
 
 
 def name_with_rival(rival: Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Return the class (m,) of each of `asked` (m, d) by a rival with the setting that cross-validation on `taught`
-    prefers.
+    """Return the classes (m,) of `asked` (m, d) by a rival, set as cross-validation on `taught` prefers.
 
     Views have unit length or their own, whichever it prefers.
     """

@@ -33,8 +33,7 @@ class Judged:
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer one object after the other in lessons of `n_views` frames, as the node does, and judge it on
-    other views.
+    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on other views.
 
     Raises ParameterError: too few objects have enough views.
     """

@@ -52,8 +52,7 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
 
 
 def load(name: str, data: Path | None, out: Path) -> Pools:
-    """Return a data set by its name in SETS; photographs are looked for in `data`, features of rendered objects are
-    kept in `out`.
+    """Return one of SETS; photographs are looked for in `data`, features of rendered objects kept in `out`.
 
     Raises RecordingError: it is not there and cannot be fetched. ObjectError, RenderingError: nothing can be rendered.
     """

@@ -28,9 +28,7 @@ class Section:
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
-    """Return the HTML text of the page of sections in their order, measured on `machine`, in the quick or the full
-    form.
-    """
+    """Return the HTML text of the page of sections in this order, measured on `machine`, in its quick or full form."""
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
     everything = [entry for one in done for entry in one.comparisons]
     lacking = [one for one in sections if one.outcome is not None and one.outcome.status != DONE]

@@ -80,8 +80,8 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
 
 
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
-    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on the same samples (n,
-    d), (n,).
+    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on samples (n, d),
+    (n,).
 
     Returns:
         "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and

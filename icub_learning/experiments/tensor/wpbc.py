@@ -106,9 +106,8 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
     number of training rows, which needs but one. Of a target -1 and +1 wrong signs are counted too.
 
     Returns:
-        By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, mean squared and
-        over that of the training mean; "wrong", the mean share of wrong signs [%]; and the "validation" error for each
-        of GAMMAS.
+        By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, squared, over that
+        of the training mean; "wrong", the mean share of wrong signs [%]; the "validation" error for each of GAMMAS.
     """
     train, held, test = parts
     x = scale(features, train) / features.shape[1] ** 0.25

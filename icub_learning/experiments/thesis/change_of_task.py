@@ -33,8 +33,7 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
-    """Simulate one of PLANES in steady motion: joint states at RATE, and a wrench in the middle of each sample's
-    states.
+    """Simulate steady motion in one of PLANES: joint states at RATE, a wrench in the middle of each sample's states.
 
     Raises ParameterError: n_samples, the number of wrenches, is not positive; SimulationError: see `simulate`.
     """

@@ -128,9 +128,7 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
 def run_trial(
     drawn: Split, sizes: Sizes, regularizations: Sequence[float], fixed: float = FIXED_RECODING
 ) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw; each list of an Outcome then has one entry. Raises
-    ParameterError: `fixed` is not one of RECODINGS.
-    """
+    """Train, choose and test all methods on one draw. Raises ParameterError: `fixed` is not one of RECODINGS."""
     place = int(np.abs(RECODINGS - fixed).argmin())
     if abs(RECODINGS[place] - fixed) > TOLERANCE:
         raise ParameterError("recoding", fixed, "a multiple of 0.05 in [0, 1]")

@@ -153,8 +153,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where they are new.
 
     The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
-    moving robot; for samples in random order `averaging` = 32 makes it steadier. Further arguments and attributes: see
-    `FunctionalGradient`.
+    moving robot; for samples in random order `averaging` = 32 makes it steadier. See `FunctionalGradient` too.
 
     Args:
         loss: "square", |f - y|^2 / 2.

@@ -79,8 +79,7 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
-    """Solve ridge regression, from A^T A (its upper triangle) and A^T Y, at lambda and further values, by one
-    factorization.
+    """Solve ridge regression, from A^T A (upper triangle) and A^T Y, at several values of lambda by one factorization.
 
     The ridge is lambda n. Returns the solution at lambda, and those of the path, or at lambda alone where it is None.
     """
@@ -155,8 +154,7 @@ class GrowingLeastSquares:
     ) -> Array:
         """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
 
-        `features` maps rows (r, d) to (r, m); the columns are these times `basis` (m, m), upper triangular, if there is
-        one.
+        `features` maps rows (r, d) to (r, m); the columns are these times `basis` (m, m), upper triangular, if any.
         """
         weights = self.inverse if basis is None else basis @ self.inverse
         out = np.zeros((len(counts), len(samples), self.moments.shape[1]))

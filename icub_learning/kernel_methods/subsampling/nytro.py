@@ -47,8 +47,8 @@ class NYTRO(CenterRegressor):
     O(m^2), and an iteration costs m^2.
 
     The accelerated methods are those of the full kernel matrix, run on A^T A beta = A^T Y: with all samples as centres
-    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), and
-    "cg" has no step at all.
+    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), "cg"
+    has no step.
 
     Args:
         kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.

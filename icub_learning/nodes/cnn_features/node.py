@@ -27,8 +27,8 @@ TOPICS = {"image": Image, "image/compressed": CompressedImage}
 class CNNFeaturesNode(ManagedNode):
     """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md.
 
-    The executor only receives images. A thread decodes them and computes; of the images that arrive meanwhile, only the
-    newest waits.
+    The executor only receives images. A thread decodes them and computes; of those that come meanwhile, the newest
+    waits.
     """
 
     def __init__(self) -> None:

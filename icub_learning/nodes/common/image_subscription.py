@@ -50,8 +50,7 @@ class ImageSubscription:
 
     A best-effort image of more than some 0.5 MB travels in pieces that are not sent again, and on a busy machine few
     arrive whole. A reliable subscription gets them all, but nothing from best-effort publishers. So with `reliability`
-    "auto", not "best_effort" or "reliable", it follows what the publishers offer; while one subscription replaces the
-    other, both exist.
+    "auto", not "best_effort" or "reliable", it follows what the publishers offer; for a while both subscriptions exist.
     """
 
     def __init__(

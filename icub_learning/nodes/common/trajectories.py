@@ -34,8 +34,7 @@ def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
 
 
 def step_trajectory(joint_names: Sequence[str], step: int, positions: Array) -> bytes:
-    """Return a serialized JointTrajectory with a point of `positions` (n_points, n_joints) [rad] after every `step`
-    [ns].
+    """Return a serialized JointTrajectory with a row of `positions` (n_points, n_joints) [rad] after each `step` [ns].
 
     Made one by one, points take 30 times as long.
     """

@@ -49,15 +49,13 @@ _WAKE = object()  # in the queue of samples: there is a request, or the thread i
 
 
 class LearningThread:
-    """Owns an estimator, which only this thread may use; others see it through `predictor`, which is replaced after
-    each sample.
+    """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
     `supervise` replaces it if it has died or works on one thing for more than `longest_work` [s], and the estimator by
     the last good state of it. So does the thread itself after an error that no estimator foresees, since what was
     learned may be half changed then. Predictions go on, with a `regressor` that the two threads do not share.
-    `thinning` says which samples are learned, and `on_error` is called with an unexpected error in words and its
-    traceback.
+    `thinning` says which samples are learned, and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(

@@ -72,9 +72,8 @@ class Teaching:
         box: Sequence[float],
         newest: NDArray[np.uint8] | None,
     ) -> DetectionLesson:
-        """Start to collect images of an object; see the fields of TeachDetection. Raises ParameterError, ShapeError: a
-        field is outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under
-        way.
+        """Start to collect images of an object; see TeachDetection. Raises ParameterError, ShapeError: a field is
+        outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under way.
         """
         self.check_free("teach")
         name = check_name(label)

@@ -59,8 +59,8 @@ def circle(task: str, side: str, radius: float) -> Circle:
 def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
     """Return the Fourier coefficients (2 * N_HARMONICS + 1, n_joints) of the joint path for `target`.
 
-    The search starts from `start`, or from the posture of the circle. Raises SimulationError: the path found comes too
-    close to a joint limit.
+    The search starts from `start`, or from the posture of the circle. Raises SimulationError: the path comes too close
+    to joint limits.
     """
     problem = _PathProblem(arm, target)
     coefficients = problem.constant(target.posture) if start is None else start.copy()

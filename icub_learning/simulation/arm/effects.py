@@ -113,9 +113,7 @@ class CableBundle:
 
 
 class JointFriction:
-    """Viscous and smoothed Coulomb friction in the gears of the seven joints, which the drives compensate; `scale` is 1
-    for a typical arm.
-    """
+    """Viscous and smoothed Coulomb friction in the gears, compensated by the drives; `scale` is 1 for a typical arm."""
 
     COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m]
     VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad]
@@ -143,11 +141,9 @@ class CrossTalk:
 
 
 class SensorDrift:
-    """Slow drift of the sensor's offset, as with temperature: an Ornstein-Uhlenbeck process on each axis, stationary at
-    once.
+    """Slow drift of the sensor's offset, as with temperature: a stationary Ornstein-Uhlenbeck process on each axis.
 
-    `deviation` is the standard deviation on the force axes [N]; on the torque axes it is in proportion to their full
-    scale.
+    `deviation` is that of the force axes [N]; on the torque axes it is in proportion to their full scale.
     """
 
     TIME_CONSTANT = 900.0  # [s]
@@ -176,8 +172,7 @@ class SensorNoise:
 
 
 class Encoders:
-    """Incremental encoders: positions in whole counts, 2^bits a revolution, velocities from the counts in a short
-    window.
+    """Incremental encoders: positions in counts, 2^bits a revolution, velocities from the counts in a short window.
 
     As in motor drives, the velocity is the difference quotient of the positions now and WINDOW steps ago, and therefore
     delayed by half a window. With 0 bits both are exact. q and v (7,) are the first ones [rad, rad/s].

@@ -21,9 +21,7 @@ def fourier_basis(phases: Array, n_harmonics: int) -> Array:
 
 
 class SlowWaves:
-    """Slow, smooth signals within [-1, 1] that do not repeat: each is the mean of three sinusoids with periods [s] in a
-    range.
-    """
+    """Slow, smooth signals within [-1, 1] that do not repeat: means of three sinusoids with periods [s] in a range."""
 
     def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
         self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))  # (3, n_signals) [rad/s]

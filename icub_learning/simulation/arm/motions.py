@@ -56,8 +56,7 @@ class CircleMotion:
     """The hand follows a circle at constant mean speed [m/s], with slow variations, so that no two rounds are equal.
 
     A Cartesian controller does not repeat itself exactly: its posture drifts within the redundancy of the arm, and
-    speed and centre vary. Here all three vary slowly and smoothly, in proportion to `wander`, the amplitude for the
-    centre [m].
+    speed and centre vary. Here all three vary smoothly, in proportion to `wander`, the amplitude for the centre [m].
     """
 
     N_VARIANTS = 3

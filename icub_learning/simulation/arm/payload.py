@@ -27,8 +27,8 @@ class Payload:
     def attach(self, mass: float, position: ArrayLike) -> None:
         """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 removes it.
 
-        Raises ParameterError: the mass or a coordinate is outside its range; ShapeError, NotFiniteError: no three
-        finite numbers.
+        Raises ParameterError: the mass or a coordinate is outside its range; ShapeError, NotFiniteError: not three
+        numbers.
         """
         mass = arrays.real("mass", mass, 0.0, MAX_MASS)
         centre = arrays.vector("position", position, 3)

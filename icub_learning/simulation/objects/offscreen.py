@@ -64,8 +64,7 @@ def _probe(backend: str) -> str:
 
 
 class OffscreenRenderer:
-    """Renders images (width, height [px]) of a MuJoCo model, whose colours, lights and materials may change, without a
-    window.
+    """Renders images (width, height [px]) of a MuJoCo model, whose looks may change, without a window.
 
     The OpenGL context belongs to the thread that creates the renderer; no other thread may use it. `backend` is one of
     BACKENDS; None: the first that works. Raises RenderingError: off-screen OpenGL is not available.

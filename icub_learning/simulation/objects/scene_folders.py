@@ -24,13 +24,11 @@ def write_scenes(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/000000.png ..., `target`/test/000000.png ... and train.json, test.json, all or none; return
-    how many.
+    """Write `target`/train/000000.png ..., test/000000.png ... and train.json, test.json, all or none; return how many.
 
     The JSON files have the format of COCO: `images`, `categories`, and `annotations` with `bbox` [x, y, width, height]
     in pixels; `visible` is the share of an object's pixels that no other hides. Scenes are all different, so those of
-    train and test share no view of an object. Arguments and errors are those of `write_images`, with scenes of
-    TableScene for views.
+    train and test share no view of an object. Arguments and errors are those of `write_images`, with scenes for views.
     """
     wanted = {"train": arrays.integer("scenes", scenes, 1), "test": arrays.integer("unseen", unseen, 0)}
     done = 0

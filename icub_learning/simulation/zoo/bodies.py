@@ -39,9 +39,7 @@ class TrueBodies:
         self.high = np.where(plain, model.upperPositionLimit[places], np.inf)
 
     def outputs(self, q: Array, v: Array, a: Array) -> Array:
-        """Return joint torques (n, n_joints) [N m], or with a sensor its wrenches (n, 6) [N, N m], of motions (n,
-        n_joints) each.
-        """
+        """Return torques (n, n_joints) [N m], or a sensor's wrenches (n, 6) [N, N m], of motions (n, n_joints) each."""
         robot = self._robot
         model, data, rows, sensor = robot.model, robot.data, robot.velocity_index, robot.sensor_id
         results = np.empty((len(q), 6 if sensor else len(rows)))

@@ -78,8 +78,8 @@ class ZooRobot:
         return {**self.bodies.parameters, **own}
 
     def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
-        """Record a motion of its own for each seed, for a duration [s]. Raises ParameterError: an argument is outside
-        its range.
+        """Record a motion of its own for each seed, for a duration [s]. Raises ParameterError: one is outside its
+        range.
         """
         duration = real("duration", duration, 0.1, 1e5)
         rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])

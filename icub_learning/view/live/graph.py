@@ -23,9 +23,7 @@ class Found:
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return what is there now; images are those of the topic `image`, or "" for the one that is recognized or detected
-    in.
-    """
+    """Return what is there now; images are those of the topic `image`, or "" for the one that nodes look at."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
     of_kind = {kind: [name for name, one in topics.items() if one == kind] for kind in (PREDICTION, RECOGNITION)}
     learners = {

@@ -15,9 +15,7 @@ LONGEST_GAP = 5_000_000_000  # [ns]; a longer one is a pause, not a loss
 
 
 class RawTopic:
-    """A subscription, made as by create_subscription, of a node that no executor spins; for messages that begin with a
-    header.
-    """
+    """A subscription of a node that no executor spins, made as by create_subscription, to messages with a header."""
 
     def __init__(self, node: Node, kind: type, topic: str, qos: QoSProfile) -> None:
         self._node = node

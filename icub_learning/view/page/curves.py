@@ -21,7 +21,7 @@ SECONDS: Any = {"label": "s"}  # the series of the lower axis
 def plot(server: viser.ViserServer, lines: Sequence[Any], **options: Any) -> Any:
     """Add a plot of lines over seconds, with further options of add_uplot.
 
-    Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when anything but its data
+    Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when more than its data
     changes.
     """
     x = np.array([0.0, 1.0])

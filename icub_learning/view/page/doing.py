@@ -13,8 +13,7 @@ PERIOD = 20  # updates between two looks at the folder
 
 
 class DoingView:
-    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they are there, and
-    change.
+    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they come, or change.
 
     Pictures that were there before the page was started are those of an earlier run, and left out.
     """

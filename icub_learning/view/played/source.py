@@ -15,8 +15,7 @@ from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
 
 class RecordedSource:
     """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), what P, NP and SP predicted,
-    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: the recording holds no joint
-    states.
+    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: there are no joint states.
     """
 
     def __init__(

@@ -52,9 +52,7 @@ class Curves:
         return self.measured - self.predicted
 
     def rmse(self, columns: slice, part: str = "predicted") -> float:
-        """Return the RMSE of some outputs over ERROR_SPAN, of the prediction or its rigid-body part; NaN without
-        points.
-        """
+        """Return the RMSE of outputs over ERROR_SPAN, of the prediction or its rigid-body part; NaN without points."""
         if not len(self):
             return float("nan")
         recent = self.seconds > self.seconds[-1] - ERROR_SPAN
@@ -62,9 +60,7 @@ class Curves:
 
 
 class ErrorCurve:
-    """How errors went over minutes: one point a second (times [s], and rows of a number a curve), thinned by half when
-    full.
-    """
+    """Errors over minutes: a point a second (times [s], and rows of a number a curve), thinned by half when full."""
 
     def __init__(self, capacity: int = 600) -> None:
         self._capacity, self._step = capacity, 1.0

@@ -65,8 +65,8 @@ def find_mesh(name: str, folders: Iterable[Path]) -> Path | None:
 def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large.
 
-    A mesh of many separate parts keeps some more triangles than MOST_TRIANGLES. Raises ModelError: the file holds no
-    mesh that can be read.
+    A mesh of many separate parts keeps some more triangles than MOST_TRIANGLES. Raises ModelError: no mesh can be read
+    from the file.
     """
     path, scale = shape.path, np.asarray(shape.size)
     try:
